@@ -13,7 +13,7 @@ export default {
     'engine/threads/*-process.ts',
     'engine/simulate/seclang-test.ts',
     'control/main.ts',
-    'control/publish/manifest-thread.ts',
+    'control/publish/manifests/manifest-thread.ts',
     'control/release/pack-thread.ts',
     'control/cli/main.ts',
     'control/setup/{start,test,check,waf,bench}.mjs',

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { toAppError } from '../base/errors.ts';
 import { createLogger, type LogLevel } from '../base/log.ts';
 import { onStopAsked, surviveClosedOutput, notifySupervisor } from '../base/supervisor-channel.ts';
-import type { ManagementTls } from './api/management-tls.ts';
+import type { ManagementTls } from './api/listener/management-tls.ts';
 import { readOtlpSettings } from './export/otlp/otlp-settings.ts';
 import {
   clickhouseVariable,

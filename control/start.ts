@@ -10,28 +10,32 @@ import type { OutgoingLimits } from './access/outgoing.ts';
 import { startSubscriptions } from './access/subscriptions.ts';
 import { startAcme } from './acme/acme.ts';
 import { ChallengeBoard } from './acme/challenge-board.ts';
-import type { ConnectionLimits } from './api/connection-limits.ts';
+import type { ConnectionLimits } from './api/listener/connection-limits.ts';
 import type { ApiParts } from './api/context.ts';
 import { openEngineClient } from './api/engine-client.ts';
-import { openTlsIdentity, type ManagementTls, type TlsIdentity } from './api/management-tls.ts';
-import { startMetricsListener, type MetricsAddress } from './api/metrics-listener.ts';
-import { openNodes } from './api/enrolled-nodes/open-nodes.ts';
-import { startServer, type RunningServer } from './api/server.ts';
+import {
+  openTlsIdentity,
+  type ManagementTls,
+  type TlsIdentity,
+} from './api/listener/management-tls.ts';
+import { startMetricsListener, type MetricsAddress } from './api/metrics/metrics-listener.ts';
+import { openNodes } from './api/nodes/open-nodes.ts';
+import { startServer, type RunningServer } from './api/listener/server.ts';
 import { openAccessTokens } from './auth/access-tokens.ts';
 import { ensureAdministrator, forgetFirstPassword } from './auth/first-administrator.ts';
 import { openSessions, type SessionTimes } from './auth/sessions.ts';
 import { openSignIn } from './auth/sign-in.ts';
-import { metricFamilies } from './api/probes.ts';
+import { metricFamilies } from './api/metrics/probes.ts';
 import type { OtlpSettings } from './export/otlp/otlp-settings.ts';
 import type { ClickhouseAddress } from './observe/clickhouse/clickhouse-option.ts';
 import { openObserved } from './open-observed.ts';
 import { ensureFirstContent } from './publish/first-content.ts';
 import { openDocumentWorker } from './documents/document-worker.ts';
-import { openManifestReader } from './publish/manifest-reader.ts';
-import { keepTracing } from './publish/log-parts.ts';
+import { openManifestReader } from './publish/manifests/manifest-reader.ts';
+import { keepTracing } from './publish/parts/log-parts.ts';
 import { startPublisher, type Publisher } from './publish/publisher.ts';
 import { startAlerting, type AlertingOptions } from './start-alerting.ts';
-import { sessionTimesOf } from './domain/settings.ts';
+import { sessionTimesOf } from './domain/settings/settings.ts';
 import { binaryReleases, settingsId, systemSettings } from './store/collections.ts';
 import { ensureInstallation } from './store/installation.ts';
 import { openLmdbKv } from './store/lmdb-kv.ts';

@@ -2,7 +2,7 @@
 
 import type { RequestError } from './contract/request-error.ts';
 import type { RoutesConfig } from './contract/site.ts';
-import { startFrontThreads, type FrontThreads } from './front/threads.ts';
+import { startFrontThreads, type FrontThreads } from './front/threads/threads.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { threadEntry } from './threads/thread-entry.ts';
 

@@ -4,7 +4,7 @@
  */
 
 import type { BodySnapshot, ResponseSnapshot } from '../../engine/contract/message.ts';
-import { hideInMatches } from '../../engine/front/hide-secrets.ts';
+import { hideInMatches } from '../../engine/front/facts/hide-secrets.ts';
 import { SCAN } from '../../engine/http/head-scanner.ts';
 import { RequestHeadParser } from '../../engine/http/request-head.ts';
 import { ResponseHeadParser } from '../../engine/http/response-head.ts';

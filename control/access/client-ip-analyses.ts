@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { trustLimits } from '../../base/guard-limits.ts';
-import type { SenderSample } from '../domain/trust-analysis.ts';
+import type { SenderSample } from '../domain/site/trust-analysis.ts';
 
 /** One analysis. */
 export interface ClientIpSession {

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { textOfKey } from '../../base/ip-address.ts';
 import { accessLimits } from '../limits/access-limits.ts';
-import type { IpEntry } from '../domain/ip-list-content.ts';
+import type { IpEntry } from '../domain/access/ip-list-content.ts';
 
 /** What an update does. */
 export interface ContentDifference {

@@ -5,9 +5,9 @@
  */
 
 import { parseAddress } from '../../base/ip-address.ts';
-import { entriesHolding, hasLapsed, type IpEntry } from '../domain/ip-list-content.ts';
-import type { AccessScope } from '../domain/ip-list-checks.ts';
-import type { IpListBinding } from '../domain/ip-list.ts';
+import { entriesHolding, hasLapsed, type IpEntry } from '../domain/access/ip-list-content.ts';
+import type { AccessScope } from '../domain/access/ip-list-checks.ts';
+import type { IpListBinding } from '../domain/access/ip-list.ts';
 import { ipListBindings, policies, sites } from '../store/collections.ts';
 import type { ReadStore } from '../store/store.ts';
 import { chunkReader, contentOf } from './list-contents.ts';

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { resourceLimits } from '../limits/resource-limits.ts';
-import { readDigest, type GeoSource } from '../domain/geo-sources.ts';
+import { readDigest, type GeoSource } from '../domain/access/geo-sources.ts';
 import { FetchError, fetchOutgoing, type OutgoingLimits } from './outgoing.ts';
 
 const unpack = promisify(gunzip);

@@ -15,7 +15,7 @@ import {
   type IpListChunk,
   type IpListContent,
   type ReadChunk,
-} from '../domain/ip-list-content.ts';
+} from '../domain/access/ip-list-content.ts';
 import { ipListChunks, ipListContents, ipListGarbage } from '../store/collections.ts';
 import type { ReadStore, Store, WriteStore } from '../store/store.ts';
 

@@ -1,8 +1,8 @@
 /** Owns who uses an IP list: bindings, trust profiles, bot protection of sites, custom rules. */
 
 import type { IpListReferenceJson } from '../../proto/gen/waf/v1/ip_list_pb.ts';
-import type { IpListBinding } from '../domain/ip-list.ts';
-import { globalTrustId } from '../domain/trust.ts';
+import type { IpListBinding } from '../domain/access/ip-list.ts';
+import { globalTrustId } from '../domain/site/trust.ts';
 import {
   customRules,
   ipListBindings,

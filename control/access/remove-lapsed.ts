@@ -1,8 +1,13 @@
 /** Owns taking away what has lapsed: entries past their expiry, held updates nobody decided on. */
 
 import type { Clock } from '../../base/clock.ts';
-import { entriesOf, hasLapsed, nextExpiry, type IpListContent } from '../domain/ip-list-content.ts';
-import { heldContentId } from '../domain/ip-list.ts';
+import {
+  entriesOf,
+  hasLapsed,
+  nextExpiry,
+  type IpListContent,
+} from '../domain/access/ip-list-content.ts';
+import { heldContentId } from '../domain/access/ip-list.ts';
 import { ipListContents, ipLists } from '../store/collections.ts';
 import type { ReadStore, Store } from '../store/store.ts';
 import {

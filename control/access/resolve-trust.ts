@@ -6,13 +6,13 @@ import type {
 } from '../../proto/gen/waf/v1/trust_pb.ts';
 import { textOfKey } from '../../base/ip-address.ts';
 import { trustLimits } from '../../base/guard-limits.ts';
-import { allEntries, countOf } from '../domain/ip-list-content.ts';
+import { allEntries, countOf } from '../domain/access/ip-list-content.ts';
 import {
   checkTrustProfile,
   globalTrustId,
   type TrustIssue,
   type TrustRecord,
-} from '../domain/trust.ts';
+} from '../domain/site/trust.ts';
 import { ipLists, trustProfiles } from '../store/collections.ts';
 import type { ReadStore } from '../store/store.ts';
 import { chunkReader, contentOf } from './list-contents.ts';

@@ -8,9 +8,9 @@ import { JSONPathEnvironment } from 'json-p3';
 import { parseNetwork } from '../../base/ip-address.ts';
 import { accessLimits } from '../limits/access-limits.ts';
 import { guardLimits } from '../../base/guard-limits.ts';
-import type { EntryDetail, IpEntry } from '../domain/ip-list-content.ts';
-import type { StoredSource } from '../domain/ip-list-source.ts';
-import { hasControls } from '../domain/ip-list-checks.ts';
+import type { EntryDetail, IpEntry } from '../domain/access/ip-list-content.ts';
+import type { StoredSource } from '../domain/access/ip-list-source.ts';
+import { hasControls } from '../domain/access/ip-list-checks.ts';
 import { FetchError } from './outgoing.ts';
 
 /** Entries as they were read, in the order of their keys, each once. */

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Clock } from '../../base/clock.ts';
 import { parseNetwork } from '../../base/ip-address.ts';
 import { silentLogger } from '../../base/log.ts';
-import { checkSource } from '../domain/ip-list-source.ts';
-import { allEntries, type IpEntry } from '../domain/ip-list-content.ts';
-import { heldContentId, type IpListRecord } from '../domain/ip-list.ts';
+import { checkSource } from '../domain/access/ip-list-source.ts';
+import { allEntries, type IpEntry } from '../domain/access/ip-list-content.ts';
+import { heldContentId, type IpListRecord } from '../domain/access/ip-list.ts';
 import {
   ipListChunks,
   ipListGarbage,

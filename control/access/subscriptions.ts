@@ -8,10 +8,14 @@ import { toAppError } from '../../base/errors.ts';
 import { accessLimits } from '../limits/access-limits.ts';
 import type { Logger } from '../../base/log.ts';
 import { notFound, refusal } from '../domain/errors.ts';
-import { allEntries, countOf, type IpListContent } from '../domain/ip-list-content.ts';
-import { decideUpdate, type SourceWithSecrets } from '../domain/ip-list-source.ts';
-import { heldContentId, type IpListRecord, type IpListRunRecord } from '../domain/ip-list.ts';
-import { allowedNetworksOf } from '../domain/outgoing-settings.ts';
+import { allEntries, countOf, type IpListContent } from '../domain/access/ip-list-content.ts';
+import { decideUpdate, type SourceWithSecrets } from '../domain/access/ip-list-source.ts';
+import {
+  heldContentId,
+  type IpListRecord,
+  type IpListRunRecord,
+} from '../domain/access/ip-list.ts';
+import { allowedNetworksOf } from '../domain/settings/outgoing-settings.ts';
 import {
   ipListRuns,
   ipLists,

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IpListSyncRunJson, IpListSyncStatusJson } from '../../proto/gen/waf/v1/ip_list_pb.ts';
 import { accessLimits } from '../limits/access-limits.ts';
-import type { StoredSource } from '../domain/ip-list-source.ts';
-import type { IpListRecord, IpListRunRecord } from '../domain/ip-list.ts';
+import type { StoredSource } from '../domain/access/ip-list-source.ts';
+import type { IpListRecord, IpListRunRecord } from '../domain/access/ip-list.ts';
 import { ipListRuns } from '../store/collections.ts';
 import type { WriteStore } from '../store/store.ts';
 

@@ -5,11 +5,11 @@
 
 import { toAppError } from '../../base/errors.ts';
 import { acmeLimits } from '../limits/acme-limits.ts';
-import { acmeSettingsOf, checkOrder, provable, type AcmeOrderRecord } from '../domain/acme.ts';
+import { acmeSettingsOf, checkOrder, provable, type AcmeOrderRecord } from '../domain/site/acme.ts';
 import type { CertificateRecord } from '../domain/resource-records.ts';
 import type { SiteRecord } from '../domain/records.ts';
-import { hostsOf } from '../domain/site.ts';
-import { certificateChooser } from '../domain/site-certificate.ts';
+import { hostsOf } from '../domain/site/site.ts';
+import { certificateChooser } from '../domain/site/site-certificate.ts';
 import {
   acmeOrders,
   certificates,

@@ -5,10 +5,10 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { toAppError } from '../../base/errors.ts';
 import { acmeLimits } from '../limits/acme-limits.ts';
-import { acmeSettingsOf, type AcmeOrderRecord, type AcmeSettings } from '../domain/acme.ts';
-import { checkCertificate } from '../domain/certificates.ts';
-import { providersFor } from '../domain/dns-providers.ts';
-import { allowedNetworksOf } from '../domain/outgoing-settings.ts';
+import { acmeSettingsOf, type AcmeOrderRecord, type AcmeSettings } from '../domain/site/acme.ts';
+import { checkCertificate } from '../domain/site/certificates.ts';
+import { providersFor } from '../domain/site/dns-providers.ts';
+import { allowedNetworksOf } from '../domain/settings/outgoing-settings.ts';
 import type { CertificateRecord } from '../domain/resource-records.ts';
 import {
   acmeAccounts,

@@ -2,8 +2,8 @@
 
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { acmeLimits } from '../limits/acme-limits.ts';
-import type { AcmeAccountRecord, AcmeOrderRecord, CheckedOrder } from '../domain/acme.ts';
-import type { CheckedCertificate } from '../domain/certificates.ts';
+import type { AcmeAccountRecord, AcmeOrderRecord, CheckedOrder } from '../domain/site/acme.ts';
+import type { CheckedCertificate } from '../domain/site/certificates.ts';
 import { refusal } from '../domain/errors.ts';
 import type { CertificateRecord } from '../domain/resource-records.ts';
 import { acmeAccounts, acmeOrders, certificateKeys, certificates } from '../store/collections.ts';

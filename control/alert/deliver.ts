@@ -7,13 +7,13 @@
 import type { Clock } from '../../base/clock.ts';
 import { toAppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { missingSecrets, withSecrets } from '../domain/alert-channel.ts';
+import { missingSecrets, withSecrets } from '../domain/alert/alert-channel.ts';
 import type {
   AlertChannelRecord,
   AlertChannelStateRecord,
   AlertDeliveryRecord,
-} from '../domain/alert-records.ts';
-import { allowedNetworksOf } from '../domain/outgoing-settings.ts';
+} from '../domain/alert/alert-records.ts';
+import { allowedNetworksOf } from '../domain/settings/outgoing-settings.ts';
 import { alertLimits } from '../limits/alert-limits.ts';
 import {
   alertChannels,

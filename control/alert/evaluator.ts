@@ -6,11 +6,11 @@
 import type { Clock } from '../../base/clock.ts';
 import { toAppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { readCondition, type AlertCondition } from '../domain/alert-condition.ts';
-import { evaluateRule, type AlertChange } from '../domain/alert-evaluate.ts';
-import type { AlertFactSet, AlertFinding } from '../domain/alert-facts.ts';
-import { findMatches } from '../domain/alert-matches.ts';
-import { alertProgressId, type AlertRuleRecord } from '../domain/alert-records.ts';
+import { readCondition, type AlertCondition } from '../domain/alert/alert-condition.ts';
+import { evaluateRule, type AlertChange } from '../domain/alert/alert-evaluate.ts';
+import type { AlertFactSet, AlertFinding } from '../domain/alert/alert-facts.ts';
+import { findMatches } from '../domain/alert/alert-matches.ts';
+import { alertProgressId, type AlertRuleRecord } from '../domain/alert/alert-records.ts';
 import { alertLimits } from '../limits/alert-limits.ts';
 import type { CounterStore } from '../observe/counter-store.ts';
 import { alertNotes, alertProgress, alertRules, alerts } from '../store/collections.ts';

@@ -4,11 +4,15 @@
  * leaves both or none.
  */
 
-import { styleOf, wantsSeverity } from '../domain/alert-channel.ts';
-import type { AlertChange, NoteDraft } from '../domain/alert-evaluate.ts';
-import { alertFacts, renderMessage } from '../domain/alert-message.ts';
-import type { AlertChannelRecord, AlertRecord, AlertRuleRecord } from '../domain/alert-records.ts';
-import type { AlertEvent } from '../domain/alert-states.ts';
+import { styleOf, wantsSeverity } from '../domain/alert/alert-channel.ts';
+import type { AlertChange, NoteDraft } from '../domain/alert/alert-evaluate.ts';
+import { alertFacts, renderMessage } from '../domain/alert/alert-message.ts';
+import type {
+  AlertChannelRecord,
+  AlertRecord,
+  AlertRuleRecord,
+} from '../domain/alert/alert-records.ts';
+import type { AlertEvent } from '../domain/alert/alert-states.ts';
 import { alertLimits } from '../limits/alert-limits.ts';
 import {
   alertChannels,

@@ -1,7 +1,7 @@
 /** What a channel sends: one message about one alert. Plain data. */
 
-import type { AlertFacts, AlertText } from '../domain/alert-records.ts';
-import type { AlertEvent } from '../domain/alert-states.ts';
+import type { AlertFacts, AlertText } from '../domain/alert/alert-records.ts';
+import type { AlertEvent } from '../domain/alert/alert-states.ts';
 import type { SendBounds } from './post.ts';
 
 /** One message on its way. */

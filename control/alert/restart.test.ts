@@ -10,7 +10,7 @@ import { silentLogger } from '../../base/log.ts';
 import { metricPayloadVersion } from '../../base/protocol-versions.ts';
 import { CounterBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { startReceiver } from '../../test/support/alert-receivers.ts';
-import type { AlertRuleRecord } from '../domain/alert-records.ts';
+import type { AlertRuleRecord } from '../domain/alert/alert-records.ts';
 import { openCounterStore } from '../observe/counter-store.ts';
 import {
   alertChannels,

@@ -1,8 +1,13 @@
 /** Gathers what rules of alerts look at, but for counts: nodes, certificates, origins, storage. */
 
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import type { AlertFactSet, CertificateFact, NodeFact, OriginFact } from '../domain/alert-facts.ts';
-import { certificateChooser } from '../domain/site-certificate.ts';
+import type {
+  AlertFactSet,
+  CertificateFact,
+  NodeFact,
+  OriginFact,
+} from '../domain/alert/alert-facts.ts';
+import { certificateChooser } from '../domain/site/site-certificate.ts';
 import { defaultTenantId, type SiteRecord } from '../domain/records.ts';
 import type { AgentRecord } from '../domain/resource-records.ts';
 import { alertLimits } from '../limits/alert-limits.ts';

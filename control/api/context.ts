@@ -24,7 +24,7 @@ import type { NodeLoadStore } from '../observe/node-load.ts';
 import type { ObservationPipeline } from '../observe/pipeline.ts';
 import type { StorageMonitor } from '../observe/storage-monitor.ts';
 import type { DocumentWorker } from '../documents/document-worker.ts';
-import type { ManifestReader } from '../publish/manifest-reader.ts';
+import type { ManifestReader } from '../publish/manifests/manifest-reader.ts';
 import type { DeliveryNotes } from '../publish/publication-log.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import type { ProgramPackage } from '../release/program-package.ts';
@@ -32,13 +32,13 @@ import type { ReleaseFiles } from '../release/release-files.ts';
 import type { AuditNote } from '../store/audit-chain.ts';
 import type { InstallationRecord } from '../store/installation.ts';
 import type { Store } from '../store/store.ts';
-import type { RequestPeer } from './connections.ts';
-import type { AgentNotes } from './enrolled-nodes/agent-notes.ts';
-import type { NodeAuthority } from './enrolled-nodes/node-authority.ts';
-import type { NodeStreams } from './enrolled-nodes/node-streams.ts';
-import type { UpgradeRunner } from './enrolled-nodes/upgrade-runner.ts';
+import type { RequestPeer } from './listener/connections.ts';
+import type { AgentNotes } from './nodes/agent-notes.ts';
+import type { NodeAuthority } from './nodes/node-authority.ts';
+import type { NodeStreams } from './nodes/node-streams.ts';
+import type { UpgradeRunner } from './nodes/upgrade-runner.ts';
 import type { EngineClient } from './engine-client.ts';
-import type { NodeRegistry } from './node-registry.ts';
+import type { NodeRegistry } from './nodes/node-registry.ts';
 import type { InventoryCounts } from './telemetry/inventory-counts.ts';
 
 /** The parts that methods use. */

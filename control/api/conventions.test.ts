@@ -18,7 +18,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { catalog } from '../../test/support/rpc-catalog.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { ruleOf } from './authorize.ts';
-import { checkJson } from './check-json.ts';
+import { checkJson } from './listener/check-json.ts';
 import { services } from './services.ts';
 
 const methods = services.flatMap(({ service }) => service.methods);

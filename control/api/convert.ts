@@ -11,7 +11,7 @@ import { callLimits } from '../limits/call-limits.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { PageRequest, TimeRange } from '../../proto/gen/waf/v1/common_pb.ts';
 import { invalidField, refusal } from '../domain/errors.ts';
-import { hideHeaderSecrets } from '../domain/header-secrets.ts';
+import { hideHeaderSecrets } from '../domain/site/header-secrets.ts';
 
 const defaultPageSize = 50;
 

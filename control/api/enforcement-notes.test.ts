@@ -6,7 +6,7 @@ import { keepPrinted } from '../../test/support/printed.ts';
 import { makeTestCertificate } from '../../test/support/test-certificates.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { loadCommands } from '../cli/commands.ts';
-import { controlsCheck } from '../cli/doctor/controls.ts';
+import { controlsCheck } from '../cli/process/doctor/controls.ts';
 import { createApiClient } from '../cli/api-client.ts';
 import { runCommandLine } from '../cli/program.ts';
 import { unenforcedControls, type UnenforcedControl } from '../domain/enforcement.ts';

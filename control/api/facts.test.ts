@@ -25,7 +25,7 @@ import {
   type AgentHello,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
 import { startControl } from '../start.ts';
-import { readiness } from './probes.ts';
+import { readiness } from './metrics/probes.ts';
 
 let waf: TestControl;
 let link: ControllerLink | null = null;

@@ -5,9 +5,9 @@
 
 import { FetchError } from '../access/outgoing.ts';
 import type { Clock } from '../../base/clock.ts';
-import { aiOriginOf, aiSettingsOf, type AiSettings } from '../domain/ai-settings.ts';
+import { aiOriginOf, aiSettingsOf, type AiSettings } from '../domain/settings/ai-settings.ts';
 import { refusal } from '../domain/errors.ts';
-import { allowedNetworksOf } from '../domain/outgoing-settings.ts';
+import { allowedNetworksOf } from '../domain/settings/outgoing-settings.ts';
 import { aiLimits } from '../limits/ai-limits.ts';
 import { aiRecordId, aiSecrets, aiUse } from '../store/ai-collections.ts';
 import type { AuditNote } from '../store/audit-chain.ts';

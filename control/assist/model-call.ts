@@ -8,7 +8,7 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { request as httpsRequest } from 'node:https';
 import { isLate, startTimeLimit } from '../../base/time-limit.ts';
 import { FetchError, checkedLookup } from '../access/outgoing.ts';
-import type { AiSettings } from '../domain/ai-settings.ts';
+import type { AiSettings } from '../domain/settings/ai-settings.ts';
 import { aiLimits } from '../limits/ai-limits.ts';
 import type { ModelMessage } from './prompts.ts';
 

@@ -6,7 +6,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { refusal } from '../domain/errors.ts';
-import type { AccountRules } from '../domain/identity-settings.ts';
+import type { AccountRules } from '../domain/settings/identity-settings.ts';
 import { defaultTenantId, type UserRecord } from '../domain/records.ts';
 import { isEmail, isUsername, trimDisplayName } from '../domain/user-names.ts';
 import {

@@ -8,7 +8,7 @@ import type { Configuration, CustomFetch } from 'openid-client';
 import { signInLimits } from '../limits/sign-in-limits.ts';
 import type { Clock } from '../../base/clock.ts';
 import { refusal } from '../domain/errors.ts';
-import type { OidcProvider } from '../domain/identity-settings.ts';
+import type { OidcProvider } from '../domain/settings/identity-settings.ts';
 import type { ExternalIdentity } from './external-accounts.ts';
 import { sameText } from './same-text.ts';
 import { Pending } from './pending.ts';

@@ -7,7 +7,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { lookup } from 'node:dns/promises';
-import type { RadiusConfig } from '../domain/identity-settings.ts';
+import type { RadiusConfig } from '../domain/settings/identity-settings.ts';
 import {
   encodeRequest,
   hidePassword,

@@ -8,7 +8,7 @@ import type { Profile, SamlConfig, SAML } from '@node-saml/node-saml';
 import { signInLimits } from '../limits/sign-in-limits.ts';
 import type { Clock } from '../../base/clock.ts';
 import { refusal } from '../domain/errors.ts';
-import type { SamlProvider } from '../domain/identity-settings.ts';
+import type { SamlProvider } from '../domain/settings/identity-settings.ts';
 import { checkBoundedXml } from './bounded-xml.ts';
 import type { ExternalIdentity } from './external-accounts.ts';
 import { Pending } from './pending.ts';

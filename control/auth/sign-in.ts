@@ -6,7 +6,11 @@
 import { signInLimits } from '../limits/sign-in-limits.ts';
 import type { Clock } from '../../base/clock.ts';
 import { refusal } from '../domain/errors.ts';
-import { passwordEnabledOf, radiusOf, type RadiusConfig } from '../domain/identity-settings.ts';
+import {
+  passwordEnabledOf,
+  radiusOf,
+  type RadiusConfig,
+} from '../domain/settings/identity-settings.ts';
 import {
   credentials,
   settingsId,

@@ -6,8 +6,8 @@ import {
   type ApiMode,
   type ApiOperation,
 } from '../../engine/contract/api-checks.ts';
-import type { InheritedBody } from '../domain/body-inheritance.ts';
-import type { OperationIntentRecord } from '../domain/operation-control.ts';
+import type { InheritedBody } from '../domain/documents/body-inheritance.ts';
+import type { OperationIntentRecord } from '../domain/documents/operation-control.ts';
 import { compileBodyControls } from './compile-body-controls.ts';
 import { parsePath } from './path-template.ts';
 import type { BindingsDocument, ContractDocument, ProfileArtifact } from './stored-documents.ts';

@@ -6,8 +6,8 @@ import {
   type EndpointPlace,
   type LearningEndpoint,
 } from '../../engine/contract/api-learning.ts';
-import type { ApiLearningRecord } from '../domain/api-learning.ts';
-import type { ApiAssetRecord } from '../domain/api-records.ts';
+import type { ApiLearningRecord } from '../domain/documents/api-learning.ts';
+import type { ApiAssetRecord } from '../domain/documents/api-records.ts';
 import { parsePath, pathsOverlap } from './path-template.ts';
 
 /**

@@ -5,8 +5,12 @@ import type {
   ApiBodyControls,
   ApiBodyRule,
 } from '../../engine/contract/body-control.ts';
-import type { InheritedBody } from '../domain/body-inheritance.ts';
-import { jsonSha256, type BodyControl, type BodySlot } from '../domain/operation-control.ts';
+import type { InheritedBody } from '../domain/documents/body-inheritance.ts';
+import {
+  jsonSha256,
+  type BodyControl,
+  type BodySlot,
+} from '../domain/documents/operation-control.ts';
 import { parsePath } from './path-template.ts';
 import type { ContractDocument } from './stored-documents.ts';
 

@@ -4,7 +4,7 @@
  */
 
 import type { ApiSegment } from '../../engine/contract/api-path.ts';
-import { jsonSha256 } from '../domain/operation-control.ts';
+import { jsonSha256 } from '../domain/documents/operation-control.ts';
 import type { Diagnostic, DocumentModel, DocumentOperation } from './document-model.ts';
 import { apiDocumentLimits } from '../limits/api-document-limits.ts';
 import { parsePath, pathShape, pathsOverlap } from './path-template.ts';

@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../domain/canonical-json.ts';
-import { jsonSha256 } from '../domain/operation-control.ts';
+import { jsonSha256 } from '../domain/documents/operation-control.ts';
 import {
   compileDocument,
   type CompiledDocument,

@@ -1,6 +1,6 @@
 /** Puts what was learned of an endpoint into an API document. Never changes what it says. Pure. */
 
-import type { LearnedEvidence } from '../domain/api-learning.ts';
+import type { LearnedEvidence } from '../domain/documents/api-learning.ts';
 import { hasOperation, withOperation, withRequestBody } from './edit-document.ts';
 import { dialectOf, learnedSchema } from './learned-schema.ts';
 import { below, type JsonObject } from './pointer.ts';

@@ -4,7 +4,7 @@
  */
 
 import { apiDocumentLimits } from '../limits/api-document-limits.ts';
-import { occurrences, type LearnedEvidence } from '../domain/api-learning.ts';
+import { occurrences, type LearnedEvidence } from '../domain/documents/api-learning.ts';
 import type { JsonObject } from './pointer.ts';
 
 /** How the schemas of a document are written. */

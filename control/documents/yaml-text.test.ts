@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { AppError } from '../../base/errors.ts';
 import { yamlLimits } from '../limits/resource-limits.ts';
 import { readInputObject } from '../cli/input.ts';
-import { readManifests } from '../cli/manifest-input.ts';
+import { readManifests } from '../cli/manifest/manifest-input.ts';
 import { readYaml } from './yaml-text.ts';
 
 function faultOf(text: string): string {

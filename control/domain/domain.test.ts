@@ -6,13 +6,13 @@ import { parseSecLang } from '../../engine/rules/language/parse.ts';
 import { crc32c } from '../../base/crc32c.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { changedPaths } from './changed-paths.ts';
-import { renderCrsSetup, setupVersion } from './crs-setup.ts';
-import { normalizeHost } from './hosts.ts';
-import { builtInTemplates } from './policy-templates.ts';
-import { renderPolicy } from './policy-seclang.ts';
-import { checkPolicy } from './policy.ts';
-import { parseEndpointUrl } from './site.ts';
-import { makeTestRequest } from './test-request.ts';
+import { renderCrsSetup, setupVersion } from './policy/crs-setup.ts';
+import { normalizeHost } from './site/hosts.ts';
+import { builtInTemplates } from './policy/policy-templates.ts';
+import { renderPolicy } from './policy/policy-seclang.ts';
+import { checkPolicy } from './policy/policy.ts';
+import { parseEndpointUrl } from './site/site.ts';
+import { makeTestRequest } from './policy/test-request.ts';
 import { applyMask } from './update-mask.ts';
 
 test.each([

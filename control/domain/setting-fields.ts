@@ -2,6 +2,9 @@
 
 import { invalidField } from './errors.ts';
 
+/** What stands in place of a secret wherever settings are shown; sent back, it keeps the secret. */
+export const secretShown = 'configured';
+
 /** Errors: invalid_argument under `at`. */
 export type Check = (value: unknown, at: string) => void;
 /** Fields by name. */

@@ -9,7 +9,7 @@ import {
   type ErrorFact,
   type SecurityFact,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import type { SiemEvent } from '../domain/siem-settings.ts';
+import type { SiemEvent } from '../domain/settings/siem-settings.ts';
 
 /** A fact, and the node that it comes from. */
 export type ExportedFact = {

@@ -7,7 +7,7 @@ import { encodeFact, type EncodedFact } from '../../engine/link/security-fact.ts
 import { exportBit } from '../../engine/contract/logging.ts';
 import { sampleEvent, sampleMatch } from '../../test/support/sample-event.ts';
 import type { RequestEvent } from '../../engine/contract/events.ts';
-import type { SiemEvent } from '../domain/siem-settings.ts';
+import type { SiemEvent } from '../domain/settings/siem-settings.ts';
 import { readFact, type ExportedFact } from './fact.ts';
 import { messageOf } from './messages.ts';
 

@@ -1,6 +1,6 @@
 /** The message of an event in the form that a target asks for. Pure. */
 
-import type { SiemTarget } from '../domain/siem-settings.ts';
+import type { SiemTarget } from '../domain/settings/siem-settings.ts';
 import { accessJson } from './access-json.ts';
 import { auditJson } from './audit-json.ts';
 import { ecsJson } from './ecs.ts';

@@ -8,8 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 import { toAppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { allowedNetworksOf } from '../domain/outgoing-settings.ts';
-import { siemTargetsOf, type SiemEvent, type SiemTarget } from '../domain/siem-settings.ts';
+import { allowedNetworksOf } from '../domain/settings/outgoing-settings.ts';
+import {
+  siemTargetsOf,
+  type SiemEvent,
+  type SiemTarget,
+} from '../domain/settings/siem-settings.ts';
 import { settingsId, systemSettings } from '../store/collections.ts';
 import type { Store } from '../store/store.ts';
 import { Delivery, type DeliveryStats } from './delivery.ts';

@@ -3,7 +3,7 @@
  * A message is one line of ASCII, whatever a client sent. Pure.
  */
 
-import type { SiemEvent, SiemTarget } from '../domain/siem-settings.ts';
+import type { SiemEvent, SiemTarget } from '../domain/settings/siem-settings.ts';
 
 /** Syslog severities (RFC 5424, table 2). */
 export const syslogSeverity = { critical: 2, error: 3, warning: 4, notice: 5, info: 6 } as const;

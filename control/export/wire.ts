@@ -8,7 +8,7 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import { connect as connectTls } from 'node:tls';
 import { AppError } from '../../base/errors.ts';
 import { checkedLookup, FetchError } from '../access/outgoing.ts';
-import type { SiemTarget } from '../domain/siem-settings.ts';
+import type { SiemTarget } from '../domain/settings/siem-settings.ts';
 import { siemLimits } from '../limits/siem-limits.ts';
 
 /** An open way to a target. */

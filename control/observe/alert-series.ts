@@ -6,7 +6,7 @@
 
 import { readAlertKey } from '../../base/alert-key.ts';
 import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import type { CountStep, EventCount } from '../domain/alert-facts.ts';
+import type { CountStep, EventCount } from '../domain/alert/alert-facts.ts';
 import { alertLimits } from '../limits/alert-limits.ts';
 import { observationLimits } from '../limits/observation-limits.ts';
 import { prefixRange, type KvReader, type KvWriter } from '../store/kv.ts';

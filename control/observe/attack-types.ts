@@ -1,6 +1,6 @@
 /** Names of security events: attack families, severities, paths without identifiers. Pure. */
 
-import { eventSeverities } from '../domain/alert-condition.ts';
+import { eventSeverities } from '../domain/alert/alert-condition.ts';
 
 /** The fields of a matched rule that decide. */
 export interface TaggedMatch {

@@ -8,7 +8,7 @@ import {
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { crc32c } from '../../base/crc32c.ts';
 import { durationBoundsUs } from '../../engine/contract/counters.ts';
-import { metricsText, trafficMetrics } from '../api/metrics-text.ts';
+import { metricsText, trafficMetrics } from '../api/metrics/metrics-text.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
 import { observationLimits } from '../limits/observation-limits.ts';
 import { metricPayloadVersion } from '../../base/protocol-versions.ts';

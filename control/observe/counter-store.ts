@@ -35,9 +35,9 @@ import {
   type CountsMark,
 } from './alert-series.ts';
 import { addLearning, forgetLearning, readLearning, type GenerationOf } from './learning-store.ts';
-import type { LearnedEvidence } from '../domain/api-learning.ts';
+import type { LearnedEvidence } from '../domain/documents/api-learning.ts';
 import { HeldCounts } from './held-counts.ts';
-import type { CountStep } from '../domain/alert-facts.ts';
+import type { CountStep } from '../domain/alert/alert-facts.ts';
 import { addRankings, forgetRankings, rankedPrefix, readRankings } from './ranking-series.ts';
 import type { Rankings } from './ranking-series.ts';
 import {

@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { observationLimits } from '../limits/observation-limits.ts';
 import type { Logger } from '../../base/log.ts';
-import type { SiteDays } from '../domain/log-policy.ts';
+import type { SiteDays } from '../domain/settings/log-policy.ts';
 import type { EventStore } from './event-store.ts';
 import type { EventLane } from './events/event-kind.ts';
 import type { Cutoffs, LaneRetention } from './events/retention.ts';

@@ -1,6 +1,6 @@
 /** Holds decoded steps of counts for windows that are looked at again and again. */
 
-import type { CountStep } from '../domain/alert-facts.ts';
+import type { CountStep } from '../domain/alert/alert-facts.ts';
 import { alertLimits } from '../limits/alert-limits.ts';
 import type { KvReader } from '../store/kv.ts';
 import { walkAlertCounts } from './alert-series.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import type { LearnedEvidence } from '../domain/api-learning.ts';
+import type { LearnedEvidence } from '../domain/documents/api-learning.ts';
 import { apiDocumentLimits } from '../limits/api-document-limits.ts';
 import { prefixRange, type KvReader, type KvWriter } from '../store/kv.ts';
 import { separator } from './step-keys.ts';

@@ -25,12 +25,12 @@ import type {
   UpstreamTlsJson,
 } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import type { RulesetIncludes, SiteRecord, UpstreamRecord } from '../domain/records.ts';
-import { renderPolicy, type AddedSecLang } from '../domain/policy-seclang.ts';
-import type { TravelingTls } from '../domain/site-certificate.ts';
-import { hostsOf, parseEndpointUrl } from '../domain/site.ts';
-import { probeOf, resilienceOf } from '../domain/upstream-behavior.ts';
-import { toRuntimeBot } from './site-bot.ts';
-import type { RulesetFile } from './ruleset-folder.ts';
+import { renderPolicy, type AddedSecLang } from '../domain/policy/policy-seclang.ts';
+import type { TravelingTls } from '../domain/site/site-certificate.ts';
+import { hostsOf, parseEndpointUrl } from '../domain/site/site.ts';
+import { probeOf, resilienceOf } from '../domain/site/upstream-behavior.ts';
+import { toRuntimeBot } from './parts/site-bot.ts';
+import type { RulesetFile } from './rulesets/ruleset-folder.ts';
 
 /** Version of the bundle's meaning; the engine knows the same number. */
 export const bundleFormatVersion = 1;

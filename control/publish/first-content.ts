@@ -3,13 +3,13 @@
 import type { Clock } from '../../base/clock.ts';
 import { toAppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { builtInTemplates, templateIds } from '../domain/policy-templates.ts';
+import { builtInTemplates, templateIds } from '../domain/policy/policy-templates.ts';
 import { defaultTenantId, type PolicyRecord } from '../domain/records.ts';
 import { policies, rulesets, sites } from '../store/collections.ts';
 import type { Store, WriteStore } from '../store/store.ts';
 import { keepFactoryVersions } from './policy-versions.ts';
-import { storeRuleset } from './stored-rulesets.ts';
-import { debianCrsFolder, readRulesetFolder } from './ruleset-folder.ts';
+import { storeRuleset } from './rulesets/stored-rulesets.ts';
+import { debianCrsFolder, readRulesetFolder } from './rulesets/ruleset-folder.ts';
 
 /** Ruleset that comes with the system. */
 export const defaultRulesetId = 'crs-default';

@@ -10,8 +10,8 @@ import { RuntimeBundleSchema, type RuntimePart } from '../../proto/gen/waf/runti
 import { publishLimits } from '../limits/store-limits.ts';
 import { goodPolicies, heldPolicies, type GoodPolicyRecord } from '../store/collections.ts';
 import type { ReadStore, WriteStore } from '../store/store.ts';
-import type { BuiltPart } from './part-cache.ts';
-import { policyKind, rulesetKind } from './policy-parts.ts';
+import type { BuiltPart } from './parts/part-cache.ts';
+import { policyKind, rulesetKind } from './parts/policy-parts.ts';
 
 /** A policy that is held back. */
 export interface HeldPolicy {

@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '@bufbuild/protobuf';
 import { resourceLimits } from '../limits/resource-limits.ts';
-import type { IpListBinding } from '../domain/ip-list.ts';
-import { renderPolicy } from '../domain/policy-seclang.ts';
+import type { IpListBinding } from '../domain/access/ip-list.ts';
+import { renderPolicy } from '../domain/policy/policy-seclang.ts';
 import type { PolicyRecord, PolicyVersionRecord } from '../domain/records.ts';
 import {
   ipListBindings,

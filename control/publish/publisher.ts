@@ -18,9 +18,9 @@ import type { Logger } from '../../base/log.ts';
 import { runAtOnce, runInSlices } from '../../base/steps.ts';
 import { heldPolicies, keys, type KeyRecord } from '../store/collections.ts';
 import type { ReadStore, Store } from '../store/store.ts';
-import { apiCheckKind } from './api-check-parts.ts';
+import { apiCheckKind } from './parts/api-check-parts.ts';
 import { bundleFormatVersion } from './build-bundle.ts';
-import { renewChallengeKeys } from './challenge-key-parts.ts';
+import { renewChallengeKeys } from './parts/challenge-key-parts.ts';
 import {
   forgetSettled,
   hasNewGood,
@@ -32,10 +32,10 @@ import {
   type RefusedPolicy,
   type SettledParts,
 } from './held-policies.ts';
-import { PartCache, type BuiltPart } from './part-cache.ts';
-import { partKinds } from './part-kinds.ts';
+import { PartCache, type BuiltPart } from './parts/part-cache.ts';
+import { partKinds } from './parts/part-kinds.ts';
 import { keepPublication, latestPublication, publishedIndex } from './publication-log.ts';
-import { readServedSites, viewOf } from './served-sites.ts';
+import { readServedSites, viewOf } from './parts/served-sites.ts';
 import {
   generateKeyPem,
   readSigningKey,

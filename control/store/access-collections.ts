@@ -1,16 +1,16 @@
 /** Owns the collections of access: lists and what fills them, bindings, country and rate rules. */
 
-import type { CountryRuleRecord } from '../domain/country-access.ts';
-import type { IpListChunk, IpListContent } from '../domain/ip-list-content.ts';
+import type { CountryRuleRecord } from '../domain/access/country-access.ts';
+import type { IpListChunk, IpListContent } from '../domain/access/ip-list-content.ts';
 import type {
   IpListBinding,
   IpListGarbageRecord,
   IpListRecord,
   IpListRunRecord,
   IpListSecretRecord,
-} from '../domain/ip-list.ts';
-import type { RateLimitRecord } from '../domain/rate-limit.ts';
-import type { TrustRecord } from '../domain/trust.ts';
+} from '../domain/access/ip-list.ts';
+import type { RateLimitRecord } from '../domain/access/rate-limit.ts';
+import type { TrustRecord } from '../domain/site/trust.ts';
 import type { Collection } from './collection.ts';
 
 /** IP lists, found by name. */

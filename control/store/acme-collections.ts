@@ -1,6 +1,6 @@
 /** Collections of what is ordered from certificate authorities. */
 
-import type { AcmeAccountRecord, AcmeOrderRecord } from '../domain/acme.ts';
+import type { AcmeAccountRecord, AcmeOrderRecord } from '../domain/site/acme.ts';
 import type { Collection } from './collection.ts';
 
 /** Orders, found by the certificate that they keep. */

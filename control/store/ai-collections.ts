@@ -1,6 +1,10 @@
 /** Collections of the assistant. */
 
-import type { AiProposalRecord, AiSecretRecord, AiUseRecord } from '../domain/ai-records.ts';
+import type {
+  AiProposalRecord,
+  AiSecretRecord,
+  AiUseRecord,
+} from '../domain/settings/ai-records.ts';
 import type { Collection } from './collection.ts';
 
 /** Suggested changes, found by the policy that they are for. */

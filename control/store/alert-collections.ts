@@ -10,8 +10,8 @@ import type {
   AlertRecord,
   AlertRuleRecord,
   AlertSilenceRecord,
-} from '../domain/alert-records.ts';
-import { isLive } from '../domain/alert-states.ts';
+} from '../domain/alert/alert-records.ts';
+import { isLive } from '../domain/alert/alert-states.ts';
 import type { Collection } from './collection.ts';
 
 /** Rules of alerts, found by channel. */

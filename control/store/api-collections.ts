@@ -7,9 +7,9 @@ import type {
   SchemaContractRecord,
   SchemaProfileRecord,
   SchemaSourceRecord,
-} from '../domain/api-records.ts';
-import type { ApiLearningRecord, LearnedDraftRecord } from '../domain/api-learning.ts';
-import type { OperationIntentRecord } from '../domain/operation-control.ts';
+} from '../domain/documents/api-records.ts';
+import type { ApiLearningRecord, LearnedDraftRecord } from '../domain/documents/api-learning.ts';
+import type { OperationIntentRecord } from '../domain/documents/operation-control.ts';
 import type { Collection } from './collection.ts';
 
 /** Uploaded documents, by site and revision. */

@@ -1,6 +1,6 @@
 /** Owns the list of what is stored: every collection, its identifiers and its indexes. */
 
-import type { BinaryReleaseRecord } from '../domain/releases.ts';
+import type { BinaryReleaseRecord } from '../domain/release/releases.ts';
 import type {
   CustomRuleRecord,
   PolicyRecord,

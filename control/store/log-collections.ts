@@ -1,7 +1,7 @@
 /** Collections of log policies. */
 
-import type { LogEmergencyRecord, LogPolicyRecord } from '../domain/log-policy.ts';
-import type { TracingSettings } from '../domain/tracing-settings.ts';
+import type { LogEmergencyRecord, LogPolicyRecord } from '../domain/settings/log-policy.ts';
+import type { TracingSettings } from '../domain/settings/tracing-settings.ts';
 import type { Collection } from './collection.ts';
 
 /** Which requests are sampled for traces: one record, as this process was started with. */

@@ -5,9 +5,9 @@ import type {
   EnrollmentRecord,
   EnrollmentTokenRecord,
   NodeAuthorityRecord,
-} from '../domain/enrollment.ts';
-import type { SeenIndexRecord } from '../domain/release-index.ts';
-import type { UpgradeRunRecord } from '../domain/upgrade-run.ts';
+} from '../domain/release/enrollment.ts';
+import type { SeenIndexRecord } from '../domain/release/release-index.ts';
+import type { UpgradeRunRecord } from '../domain/release/upgrade-run.ts';
 import type { Collection } from './collection.ts';
 
 /** Tokens with which nodes enrol. */

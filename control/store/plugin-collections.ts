@@ -1,6 +1,9 @@
 /** Owns the collections of exclusion plugins: what was imported, and which policies use it. */
 
-import type { ExclusionPluginRecord, PluginBindingRecord } from '../domain/exclusion-plugins.ts';
+import type {
+  ExclusionPluginRecord,
+  PluginBindingRecord,
+} from '../domain/policy/exclusion-plugins.ts';
 import type { Collection } from './collection.ts';
 
 /** Imported exclusion plugins, found by slug; their files lie in blobs. */

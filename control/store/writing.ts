@@ -1,6 +1,6 @@
 /** Owns writing records with their indexes, counts and audit rows inside one transaction. */
 
-import { hideHeaderSecrets } from '../domain/header-secrets.ts';
+import { hideHeaderSecrets } from '../domain/site/header-secrets.ts';
 import type { Clock } from '../../base/clock.ts';
 import { auditRowId, genesisHash, hashRow, type AuditNote } from './audit-chain.ts';
 import type { Collection } from './collection.ts';

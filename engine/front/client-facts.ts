@@ -3,7 +3,7 @@
 import type net from 'node:net';
 import type { ConnectionFacts } from '../contract/message.ts';
 import type { TlsFacts } from '../contract/tls.ts';
-import type { NamedEnds } from './proxy-header.ts';
+import type { NamedEnds } from './wire/proxy-header.ts';
 
 /** A client as the listener hands it over. */
 export interface AcceptedClient {

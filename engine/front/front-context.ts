@@ -8,16 +8,17 @@ import type { SecureContexts } from '../tls/secure-contexts.ts';
 import type { HandshakeFailure } from '../tls/handshake.ts';
 import type { OverloadController } from '../overload/controller.ts';
 import type { AcmeTokens } from './acme-tokens.ts';
-import type { CaptureRoom } from './body-capture.ts';
+import type { CaptureRoom } from './facts/body-capture.ts';
 import type { ByteWriter } from '../http/byte-writer.ts';
 import type { HeadLimits } from '../http/head-scanner.ts';
 import type { Generation } from './generation.ts';
-import type { HeldBudget } from './held-budget.ts';
+import type { HeldBudget } from './wire/held-budget.ts';
 import type { RequestIds } from './request-id.ts';
-import type { ClientWatch } from './client-watch.ts';
-import type { FloodWatch } from './flood-watch.ts';
-import type { SpareReaders } from './spare-readers.ts';
-import type { Tracer } from './tracer.ts';
+import type { ClientWatch } from './facts/client-watch.ts';
+import type { ClientRefusal } from './facts/counters.ts';
+import type { FloodWatch } from './facts/flood-watch.ts';
+import type { SpareReaders } from './wire/spare-readers.ts';
+import type { Tracer } from './facts/tracer.ts';
 
 /** Bounds and waits that may differ per front; defaults in `frontLimits` and `httpLimits`. */
 export interface FrontSettings extends HeadLimits {
@@ -40,9 +41,6 @@ export interface FrontSettings extends HeadLimits {
   /** Whether HTTP/2 is offered to clients with TLS. */
   readonly http2: boolean;
 }
-
-/** Why a client is closed when it is accepted: all places are taken, or it floods the proxy. */
-export type ClientRefusal = 'connection_limit' | 'reconnect_limit';
 
 /** Shared state of one front thread. */
 export interface FrontContext {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { Utf8Reader } from '../base/utf8-reader.ts';
-import { frame, type TestFrame } from '../front/websocket-frames-fixture.ts';
+import { frame, type TestFrame } from '../front/fixtures/websocket-frames-fixture.ts';
 import { closingFault, FRAME, FRAME_FAULT, FrameReader } from './websocket-frames.ts';
 
 /** What a reader finds in bytes that come in pieces of `size`. */

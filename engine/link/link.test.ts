@@ -9,7 +9,7 @@ import { startFakeController } from '../../test/support/fake-controller.ts';
 import { ownCapabilities } from '../../base/protocol-versions.ts';
 import { silentLogger } from '../../base/log.ts';
 import { BundleKeeper } from '../bundle/bundle-keeper.ts';
-import { FrontCounters } from '../front/counters.ts';
+import { FrontCounters } from '../front/facts/counters.ts';
 import { createControllerLink, type LinkOptions } from './controller-link.ts';
 
 function linkTo(socketPath: string, change: Partial<LinkOptions> = {}) {

@@ -2,7 +2,7 @@
 
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { expect, test, vi } from 'vitest';
-import { FrontCounters } from '../front/counters.ts';
+import { FrontCounters } from '../front/facts/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { notOverloaded, type OverloadStatus } from '../contract/overload.ts';
 import { interfaceBytes, LoadMeter } from './load-meter.ts';

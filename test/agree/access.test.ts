@@ -25,7 +25,7 @@ import {
   RawClient,
   ScriptedInspector,
   startFront,
-} from '../../engine/front/fixture.ts';
+} from '../../engine/front/fixtures/fixture.ts';
 import { noGuardServices } from '../../engine/guard/guard.ts';
 import { accessTable, type AccessRow, type Binding } from './access-table.ts';
 

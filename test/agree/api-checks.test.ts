@@ -7,7 +7,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { ApiMode } from '../../engine/contract/api-checks.ts';
 import type { GuardVerdict } from '../../engine/contract/guard.ts';
 import { schemaLimits } from '../../base/schema-limits.ts';
-import { blockWith, Closing, ScriptedInspector } from '../../engine/front/fixture.ts';
+import { blockWith, Closing, ScriptedInspector } from '../../engine/front/fixtures/fixture.ts';
 import type { GuardKind } from '../../engine/guard/guard.ts';
 import { checksOf, operation, parameter } from '../../engine/schema/fixture.ts';
 import { live, simulated, type BothCase, type Seen } from './both-ways.ts';

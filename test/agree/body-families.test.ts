@@ -4,8 +4,8 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { inheritedBody } from '../../control/domain/body-inheritance.ts';
-import { renderBodyRules } from '../../control/domain/policy-body-rules.ts';
+import { inheritedBody } from '../../control/domain/documents/body-inheritance.ts';
+import { renderBodyRules } from '../../control/domain/policy/policy-body-rules.ts';
 import { bodyFamilyOf, processorReading } from '../../base/body-family.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';

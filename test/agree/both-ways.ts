@@ -14,7 +14,7 @@ import {
   siteFor,
   startFront,
   type Closing,
-} from '../../engine/front/fixture.ts';
+} from '../../engine/front/fixtures/fixture.ts';
 import { noGuardServices, type GuardKind } from '../../engine/guard/guard.ts';
 import { compileGuards } from '../../engine/guard/guard-chain.ts';
 import { linearPattern } from '../../engine/match/linear-pattern.ts';

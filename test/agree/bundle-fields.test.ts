@@ -28,7 +28,7 @@ beforeAll(async () => {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const upload = { name: 'tls', certPem: base64(cert), keyPem: base64(key) };
   await mustCall('CertService/UploadCert', upload);
-  const file = new URL('../../control/cli/export-everything.yaml', import.meta.url);
+  const file = new URL('../../control/cli/manifest/export-everything.yaml', import.meta.url);
   const authority = await makeTestCertificate({ subject: 'CN=Ours', authority: true });
   const yaml = readFileSync(file, 'utf8').replace('AUTHORITY', JSON.stringify(authority.cert));
   await mustCall('SystemService/Apply', { manifestYaml: base64(yaml) });
@@ -54,14 +54,15 @@ async function mustCall(rpc: string, body: object): Promise<void> {
 
 /** What the manifest cannot say, and where it is proved to travel. */
 const saidElsewhere = {
-  'RuntimeBundle.responsesJson': 'a setting with a default: control/api/resource-rules.test.ts',
+  'RuntimeBundle.responsesJson':
+    'a setting with a default: control/api/tables/resource-rules.test.ts',
   'RuntimeBundle.geoDatabases': 'country data are no part of manifests: test/agree/access-live',
   'RuntimeBundle.heldPolicies': 'policies that failed: control/publish/held-policies.test.ts',
   'RuntimeBundle.logPolicies': 'no part of manifests: control/api/log-service/log-policies.test.ts',
-  'RuntimeBundle.apiChecks': 'API documents: control/publish/api-check-parts.test.ts',
+  'RuntimeBundle.apiChecks': 'API documents: control/publish/parts/api-check-parts.test.ts',
   'RuntimeBundle.apiLearning': 'learning: control/api/api-schema-service/learning.test.ts',
-  'RuntimeBundle.verifiers': 'they need a secret: control/publish/verifier-parts.test.ts',
-  'RuntimeSite.failOpen': 'the API has no such setting: control/publish/manifest.test.ts',
+  'RuntimeBundle.verifiers': 'they need a secret: control/publish/parts/verifier-parts.test.ts',
+  'RuntimeSite.failOpen': 'the API has no such setting: control/publish/manifests/manifest.test.ts',
   'RuntimePolicy.files': 'plugins of rulesets: control/api/crs-service/plugins.test.ts',
   'RuntimeCountryRule.sortOrder': 'the rule that states it is off: test/agree/access-table.ts',
   'RuntimeClientIpRule.allowUntrusted': 'needs a risk to be accepted: engine/guard/client-ip',

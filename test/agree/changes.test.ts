@@ -12,7 +12,7 @@ import { missingBuild } from '../support/product.ts';
 import { describeCase, type CorpusRequest, type DescribedCase } from './described-case.ts';
 import { differences, startLiveWaf, type LiveWaf, type Outcome } from './live-waf.ts';
 import { drawChange, startDice, type ChangeContext, type RandomChange } from './random-changes.ts';
-import { packFolder } from '../../control/publish/ruleset-pack.ts';
+import { packFolder } from '../../control/publish/rulesets/ruleset-pack.ts';
 
 const wanted = Number(process.env['WAF_AGREE_CHANGES'] ?? 4);
 const seed = Number(process.env['WAF_AGREE_SEED'] ?? 20_261_121);

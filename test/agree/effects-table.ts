@@ -3,7 +3,7 @@
  * it before and after. A row holds under CRS 3.3.4 and 4.28 unless it names one of them.
  */
 
-import { packArchive } from '../../control/publish/ruleset-pack.ts';
+import { packArchive } from '../../control/publish/rulesets/ruleset-pack.ts';
 import type { EffectRow, Expected, RowCall, RowRequest } from './effect-row.ts';
 import { multipartRows } from './multipart-rows.ts';
 import { resourceRows } from './resource-rows.ts';

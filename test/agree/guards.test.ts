@@ -5,9 +5,9 @@
 
 import { afterEach, expect, test } from 'vitest';
 import type { GuardName, GuardVerdict } from '../../engine/contract/guard.ts';
-import { FrontCounters } from '../../engine/front/counters.ts';
-import { EventPacker, unpackEvents } from '../../engine/front/event-wire.ts';
-import { blockWith, Closing, ScriptedInspector } from '../../engine/front/fixture.ts';
+import { FrontCounters } from '../../engine/front/facts/counters.ts';
+import { EventPacker, unpackEvents } from '../../engine/front/facts/event-wire.ts';
+import { blockWith, Closing, ScriptedInspector } from '../../engine/front/fixtures/fixture.ts';
 import type { GuardKind } from '../../engine/guard/guard.ts';
 import { live, simulated, type BothCase, type Seen } from './both-ways.ts';
 

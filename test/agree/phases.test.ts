@@ -5,7 +5,12 @@
  */
 
 import { afterEach, expect, test } from 'vitest';
-import { Closing, blockWith, ScriptedInspector, type Script } from '../../engine/front/fixture.ts';
+import {
+  Closing,
+  blockWith,
+  ScriptedInspector,
+  type Script,
+} from '../../engine/front/fixtures/fixture.ts';
 import type { Inspector } from '../../engine/contract/inspection.ts';
 import { live, simulated, type BothCase, type Seen } from './both-ways.ts';
 

@@ -13,7 +13,7 @@ import { toBundleUpstream, poolUpstream } from '../../control/publish/build-bund
 import type { UpstreamRecord } from '../../control/domain/records.ts';
 import { toUpstream } from '../../engine/bundle/runtime-config.ts';
 import type { UpstreamConfig } from '../../engine/contract/site.ts';
-import { Closing, RawClient, siteFor, startFront } from '../../engine/front/fixture.ts';
+import { Closing, RawClient, siteFor, startFront } from '../../engine/front/fixtures/fixture.ts';
 import { makeCertificate } from '../../engine/upstream/test-certificate.ts';
 import { RuntimeUpstreamSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import {

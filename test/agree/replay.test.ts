@@ -11,7 +11,7 @@ import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLogger } from '../../base/log.ts';
 import { EvidenceUploads } from '../../engine/link/evidence-uploads.ts';
-import { packFolder } from '../../control/publish/ruleset-pack.ts';
+import { packFolder } from '../../control/publish/rulesets/ruleset-pack.ts';
 import {
   ReplayService,
   type ReplayDifference,

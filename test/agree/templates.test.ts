@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { packFolder } from '../../control/publish/ruleset-pack.ts';
+import { packFolder } from '../../control/publish/rulesets/ruleset-pack.ts';
 import { corpusRoot, readCorpus } from '../seclang/corpus.ts';
 import { compileAlone } from '../support/databases.ts';
 import { missingBuild } from '../support/product.ts';

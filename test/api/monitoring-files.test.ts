@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { metricsText, trafficMetrics } from '../../control/api/metrics-text.ts';
+import { metricsText, trafficMetrics } from '../../control/api/metrics/metrics-text.ts';
 import type { SiteCounts } from '../../control/observe/counter-store.ts';
 import { startTestControl, type TestControl } from '../support/test-control.ts';
 

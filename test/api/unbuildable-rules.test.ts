@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { loadCommands } from '../../control/cli/commands.ts';
 import { runCommandLine } from '../../control/cli/program.ts';
-import { packArchive } from '../../control/publish/ruleset-pack.ts';
+import { packArchive } from '../../control/publish/rulesets/ruleset-pack.ts';
 import { silentLogger } from '../../base/log.ts';
 import { serveEngineService } from '../../engine/link/engine-service.ts';
 import { SharedFiles } from '../../engine/policies/keyed-policies.ts';

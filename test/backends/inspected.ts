@@ -5,8 +5,8 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { builtInTemplates } from '../../control/domain/policy-templates.ts';
-import { renderPolicy } from '../../control/domain/policy-seclang.ts';
+import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
+import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
 import { toByteString } from '../../base/byte-string.ts';
 import { createLogger } from '../../base/log.ts';
 import type { Inspector } from '../../engine/contract/inspection.ts';

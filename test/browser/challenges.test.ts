@@ -14,7 +14,7 @@ import {
   siteFor,
   startFront,
   type Running,
-} from '../../engine/front/fixture.ts';
+} from '../../engine/front/fixtures/fixture.ts';
 import { noGuardServices } from '../../engine/guard/guard.ts';
 import { pageTexts } from '../../engine/guard/bot/page-texts.ts';
 import { readPageText, solve } from '../support/challenge-solver.ts';

@@ -11,7 +11,7 @@ import {
   siteFor,
   startFront,
   type Running,
-} from '../../engine/front/fixture.ts';
+} from '../../engine/front/fixtures/fixture.ts';
 import type { VerifierConfig } from '../../engine/contract/bot.ts';
 import { noGuardServices } from '../../engine/guard/guard.ts';
 import { pageTexts } from '../../engine/guard/bot/page-texts.ts';

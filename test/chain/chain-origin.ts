@@ -7,8 +7,8 @@ import http from 'node:http';
 import http2 from 'node:http2';
 import type net from 'node:net';
 import type { Duplex } from 'node:stream';
-import { frame } from '../../engine/front/websocket-frames-fixture.ts';
-import { switching } from '../../engine/front/websocket-fixture.ts';
+import { frame } from '../../engine/front/fixtures/websocket-frames-fixture.ts';
+import { switching } from '../../engine/front/fixtures/websocket-fixture.ts';
 
 /** A running origin. */
 export interface ChainOrigin {

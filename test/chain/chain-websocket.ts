@@ -2,7 +2,7 @@
 
 import type http2 from 'node:http2';
 import type net from 'node:net';
-import { frame } from '../../engine/front/websocket-frames-fixture.ts';
+import { frame } from '../../engine/front/fixtures/websocket-frames-fixture.ts';
 import type { ChainRequest } from './chain-row.ts';
 
 /** What came of it: the status of the opening, and all bytes after it. */

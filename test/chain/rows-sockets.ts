@@ -1,6 +1,6 @@
 /** Rows on the messages of WebSockets that a site inspects, only observes, or leaves alone. */
 
-import { frame } from '../../engine/front/websocket-frames-fixture.ts';
+import { frame } from '../../engine/front/fixtures/websocket-frames-fixture.ts';
 import type { ChainExpected, ChainGroup, ChainRequest, ChainRow, Way } from './chain-row.ts';
 import { inspectedBy, policyCalls, siteCall } from './chain-row.ts';
 

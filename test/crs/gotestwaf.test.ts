@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { exchange } from '../../control/cli/crs-test/exchange.ts';
+import { exchange } from '../../control/cli/policy/crs-test/exchange.ts';
 import { readCorpus } from '../seclang/corpus.ts';
 import {
   countRates,

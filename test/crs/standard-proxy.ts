@@ -5,9 +5,12 @@
 
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { startEngine, type EngineUnderTest } from '../../control/cli/crs-test/engine-under-test.ts';
-import { startOrigin } from '../../control/cli/crs-test/origin.ts';
-import { buildBundleFromManifest } from '../../control/publish/manifest.ts';
+import {
+  startEngine,
+  type EngineUnderTest,
+} from '../../control/cli/policy/crs-test/engine-under-test.ts';
+import { startOrigin } from '../../control/cli/policy/crs-test/origin.ts';
+import { buildBundleFromManifest } from '../../control/publish/manifests/manifest.ts';
 import { corpusRoot } from '../seclang/corpus.ts';
 import { compileAlone, lastingData } from '../support/databases.ts';
 import { missingBuild, root } from '../support/product.ts';

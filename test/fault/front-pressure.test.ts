@@ -13,7 +13,7 @@ import {
   ScriptedInspector,
   siteFor,
   startFront,
-} from '../../engine/front/fixture.ts';
+} from '../../engine/front/fixtures/fixture.ts';
 
 const perKind = 100;
 const closing = new Closing();

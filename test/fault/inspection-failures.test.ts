@@ -13,8 +13,14 @@ import { silentLogger } from '../../base/log.ts';
 import type { InspectionPlace, Inspector } from '../../engine/contract/inspection.ts';
 import type { SiteConfig } from '../../engine/contract/site.ts';
 import type { InspectionFailure } from '../../engine/contract/verdict.ts';
-import { FrontCounters } from '../../engine/front/counters.ts';
-import { Closing, httpOrigin, RawClient, siteFor, startFront } from '../../engine/front/fixture.ts';
+import { FrontCounters } from '../../engine/front/facts/counters.ts';
+import {
+  Closing,
+  httpOrigin,
+  RawClient,
+  siteFor,
+  startFront,
+} from '../../engine/front/fixtures/fixture.ts';
 import { encodeFact } from '../../engine/link/security-fact.ts';
 import { placeInspector, Pool } from '../../engine/pool/dispatch.ts';
 import { transpileTree } from '../http/transpile.ts';

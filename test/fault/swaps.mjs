@@ -8,7 +8,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startFrontThreads } from '../../.build/engine/front/threads.js';
+import { startFrontThreads } from '../../.build/engine/front/threads/threads.js';
 import { routesOf, SharedFiles } from '../../.build/engine/policies/keyed-policies.js';
 import { Planner } from '../../.build/engine/rollout/planner.js';
 

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { requestBytesMaxOf } from '../../control/api/request-size.ts';
+import { requestBytesMaxOf } from '../../control/api/listener/request-size.ts';
 import { services } from '../../control/api/services.ts';
 import { seededRandom } from '../support/random.ts';
 import { startTestControl, type TestControl } from '../support/test-control.ts';

@@ -6,7 +6,7 @@
 
 import net from 'node:net';
 import { afterAll, expect, test } from 'vitest';
-import { Closing, siteFor, startFront } from '../../engine/front/fixture.ts';
+import { Closing, siteFor, startFront } from '../../engine/front/fixtures/fixture.ts';
 import { startNginx, startRecorder, type ReadRequest, type Recorder } from './reference-readers.ts';
 import { randomWire, seeded } from './wire-grammar.ts';
 

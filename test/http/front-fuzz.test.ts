@@ -16,7 +16,7 @@ import {
   ScriptedInspector,
   siteFor,
   startFront,
-} from '../../engine/front/fixture.ts';
+} from '../../engine/front/fixtures/fixture.ts';
 
 const connections = 300;
 const closing = new Closing();

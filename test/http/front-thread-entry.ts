@@ -2,9 +2,9 @@
 
 import { noGuardServices } from '../../engine/guard/guard.ts';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
-import type { FrontThreadData } from '../../engine/front/thread-messages.ts';
-import { ScriptedInspector } from '../../engine/front/fixture.ts';
-import { runFrontWorker } from '../../engine/front/worker.ts';
+import type { FrontThreadData } from '../../engine/front/threads/thread-messages.ts';
+import { ScriptedInspector } from '../../engine/front/fixtures/fixture.ts';
+import { runFrontWorker } from '../../engine/front/threads/worker.ts';
 import { listenReusePort } from '../../engine/system/sockets.ts';
 
 if (!isMainThread && parentPort !== null) {

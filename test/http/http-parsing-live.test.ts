@@ -9,7 +9,13 @@ import type net from 'node:net';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { SPAN } from '../../engine/contract/message.ts';
-import { Closing, RawClient, rawOrigin, siteFor, startFront } from '../../engine/front/fixture.ts';
+import {
+  Closing,
+  RawClient,
+  rawOrigin,
+  siteFor,
+  startFront,
+} from '../../engine/front/fixtures/fixture.ts';
 import { ChunkedDecoder } from '../../engine/http/chunked-decoder.ts';
 import { BODY, KIND_MASK, SCAN } from '../../engine/http/head-scanner.ts';
 import { RequestHeadParser } from '../../engine/http/request-head.ts';

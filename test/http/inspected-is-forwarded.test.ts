@@ -9,7 +9,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { InspectionSession, Inspector } from '../../engine/contract/inspection.ts';
 import { SPAN, type BodySnapshot, type RequestSnapshot } from '../../engine/contract/message.ts';
 import { passVerdict, type BodyNeed } from '../../engine/contract/verdict.ts';
-import { Closing, rawOrigin, siteFor, startFront } from '../../engine/front/fixture.ts';
+import { Closing, rawOrigin, siteFor, startFront } from '../../engine/front/fixtures/fixture.ts';
 import { ChunkedDecoder } from '../../engine/http/chunked-decoder.ts';
 import { BODY, SCAN } from '../../engine/http/head-scanner.ts';
 import { RequestHeadParser } from '../../engine/http/request-head.ts';

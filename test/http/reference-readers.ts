@@ -9,7 +9,7 @@ import http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { listen, type Closing } from '../../engine/front/fixture.ts';
+import { listen, type Closing } from '../../engine/front/fixtures/fixture.ts';
 
 /** One request as an origin read it; byte strings. */
 export interface ReadRequest {

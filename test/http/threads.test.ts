@@ -7,9 +7,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { RequestEvent } from '../../engine/contract/events.ts';
 import type { OverloadStatus } from '../../engine/contract/overload.ts';
 import { noRoutes } from '../../engine/contract/site.ts';
-import { EventPacker, unpackEvents } from '../../engine/front/event-wire.ts';
-import { Closing, httpOrigin, RawClient, siteFor } from '../../engine/front/fixture.ts';
-import { startFrontThreads, type FrontThreadsOptions } from '../../engine/front/threads.ts';
+import { EventPacker, unpackEvents } from '../../engine/front/facts/event-wire.ts';
+import { Closing, httpOrigin, RawClient, siteFor } from '../../engine/front/fixtures/fixture.ts';
+import { startFrontThreads, type FrontThreadsOptions } from '../../engine/front/threads/threads.ts';
 import { eventually } from '../support/eventually.ts';
 import { transpileTree } from './transpile.ts';
 

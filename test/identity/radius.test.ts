@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { askRadius, type RadiusQuestion } from '../../control/auth/radius-client.ts';
 import { parsePacket, radiusTypes, readReply } from '../../control/auth/radius-packet.ts';
-import type { RadiusConfig } from '../../control/domain/identity-settings.ts';
+import type { RadiusConfig } from '../../control/domain/settings/identity-settings.ts';
 import { hasFreeradius, startFreeradius, type Freeradius } from './freeradius.ts';
 
 const config = (port: number, secret: string, more: Partial<RadiusConfig> = {}): RadiusConfig => ({

@@ -7,7 +7,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toRuntimeConfig } from '../../engine/bundle/runtime-config.ts';
 import type { VerifiedBundle } from '../../engine/bundle/signed-bundle.ts';
-import { Closing, httpOrigin, RawClient, siteFor, startFront } from '../../engine/front/fixture.ts';
+import {
+  Closing,
+  httpOrigin,
+  RawClient,
+  siteFor,
+  startFront,
+} from '../../engine/front/fixtures/fixture.ts';
 import { linearPattern } from '../../engine/match/linear-pattern.ts';
 import { connectTakingLink } from '../support/test-link.ts';
 import { startTestControl, type TestControl } from '../support/test-control.ts';

@@ -4,7 +4,7 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Closing, httpOrigin, RawClient } from '../../engine/front/fixture.ts';
+import { Closing, httpOrigin, RawClient } from '../../engine/front/fixtures/fixture.ts';
 import { adminCall } from '../support/admin-call.ts';
 import { missingBuild, startProduct, type Product } from '../support/product.ts';
 import { idOf, Publishing, rows, wireOf } from './api-sentences.ts';

@@ -4,8 +4,8 @@
  */
 
 import { expect, test } from 'vitest';
-import { renderPolicy } from '../../control/domain/policy-seclang.ts';
-import { builtInTemplates } from '../../control/domain/policy-templates.ts';
+import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
+import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';

@@ -16,16 +16,19 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { describeRules } from '../../control/domain/crs-rules.ts';
-import { placeCustomRules } from '../../control/domain/custom-rules.ts';
-import { renderPolicy } from '../../control/domain/policy-seclang.ts';
-import { renderOverrides } from '../../control/domain/rule-overrides.ts';
+import { describeRules } from '../../control/domain/policy/crs-rules.ts';
+import { placeCustomRules } from '../../control/domain/policy/custom-rules.ts';
+import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
+import { renderOverrides } from '../../control/domain/policy/rule-overrides.ts';
 import {
   importPolicy,
   type KnownRuleset,
   type PolicyImport,
-} from '../../control/publish/policy-import.ts';
-import { debianCrsFolder, readRulesetFolder } from '../../control/publish/ruleset-folder.ts';
+} from '../../control/publish/manifests/policy-import.ts';
+import {
+  debianCrsFolder,
+  readRulesetFolder,
+} from '../../control/publish/rulesets/ruleset-folder.ts';
 import { toByteString } from '../../base/byte-string.ts';
 import { systemClock } from '../../base/clock.ts';
 import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';

@@ -6,9 +6,12 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { renderPolicy } from '../../control/domain/policy-seclang.ts';
-import { builtInTemplates } from '../../control/domain/policy-templates.ts';
-import { debianCrsFolder, readRulesetFolder } from '../../control/publish/ruleset-folder.ts';
+import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
+import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
+import {
+  debianCrsFolder,
+  readRulesetFolder,
+} from '../../control/publish/rulesets/ruleset-folder.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';

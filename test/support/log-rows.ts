@@ -18,8 +18,8 @@ import {
   type MatchedRule,
   type TransactionRecord,
 } from '../../engine/contract/verdict.ts';
-import { FrontCounters } from '../../engine/front/counters.ts';
-import { FrontRankings } from '../../engine/front/rankings.ts';
+import { FrontCounters } from '../../engine/front/facts/counters.ts';
+import { FrontRankings } from '../../engine/front/facts/rankings.ts';
 import type { ControllerLink } from '../../engine/link/controller-link.ts';
 import { EvidenceUploads } from '../../engine/link/evidence-uploads.ts';
 import { LogService } from '../../proto/gen/waf/v1/log_pb.ts';

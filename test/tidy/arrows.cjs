@@ -15,6 +15,9 @@ const gen = 'proto/gen';
 const transaction = 'engine/rules/transaction';
 const features = 'engine/rules/features';
 
+/** What every part of a front may use of the others. */
+const frontParts = ['engine/front', 'engine/front/wire', 'engine/front/facts'];
+
 /** Longest path wins, so `engine/rules/run` is its own room and not part of `engine`. */
 const rooms = [
   // Composition roots: files that lie directly in engine/ and control/.
@@ -113,6 +116,17 @@ const rooms = [
   { room: 'engine/upstream', may: [common, base, contract, 'engine/http'] },
   // From a client's first byte on a TLS port to the end of its handshake.
   { room: 'engine/tls', may: [common, base, contract] },
+  // Bytes of heads and bodies, on their way and while they wait.
+  {
+    room: 'engine/front/wire',
+    may: [common, base, contract, 'engine/http', 'engine/guard', 'engine/upstream'],
+  },
+  // What is counted, kept and told of requests.
+  {
+    room: 'engine/front/facts',
+    may: [common, base, contract, 'engine/http', 'engine/system', 'engine/front/wire'],
+  },
+  // What all requests of one thread share.
   {
     room: 'engine/front',
     may: [
@@ -120,17 +134,72 @@ const rooms = [
       base,
       contract,
       'engine/http',
-      'engine/http2',
       'engine/guard',
       'engine/overload',
-      'engine/phases',
       'engine/schema',
-      'engine/pool',
-      'engine/state',
       'engine/tls',
       'engine/upstream',
-      'engine/system',
+      'engine/front/wire',
+      'engine/front/facts',
     ],
+  },
+  {
+    room: 'engine/front/websocket',
+    may: [common, base, contract, 'engine/http', 'engine/guard', 'engine/phases', ...frontParts],
+  },
+  // One request between its client and its origin.
+  {
+    room: 'engine/front/request',
+    may: [
+      common,
+      base,
+      contract,
+      'engine/http',
+      'engine/guard',
+      'engine/phases',
+      'engine/tls',
+      'engine/upstream',
+      ...frontParts,
+      'engine/front/websocket',
+    ],
+  },
+  // Listeners and connections of clients.
+  {
+    room: 'engine/front/clients',
+    may: [
+      common,
+      base,
+      contract,
+      'engine/http',
+      'engine/http2',
+      'engine/system',
+      'engine/tls',
+      ...frontParts,
+      'engine/front/request',
+    ],
+  },
+  // The threads themselves: what starts, feeds and ends them.
+  {
+    room: 'engine/front/threads',
+    may: [
+      common,
+      base,
+      contract,
+      'engine/http',
+      'engine/guard',
+      'engine/overload',
+      'engine/schema',
+      'engine/system',
+      'engine/tls',
+      'engine/upstream',
+      ...frontParts,
+      'engine/front/clients',
+    ],
+  },
+  // What tests of all of it share.
+  {
+    room: 'engine/front/fixtures',
+    may: [common, base, contract, 'engine/*'],
   },
   { room: 'engine/link', may: [common, base, contract, 'engine/bundle', 'engine/state', gen] },
   // What the process itself is: options, files it writes, memory it gives back.
@@ -260,7 +329,7 @@ const rooms = [
 
 /** Packages and Node modules that only the named rooms may import. */
 const packages = [
-  { name: 'uWebSockets.js', only: ['engine/front'] },
+  { name: 'uWebSockets.js', only: ['engine/front/clients'] },
   { name: 'piscina', only: ['engine/pool'] },
   { name: 'lmdb', only: ['engine/state', 'control/store'] },
   { name: 're2', only: ['engine/match', 'control/documents'] },

@@ -7,7 +7,7 @@ import { createHash, createHmac } from 'node:crypto';
 import http, { type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { dnsProviderDrivers } from '../../domain/dns-providers.ts';
+import { dnsProviderDrivers } from '../../domain/site/dns-providers.ts';
 import type { DnsAccount } from './driver.ts';
 import { dnsDrivers } from './list.ts';
 

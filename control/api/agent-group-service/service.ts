@@ -9,7 +9,7 @@ import {
 } from '../../../proto/gen/waf/v1/agent_group_pb.ts';
 import { AgentSchema } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { checkGroupName, checkSelector, membersOf } from '../../domain/agent-groups.ts';
+import { checkGroupName, checkSelector, membersOf } from '../../domain/release/agent-groups.ts';
 import { invalidField, notFound } from '../../domain/errors.ts';
 import type { AgentGroupRecord, AgentRecord } from '../../domain/resource-records.ts';
 import { agentGroups, agents } from '../../store/collections.ts';

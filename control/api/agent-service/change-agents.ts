@@ -5,7 +5,7 @@ import {
   type AgentJson,
   type AgentService,
 } from '../../../proto/gen/waf/v1/agent_pb.ts';
-import { checkTags } from '../../domain/enrollment.ts';
+import { checkTags } from '../../domain/release/enrollment.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import type { AgentRecord } from '../../domain/resource-records.ts';
 import { applyMask } from '../../domain/update-mask.ts';

@@ -8,7 +8,7 @@ import {
   freeName,
   type EnrollmentRecord,
   type EnrollmentTokenRecord,
-} from '../../domain/enrollment.ts';
+} from '../../domain/release/enrollment.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import type { AgentRecord } from '../../domain/resource-records.ts';
 import { nodeLimits } from '../../limits/node-limits.ts';
@@ -16,8 +16,8 @@ import { agentIdentities, agents, enrollments, enrollmentTokens } from '../../st
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { addressKey, entranceKey, type ApiParts } from '../context.ts';
 import { requireText } from '../convert.ts';
-import { hashSecret, isSecret } from '../enrolled-nodes/admit-node.ts';
-import { nodeActor } from '../enrolled-nodes/node-actor.ts';
+import { hashSecret, isSecret } from '../nodes/admit-node.ts';
+import { nodeActor } from '../nodes/node-actor.ts';
 import type { Method } from '../method.ts';
 import { fingerprintOf } from '../node-service/renew-identity.ts';
 import { readToken } from './enrollment-tokens.ts';

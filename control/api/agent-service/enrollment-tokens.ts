@@ -8,14 +8,14 @@ import {
   checkTokenWish,
   type EnrollmentTokenRecord,
   type TokenWish,
-} from '../../domain/enrollment.ts';
+} from '../../domain/release/enrollment.ts';
 import { notFound, refusal } from '../../domain/errors.ts';
 import { nodeLimits } from '../../limits/node-limits.ts';
 import { enrollments, enrollmentTokens } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { requireText } from '../convert.ts';
-import { hashSecret } from '../enrolled-nodes/admit-node.ts';
+import { hashSecret } from '../nodes/admit-node.ts';
 import type { Method } from '../method.ts';
 
 /** A token whose secret is shown once. */

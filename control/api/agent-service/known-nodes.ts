@@ -7,7 +7,7 @@ import { agents } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import type { ApiParts } from '../context.ts';
 import { requireText } from '../convert.ts';
-import type { NodeState } from '../node-registry.ts';
+import type { NodeState } from '../nodes/node-registry.ts';
 
 /** Id of the built-in node. */
 export const localNodeId = 'local';

@@ -6,7 +6,7 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { releaseKeysOf } from '../../domain/releases.ts';
+import { releaseKeysOf } from '../../domain/release/releases.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';

@@ -6,7 +6,7 @@ import type { AgentRecord } from '../../domain/resource-records.ts';
 import { heldNote } from '../../publish/held-policies.ts';
 import type { ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
-import { statusOf, type NodeState } from '../node-registry.ts';
+import { statusOf, type NodeState } from '../nodes/node-registry.ts';
 import { lastSeenAt, localNodeId } from './known-nodes.ts';
 
 /** A remote node that reports nothing for so long counts as offline: three missed reports. */

@@ -7,7 +7,7 @@ import { observationLimits } from '../../limits/observation-limits.ts';
 import { agents } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
-import type { NodeEvent } from '../node-registry.ts';
+import type { NodeEvent } from '../nodes/node-registry.ts';
 import { localNodeId, requireNode } from './known-nodes.ts';
 import { showAgent } from './show-node.ts';
 

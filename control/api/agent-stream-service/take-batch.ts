@@ -18,7 +18,7 @@ import type { IncomingBatch, IngestResult } from '../../observe/event-store.ts';
 import type { EventLane } from '../../observe/events/event-kind.ts';
 import type { LaneField, ObservationLane } from '../../observe/pipeline.ts';
 import type { ApiParts } from '../context.ts';
-import type { AdmittedNode } from '../enrolled-nodes/admit-node.ts';
+import type { AdmittedNode } from '../nodes/admit-node.ts';
 import type { BatchOrder } from './batch-order.ts';
 
 /** What it works with. */

@@ -9,7 +9,7 @@ import {
 } from '../../../proto/gen/waf/v1/ai_pb.ts';
 import type { CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { requirePermission, type Caller } from '../../auth/permissions.ts';
-import type { AiProposalRecord } from '../../domain/ai-records.ts';
+import type { AiProposalRecord } from '../../domain/settings/ai-records.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import { aiLimits } from '../../limits/ai-limits.ts';
 import { callLimits } from '../../limits/call-limits.ts';

@@ -2,7 +2,7 @@
 
 import type { AIService } from '../../../proto/gen/waf/v1/ai_pb.ts';
 import { assistantState } from '../../assist/assistant.ts';
-import { aiOriginOf } from '../../domain/ai-settings.ts';
+import { aiOriginOf } from '../../domain/settings/ai-settings.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { aiRecordId, aiSecrets } from '../../store/ai-collections.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';

@@ -15,7 +15,7 @@ import { requireAssistant } from '../../assist/assistant.ts';
 import { escapeMarkup } from '../../assist/plain-text.ts';
 import { translationPrompt } from '../../assist/prompts.ts';
 import { meets, type Caller } from '../../auth/permissions.ts';
-import { readJsonAnswer } from '../../domain/drafted-rule.ts';
+import { readJsonAnswer } from '../../domain/policy/drafted-rule.ts';
 import { refusal } from '../../domain/errors.ts';
 import { aiLimits } from '../../limits/ai-limits.ts';
 import { securityFilter } from '../../observe/query.ts';

@@ -11,10 +11,10 @@ import {
 } from '../../../proto/gen/waf/v1/alert_pb.ts';
 import { keepChanges, silencesOf } from '../../alert/keep-changes.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { alertTitle } from '../../domain/alert-message.ts';
-import { moved } from '../../domain/alert-evaluate.ts';
-import type { AlertRecord, AlertRuleRecord } from '../../domain/alert-records.ts';
-import { isActive, shownState } from '../../domain/alert-states.ts';
+import { alertTitle } from '../../domain/alert/alert-message.ts';
+import { moved } from '../../domain/alert/alert-evaluate.ts';
+import type { AlertRecord, AlertRuleRecord } from '../../domain/alert/alert-records.ts';
+import { isActive, shownState } from '../../domain/alert/alert-states.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { alertLimits } from '../../limits/alert-limits.ts';
 import { alertNotes, alertRules, alerts } from '../../store/collections.ts';

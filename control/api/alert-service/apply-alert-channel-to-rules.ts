@@ -2,7 +2,7 @@
 
 import type { AlertService } from '../../../proto/gen/waf/v1/alert_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import type { AlertRuleRecord } from '../../domain/alert-records.ts';
+import type { AlertRuleRecord } from '../../domain/alert/alert-records.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { alertLimits } from '../../limits/alert-limits.ts';
 import { alertRules } from '../../store/collections.ts';

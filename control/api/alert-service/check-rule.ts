@@ -2,10 +2,10 @@
 
 import type { AlertRuleJson } from '../../../proto/gen/waf/v1/alert_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { conditionText, readCondition } from '../../domain/alert-condition.ts';
-import { checkNotification } from '../../domain/alert-message.ts';
-import type { AlertRuleRecord } from '../../domain/alert-records.ts';
-import { severityNamed } from '../../domain/alert-silence.ts';
+import { conditionText, readCondition } from '../../domain/alert/alert-condition.ts';
+import { checkNotification } from '../../domain/alert/alert-message.ts';
+import type { AlertRuleRecord } from '../../domain/alert/alert-records.ts';
+import { severityNamed } from '../../domain/alert/alert-silence.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { alertLimits } from '../../limits/alert-limits.ts';
 import { alertChannels, alertRules } from '../../store/collections.ts';

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { keepChanges, silencesOf } from '../../alert/keep-changes.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { closeAlerts } from '../../domain/alert-evaluate.ts';
-import type { AlertRuleRecord } from '../../domain/alert-records.ts';
+import { closeAlerts } from '../../domain/alert/alert-evaluate.ts';
+import type { AlertRuleRecord } from '../../domain/alert/alert-records.ts';
 import { refusal } from '../../domain/errors.ts';
 import { alertLimits } from '../../limits/alert-limits.ts';
 import { alertRules, alerts } from '../../store/collections.ts';

@@ -5,10 +5,10 @@ import {
   type AlertRuleJson,
   type AlertService,
 } from '../../../proto/gen/waf/v1/alert_pb.ts';
-import { styleOf } from '../../domain/alert-channel.ts';
-import { readCondition } from '../../domain/alert-condition.ts';
-import { renderMessage } from '../../domain/alert-message.ts';
-import { alertEvents } from '../../domain/alert-texts.ts';
+import { styleOf } from '../../domain/alert/alert-channel.ts';
+import { readCondition } from '../../domain/alert/alert-condition.ts';
+import { renderMessage } from '../../domain/alert/alert-message.ts';
+import { alertEvents } from '../../domain/alert/alert-texts.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toRecord } from '../convert.ts';

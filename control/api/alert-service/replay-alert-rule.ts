@@ -2,9 +2,9 @@
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { AlertService } from '../../../proto/gen/waf/v1/alert_pb.ts';
-import { readCondition } from '../../domain/alert-condition.ts';
-import type { CountStep } from '../../domain/alert-facts.ts';
-import { replayCondition } from '../../domain/alert-replay.ts';
+import { readCondition } from '../../domain/alert/alert-condition.ts';
+import type { CountStep } from '../../domain/alert/alert-facts.ts';
+import { replayCondition } from '../../domain/alert/alert-replay.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { alertLimits } from '../../limits/alert-limits.ts';
 import { paced } from '../../observe/paced.ts';

@@ -1,8 +1,8 @@
 /** An alert that never was, for tests of channels and previews of messages. */
 
-import type { AlertCondition } from '../../domain/alert-condition.ts';
-import type { AlertRecord, AlertRuleRecord } from '../../domain/alert-records.ts';
-import type { AlertEvent } from '../../domain/alert-states.ts';
+import type { AlertCondition } from '../../domain/alert/alert-condition.ts';
+import type { AlertRecord, AlertRuleRecord } from '../../domain/alert/alert-records.ts';
+import type { AlertEvent } from '../../domain/alert/alert-states.ts';
 
 const dayMs = 86_400_000;
 

@@ -3,14 +3,14 @@
 import { randomUUID } from 'node:crypto';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { AlertService } from '../../../proto/gen/waf/v1/alert_pb.ts';
-import type { AlertSilenceRecord } from '../../domain/alert-records.ts';
+import type { AlertSilenceRecord } from '../../domain/alert/alert-records.ts';
 import {
   checkMatchers,
   checkSilenceTime,
   isInForce,
   silences,
-} from '../../domain/alert-silence.ts';
-import { isActive } from '../../domain/alert-states.ts';
+} from '../../domain/alert/alert-silence.ts';
+import { isActive } from '../../domain/alert/alert-states.ts';
 import { refusal } from '../../domain/errors.ts';
 import { alertLimits } from '../../limits/alert-limits.ts';
 import { alerts, alertSilences } from '../../store/collections.ts';

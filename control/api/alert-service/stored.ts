@@ -13,15 +13,15 @@ import {
   type AlertSilence,
 } from '../../../proto/gen/waf/v1/alert_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { alertTitle, renderMessage, standardStyle } from '../../domain/alert-message.ts';
+import { alertTitle, renderMessage, standardStyle } from '../../domain/alert/alert-message.ts';
 import type {
   AlertChannelRecord,
   AlertNoteRecord,
   AlertRecord,
   AlertRuleRecord,
   AlertSilenceRecord,
-} from '../../domain/alert-records.ts';
-import { shownState } from '../../domain/alert-states.ts';
+} from '../../domain/alert/alert-records.ts';
+import { shownState } from '../../domain/alert/alert-states.ts';
 import { notFound } from '../../domain/errors.ts';
 import {
   alertChannels,

@@ -8,8 +8,8 @@ import {
 } from '../../../proto/gen/waf/v1/alert_pb.ts';
 import type { OutgoingMessage } from '../../alert/message.ts';
 import { SendError } from '../../alert/post.ts';
-import { styleOf } from '../../domain/alert-channel.ts';
-import { alertFacts } from '../../domain/alert-message.ts';
+import { styleOf } from '../../domain/alert/alert-channel.ts';
+import { alertFacts } from '../../domain/alert/alert-message.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toRecord } from '../convert.ts';

@@ -18,7 +18,7 @@ import {
   type SchemaControl,
   type SiteControls,
   type UndeclaredAction,
-} from '../../domain/operation-control.ts';
+} from '../../domain/documents/operation-control.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { schemaBindings, schemaContracts, schemaProfiles } from '../../store/collections.ts';
 import type { PublicationRecord } from '../../store/collections.ts';

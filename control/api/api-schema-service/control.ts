@@ -8,10 +8,13 @@ import {
 } from '../../../proto/gen/waf/v1/api_schema_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import type { BindingsDocument, ContractDocument } from '../../documents/stored-documents.ts';
-import type { ApiAssetRecord } from '../../domain/api-records.ts';
+import type { ApiAssetRecord } from '../../domain/documents/api-records.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { jsonSha256, type OperationIntentRecord } from '../../domain/operation-control.ts';
+import {
+  jsonSha256,
+  type OperationIntentRecord,
+} from '../../domain/documents/operation-control.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { apiAssets, schemaBindings, schemaContracts } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';

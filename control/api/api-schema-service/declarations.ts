@@ -10,10 +10,13 @@ import type { Caller } from '../../auth/permissions.ts';
 import type { DeclareAnswer } from '../../documents/document-work.ts';
 import { reconcile, type Mapping, type Reconciled } from '../../documents/declaration.ts';
 import type { ContractDocument } from '../../documents/stored-documents.ts';
-import type { SchemaContractRecord, SchemaSourceRecord } from '../../domain/api-records.ts';
+import type {
+  SchemaContractRecord,
+  SchemaSourceRecord,
+} from '../../domain/documents/api-records.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { refusal } from '../../domain/errors.ts';
-import { jsonSha256 } from '../../domain/operation-control.ts';
+import { jsonSha256 } from '../../domain/documents/operation-control.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { apiAssets, schemaContracts } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';

@@ -16,7 +16,7 @@ import {
   type OperationCounts,
   type ViolationCount,
 } from '../../observe/detection-sums.ts';
-import { resolvedLogPolicy } from '../../publish/log-parts.ts';
+import { resolvedLogPolicy } from '../../publish/parts/log-parts.ts';
 import { schemaContracts } from '../../store/api-collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';

@@ -15,10 +15,10 @@ import {
   type ApiLearningRecord,
   type LearnedDraftRecord,
   type LearnedEvidence,
-} from '../../domain/api-learning.ts';
+} from '../../domain/documents/api-learning.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { notFound, refusal } from '../../domain/errors.ts';
-import { jsonSha256 } from '../../domain/operation-control.ts';
+import { jsonSha256 } from '../../domain/documents/operation-control.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
 import { apiLearning, learnedDrafts } from '../../store/collections.ts';

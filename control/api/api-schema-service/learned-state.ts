@@ -8,7 +8,7 @@ import {
   type ApiLearningRecord,
   type LearnedDraftRecord,
   type LearnedEvidence,
-} from '../../domain/api-learning.ts';
+} from '../../domain/documents/api-learning.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';

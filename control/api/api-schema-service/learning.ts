@@ -18,7 +18,7 @@ import {
   withOwnNames,
   type ApiLearningRecord,
   type LearningEvent,
-} from '../../domain/api-learning.ts';
+} from '../../domain/documents/api-learning.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';

@@ -5,8 +5,8 @@ import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
 import type { Mapping } from '../../documents/declaration.ts';
 import { parsePath } from '../../documents/path-template.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { normalizeHost } from '../../domain/hosts.ts';
-import { hostsOf } from '../../domain/site.ts';
+import { normalizeHost } from '../../domain/site/hosts.ts';
+import { hostsOf } from '../../domain/site/site.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 
 /** The mappings in their normal form. Errors: invalid_argument that names the entry. */

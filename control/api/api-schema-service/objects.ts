@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { notFound } from '../../domain/errors.ts';
-import type { SchemaSourceRecord } from '../../domain/api-records.ts';
+import type { SchemaSourceRecord } from '../../domain/documents/api-records.ts';
 import type { Collection } from '../../store/collection.ts';
 import { schemaSources } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';

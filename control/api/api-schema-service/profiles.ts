@@ -15,7 +15,7 @@ import type {
   SchemaBindingsRecord,
   SchemaProfileRecord,
   SchemaSourceRecord,
-} from '../../domain/api-records.ts';
+} from '../../domain/documents/api-records.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';

@@ -13,7 +13,7 @@ import {
   type DocumentReport,
   type SealedReport,
 } from '../../documents/document-report.ts';
-import type { ApiReportRecord } from '../../domain/api-records.ts';
+import type { ApiReportRecord } from '../../domain/documents/api-records.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { apiReports } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../documents/edit-document.ts';
 import { isObject, type JsonObject } from '../../documents/pointer.ts';
 import type { ContractDocument } from '../../documents/stored-documents.ts';
-import type { SchemaSourceRecord } from '../../domain/api-records.ts';
+import type { SchemaSourceRecord } from '../../domain/documents/api-records.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { apiAssets, schemaSources } from '../../store/collections.ts';

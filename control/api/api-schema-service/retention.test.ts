@@ -3,7 +3,10 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../base/clock.ts';
 import type { SealedReport } from '../../documents/document-report.ts';
-import type { SchemaProfileRecord, SchemaSourceRecord } from '../../domain/api-records.ts';
+import type {
+  SchemaProfileRecord,
+  SchemaSourceRecord,
+} from '../../domain/documents/api-records.ts';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
 import { apiReports, schemaProfiles, schemaSources } from '../../store/collections.ts';
 import { openMemoryKv } from '../../store/memory-kv.ts';

@@ -7,7 +7,7 @@ import type { Caller } from '../../auth/permissions.ts';
 import type { ReadAnswer } from '../../documents/document-work.ts';
 import { producerVersion } from '../../documents/document-report.ts';
 import type { SourceFormat } from '../../documents/read-document.ts';
-import type { SchemaSourceRecord } from '../../domain/api-records.ts';
+import type { SchemaSourceRecord } from '../../domain/documents/api-records.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import {

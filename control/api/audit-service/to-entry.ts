@@ -1,6 +1,6 @@
 /** Owns how an audit row is shown. */
 
-import { hideHeaderSecrets } from '../../domain/header-secrets.ts';
+import { hideHeaderSecrets } from '../../domain/site/header-secrets.ts';
 import { create, type JsonObject } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import {

@@ -22,9 +22,9 @@ import {
   type AccountRules,
   type OidcProvider,
   type SamlProvider,
-} from '../../domain/identity-settings.ts';
+} from '../../domain/settings/identity-settings.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
-import type { NodeRequest, NodeResponse } from '../node-http.ts';
+import type { NodeRequest, NodeResponse } from '../listener/node-http.ts';
 import type { ApiParts } from '../context.ts';
 import { toConnectError } from '../errors.ts';
 import { formatCookie } from './cookie.ts';

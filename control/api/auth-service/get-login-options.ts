@@ -7,7 +7,7 @@ import {
   publicUrlOf,
   radiusOf,
   samlProvidersOf,
-} from '../../domain/identity-settings.ts';
+} from '../../domain/settings/identity-settings.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
 import type { ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';

@@ -2,7 +2,7 @@
 
 import { superadmin, type Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { identityKeys, rolesHandedOut } from '../../domain/identity-settings.ts';
+import { identityKeys, rolesHandedOut } from '../../domain/settings/identity-settings.ts';
 import { roles, users } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 

@@ -5,8 +5,8 @@ import { CertificateSchema, type CertService } from '../../../proto/gen/waf/v1/c
 import { toAppError } from '../../../base/errors.ts';
 import { acmeLimits } from '../../limits/acme-limits.ts';
 import { orderOfCertificate, addOrder } from '../../acme/order-store.ts';
-import { acmeSettingsOf, checkOrder } from '../../domain/acme.ts';
-import { providersFor } from '../../domain/dns-providers.ts';
+import { acmeSettingsOf, checkOrder } from '../../domain/site/acme.ts';
+import { providersFor } from '../../domain/site/dns-providers.ts';
 import { refusal } from '../../domain/errors.ts';
 import type { CertificateRecord } from '../../domain/resource-records.ts';
 import { certificates, dnsProviders, settingsId, systemSettings } from '../../store/collections.ts';

@@ -1,7 +1,7 @@
 /** Owns CertService/ListCerts, GetCert, UploadCert, DownloadCert and DeleteCert. */
 
 import { CertificateSchema, type CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
-import { checkCertificate } from '../../domain/certificates.ts';
+import { checkCertificate } from '../../domain/site/certificates.ts';
 import { refusal } from '../../domain/errors.ts';
 import { refuseUsed } from '../../domain/usage.ts';
 import { certificateKeys, certificates } from '../../store/collections.ts';

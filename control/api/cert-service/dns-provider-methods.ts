@@ -15,10 +15,10 @@ import {
   checkDnsProvider,
   dnsProviderDrivers,
   providersFor,
-} from '../../domain/dns-providers.ts';
+} from '../../domain/site/dns-providers.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { DnsProviderRecord } from '../../domain/resource-records.ts';
-import { hostsOf } from '../../domain/site.ts';
+import { hostsOf } from '../../domain/site/site.ts';
 import { refuseUsed, type User } from '../../domain/usage.ts';
 import { dnsCredentials, dnsProviders, sites } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { resourceLimits } from '../../limits/resource-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import type { CheckedCertificate } from '../../domain/certificates.ts';
+import type { CheckedCertificate } from '../../domain/site/certificates.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import type { CertificateRecord } from '../../domain/resource-records.ts';
 import { certificateKeys, certificates } from '../../store/collections.ts';

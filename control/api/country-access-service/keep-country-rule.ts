@@ -5,7 +5,7 @@ import type { CountryAccessRuleJson } from '../../../proto/gen/waf/v1/country_ac
 import { accessLimits } from '../../limits/access-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
-import { checkCountryRule, type CountryRuleRecord } from '../../domain/country-access.ts';
+import { checkCountryRule, type CountryRuleRecord } from '../../domain/access/country-access.ts';
 import { refusal } from '../../domain/errors.ts';
 import { countryRules } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';

@@ -9,7 +9,7 @@ import {
 import { countryCatalog } from '../../access/country-catalog.ts';
 import { policyName, siteName } from '../../access/references.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import type { CountryRuleRecord } from '../../domain/country-access.ts';
+import type { CountryRuleRecord } from '../../domain/access/country-access.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import { countryRules } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';

@@ -6,11 +6,16 @@ import { RuntimeRulesetSchema } from '../../../proto/gen/waf/runtime/v1/bundle_p
 import type { CrsService } from '../../../proto/gen/waf/v1/crs_pb.ts';
 import { AppError } from '../../../base/errors.ts';
 import { resourceLimits } from '../../limits/resource-limits.ts';
-import { groupPlugins, pluginFault, ruleIdsOf, switchOf } from '../../domain/crs-plugin-files.ts';
-import { readSlug, type ExclusionPluginRecord } from '../../domain/exclusion-plugins.ts';
+import {
+  groupPlugins,
+  pluginFault,
+  ruleIdsOf,
+  switchOf,
+} from '../../domain/policy/crs-plugin-files.ts';
+import { readSlug, type ExclusionPluginRecord } from '../../domain/policy/exclusion-plugins.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
-import { readPluginArchive } from '../../publish/ruleset-archive.ts';
-import type { RulesetFile } from '../../publish/ruleset-folder.ts';
+import { readPluginArchive } from '../../publish/rulesets/ruleset-archive.ts';
+import type { RulesetFile } from '../../publish/rulesets/ruleset-folder.ts';
 import { exclusionPlugins } from '../../store/collections.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, requireText } from '../convert.ts';

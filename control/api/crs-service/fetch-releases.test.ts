@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { packArchive } from '../../publish/ruleset-pack.ts';
+import { packArchive } from '../../publish/rulesets/ruleset-pack.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 
 let waf: TestControl;

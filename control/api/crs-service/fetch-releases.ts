@@ -12,9 +12,9 @@ import {
   readReleases,
   releaseSourceOf,
   type Release,
-} from '../../domain/crs-releases.ts';
+} from '../../domain/policy/crs-releases.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { allowedNetworksOf } from '../../domain/outgoing-settings.ts';
+import { allowedNetworksOf } from '../../domain/settings/outgoing-settings.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import type { ApiParts } from '../context.ts';

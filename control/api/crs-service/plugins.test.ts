@@ -4,8 +4,8 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { debianCrsFolder } from '../../publish/ruleset-folder.ts';
-import { packArchive } from '../../publish/ruleset-pack.ts';
+import { debianCrsFolder } from '../../publish/rulesets/ruleset-folder.ts';
+import { packArchive } from '../../publish/rulesets/ruleset-pack.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 
 let waf: TestControl;

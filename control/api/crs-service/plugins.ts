@@ -6,13 +6,17 @@ import {
   type CrsPluginJson,
   type CrsService,
 } from '../../../proto/gen/waf/v1/crs_pb.ts';
-import { pluginSchema, type PluginFiles, type PluginText } from '../../domain/crs-plugin-files.ts';
-import { findCurated } from '../../domain/exclusion-plugins.ts';
+import {
+  pluginSchema,
+  type PluginFiles,
+  type PluginText,
+} from '../../domain/policy/crs-plugin-files.ts';
+import { findCurated } from '../../domain/policy/exclusion-plugins.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { BundleRuleset } from '../../publish/build-bundle.ts';
-import { filesOfPlugin, pluginsOfRuleset } from '../../publish/ruleset-plugins.ts';
-import type { RulesetFile } from '../../publish/ruleset-folder.ts';
-import { loadRuleset } from '../../publish/stored-rulesets.ts';
+import { filesOfPlugin, pluginsOfRuleset } from '../../publish/rulesets/ruleset-plugins.ts';
+import type { RulesetFile } from '../../publish/rulesets/ruleset-folder.ts';
+import { loadRuleset } from '../../publish/rulesets/stored-rulesets.ts';
 import type { ReadStore } from '../../store/store.ts';
 import type { ApiParts } from '../context.ts';
 import { requireText, toMessage } from '../convert.ts';

@@ -10,9 +10,12 @@ import {
 import { resourceLimits } from '../../limits/resource-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
-import { checkPathPrefix, type PluginBindingRecord } from '../../domain/exclusion-plugins.ts';
-import { bindingsOf, bundledFileOf } from '../../publish/ruleset-plugins.ts';
-import { loadRuleset } from '../../publish/stored-rulesets.ts';
+import {
+  checkPathPrefix,
+  type PluginBindingRecord,
+} from '../../domain/policy/exclusion-plugins.ts';
+import { bindingsOf, bundledFileOf } from '../../publish/rulesets/ruleset-plugins.ts';
+import { loadRuleset } from '../../publish/rulesets/stored-rulesets.ts';
 import { pluginBindings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';

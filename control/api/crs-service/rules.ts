@@ -6,7 +6,7 @@ import {
   CrsTagSchema,
   type CrsService,
 } from '../../../proto/gen/waf/v1/crs_pb.ts';
-import { categoriesOf, tagsOf } from '../../domain/crs-rules.ts';
+import { categoriesOf, tagsOf } from '../../domain/policy/crs-rules.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { ApiParts } from '../context.ts';
 import { fitsQuery, pageOf, requireText, toMessage } from '../convert.ts';

@@ -1,9 +1,9 @@
 /** Owns finding a ruleset of the store and its described rules. */
 
-import type { DescribedRule } from '../../domain/crs-rules.ts';
+import type { DescribedRule } from '../../domain/policy/crs-rules.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { RulesetRecord } from '../../domain/records.ts';
-import { rulesOfRecord } from '../../publish/ruleset-rules.ts';
+import { rulesOfRecord } from '../../publish/rulesets/ruleset-rules.ts';
 import { rulesets } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { requireText } from '../convert.ts';

@@ -10,7 +10,7 @@ import {
   findCurated,
   type CuratedPlugin,
   type ExclusionPluginRecord,
-} from '../../domain/exclusion-plugins.ts';
+} from '../../domain/policy/exclusion-plugins.ts';
 import { exclusionPlugins, rulesets } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { toMessage } from '../convert.ts';

@@ -6,8 +6,8 @@ import {
   type CustomRuleJson,
   type CustomRuleService,
 } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
-import { customRuleTemplates } from '../../domain/custom-rule-templates.ts';
-import { checkCustomRule, renderCustomRule } from '../../domain/custom-rules.ts';
+import { customRuleTemplates } from '../../domain/policy/custom-rule-templates.ts';
+import { checkCustomRule, renderCustomRule } from '../../domain/policy/custom-rules.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { pageOf, toRecord } from '../convert.ts';

@@ -1,11 +1,15 @@
 /** What a rule must pass before it is kept: it compiles, and a patch does what it states. */
 
 import { AppError } from '../../../base/errors.ts';
-import { renderCustomRule } from '../../domain/custom-rules.ts';
+import { renderCustomRule } from '../../domain/policy/custom-rules.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { CustomRuleRecord, PolicyRecord } from '../../domain/records.ts';
-import { makeTestRequest } from '../../domain/test-request.ts';
-import { patchExpired, readVirtualPatch, type PatchRequest } from '../../domain/virtual-patch.ts';
+import { makeTestRequest } from '../../domain/policy/test-request.ts';
+import {
+  patchExpired,
+  readVirtualPatch,
+  type PatchRequest,
+} from '../../domain/policy/virtual-patch.ts';
 import { toRuntimePolicy } from '../../publish/build-bundle.ts';
 import type { ApiParts } from '../context.ts';
 import type { PolicyForEngine } from '../engine-client.ts';

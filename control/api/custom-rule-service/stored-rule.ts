@@ -13,9 +13,9 @@ import {
   customRuleIds,
   listsOfRule,
   renderCustomRule,
-} from '../../domain/custom-rules.ts';
+} from '../../domain/policy/custom-rules.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
-import { countOf } from '../../domain/ip-list-content.ts';
+import { countOf } from '../../domain/access/ip-list-content.ts';
 import type { CustomRuleRecord } from '../../domain/records.ts';
 import { customRules, ipLists } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';

@@ -9,7 +9,7 @@ import {
   type CustomRuleService,
 } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { customRuleTemplates } from '../../domain/custom-rule-templates.ts';
+import { customRuleTemplates } from '../../domain/policy/custom-rule-templates.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { CustomRuleRecord } from '../../domain/records.ts';
 import { applyMask, type MaskFields } from '../../domain/update-mask.ts';

@@ -14,7 +14,7 @@ import { AppError, toAppError } from '../../../base/errors.ts';
 import { localAdministrator } from '../../auth/sessions.ts';
 import { defaultTenantId } from '../../domain/records.ts';
 import { actorNote, type ApiParts, type Entrance } from '../context.ts';
-import type { NodeRequest, NodeResponse } from '../node-http.ts';
+import type { NodeRequest, NodeResponse } from '../listener/node-http.ts';
 import { ownFigures } from './own-figures.ts';
 
 interface DebugAnswer {

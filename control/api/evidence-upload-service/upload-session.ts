@@ -33,7 +33,7 @@ import type {
   NewEvidence,
   UploadState,
 } from '../../observe/evidence/evidence-uploads.ts';
-import type { AdmittedNode } from '../enrolled-nodes/admit-node.ts';
+import type { AdmittedNode } from '../nodes/admit-node.ts';
 
 /** Evidence that was announced and not committed yet. */
 interface OpenUpload {

@@ -19,7 +19,7 @@ import { refusal } from '../../domain/errors.ts';
 import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
 import type { UploadState } from '../../observe/evidence/evidence-uploads.ts';
 import { peerKey, type ApiParts } from '../context.ts';
-import { admitNode } from '../enrolled-nodes/admit-node.ts';
+import { admitNode } from '../nodes/admit-node.ts';
 import type { Method } from '../method.ts';
 import { UploadAnswers } from './upload-answers.ts';
 import { UploadSession } from './upload-session.ts';

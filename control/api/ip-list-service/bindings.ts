@@ -12,10 +12,14 @@ import { accessLimits } from '../../limits/access-limits.ts';
 import { contentOf } from '../../access/list-contents.ts';
 import { bindingReference, referencesOf } from '../../access/references.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { checkTarget, type CountryTarget } from '../../domain/country-access.ts';
+import { checkTarget, type CountryTarget } from '../../domain/access/country-access.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
-import { checkAccessChoice, checkPathPrefix, checkSortOrder } from '../../domain/ip-list-checks.ts';
-import type { IpListBinding, IpListRecord } from '../../domain/ip-list.ts';
+import {
+  checkAccessChoice,
+  checkPathPrefix,
+  checkSortOrder,
+} from '../../domain/access/ip-list-checks.ts';
+import type { IpListBinding, IpListRecord } from '../../domain/access/ip-list.ts';
 import { keepBindingsVersion } from '../../publish/policy-versions.ts';
 import { ipListBindings, ipLists } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';

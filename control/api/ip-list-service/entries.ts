@@ -22,7 +22,7 @@ import {
 import { referencesOf } from '../../access/references.ts';
 import { warningsOf } from '../../domain/enforcement.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { checkListTexts, oneOf } from '../../domain/ip-list-checks.ts';
+import { checkListTexts, oneOf } from '../../domain/access/ip-list-checks.ts';
 import {
   countOf,
   entriesHolding,
@@ -31,8 +31,8 @@ import {
   type IpEntry,
   type IpListContent,
   type ReadChunk,
-} from '../../domain/ip-list-content.ts';
-import { checkEntriesInSteps, showEntry } from '../../domain/ip-list.ts';
+} from '../../domain/access/ip-list-content.ts';
+import { checkEntriesInSteps, showEntry } from '../../domain/access/ip-list.ts';
 import { ipListBindings, ipLists } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, toMessage, toRecord } from '../convert.ts';

@@ -19,9 +19,9 @@ import {
 import { allReferences, referencesOf, type ListReference } from '../../access/references.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { checkListTexts } from '../../domain/ip-list-checks.ts';
-import { allEntries, countOf, type IpEntry } from '../../domain/ip-list-content.ts';
-import { checkEntries, heldContentId, type IpListRecord } from '../../domain/ip-list.ts';
+import { checkListTexts } from '../../domain/access/ip-list-checks.ts';
+import { allEntries, countOf, type IpEntry } from '../../domain/access/ip-list-content.ts';
+import { checkEntries, heldContentId, type IpListRecord } from '../../domain/access/ip-list.ts';
 import { applyMask, type MaskFields } from '../../domain/update-mask.ts';
 import { ipListRuns, ipLists, ipListSecrets } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';

@@ -8,7 +8,7 @@ import {
 import { decideAccess, readAddress, type AccessHit } from '../../access/decide.ts';
 import { policyName, siteName } from '../../access/references.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { showEntry } from '../../domain/ip-list.ts';
+import { showEntry } from '../../domain/access/ip-list.ts';
 import { ipLists } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';

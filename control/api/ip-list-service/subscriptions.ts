@@ -24,10 +24,14 @@ import { checkJsonPath } from '../../access/source-formats.ts';
 import { removeHeld, sourceOf } from '../../access/subscriptions.ts';
 import { beginRun, endRun, restingState } from '../../access/sync-runs.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { checkListTexts } from '../../domain/ip-list-checks.ts';
-import { allEntries } from '../../domain/ip-list-content.ts';
-import { checkSource, type SourceWithSecrets } from '../../domain/ip-list-source.ts';
-import { heldContentId, type IpListRecord, type IpListRunRecord } from '../../domain/ip-list.ts';
+import { checkListTexts } from '../../domain/access/ip-list-checks.ts';
+import { allEntries } from '../../domain/access/ip-list-content.ts';
+import { checkSource, type SourceWithSecrets } from '../../domain/access/ip-list-source.ts';
+import {
+  heldContentId,
+  type IpListRecord,
+  type IpListRunRecord,
+} from '../../domain/access/ip-list.ts';
 import { ipListRuns, ipLists, ipListSecrets } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';

@@ -3,10 +3,10 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { LogDetailMode, LogPolicySource } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { observationLimits } from '../../limits/observation-limits.ts';
-import { resolvedLogPolicy } from '../../publish/log-parts.ts';
+import { resolvedLogPolicy } from '../../publish/parts/log-parts.ts';
 import { sites } from '../../store/collections.ts';
 import type { ApiParts } from '../context.ts';
-import type { NodeState } from '../node-registry.ts';
+import type { NodeState } from '../nodes/node-registry.ts';
 
 /** From good to bad. */
 const states = ['healthy', 'backlog', 'coverage_gap', 'quarantined'];

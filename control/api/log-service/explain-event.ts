@@ -6,11 +6,11 @@ import type {
   SecurityRuleLinkJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { explainBlock, type BlockExplanation } from '../../domain/block-explanation.ts';
-import { renderCustomRule } from '../../domain/custom-rules.ts';
-import { describeRules, type DescribedRule } from '../../domain/crs-rules.ts';
+import { explainBlock, type BlockExplanation } from '../../domain/policy/block-explanation.ts';
+import { renderCustomRule } from '../../domain/policy/custom-rules.ts';
+import { describeRules, type DescribedRule } from '../../domain/policy/crs-rules.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
-import { rulesOfRecord } from '../../publish/ruleset-rules.ts';
+import { rulesOfRecord } from '../../publish/rulesets/ruleset-rules.ts';
 import { customRules, policies, rulesets, sites } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 

@@ -13,8 +13,12 @@ import { connectTakingLink } from '../../../test/support/test-link.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 import { loadCommands } from '../../cli/commands.ts';
 import { runCommandLine } from '../../cli/program.ts';
-import { readLogPolicy, resolveLogPolicy, standardLogPolicy } from '../../domain/log-policy.ts';
-import { retentionDays, toRuntimeLogPolicy } from '../../publish/log-parts.ts';
+import {
+  readLogPolicy,
+  resolveLogPolicy,
+  standardLogPolicy,
+} from '../../domain/settings/log-policy.ts';
+import { retentionDays, toRuntimeLogPolicy } from '../../publish/parts/log-parts.ts';
 import { logPolicies } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 

@@ -21,8 +21,8 @@ import {
   resolveLogPolicy,
   storageRisks,
   type FullLogPolicy,
-} from '../../domain/log-policy.ts';
-import { globalLogPolicy, resolvedLogPolicy } from '../../publish/log-parts.ts';
+} from '../../domain/settings/log-policy.ts';
+import { globalLogPolicy, resolvedLogPolicy } from '../../publish/parts/log-parts.ts';
 import { logEmergencies, logPolicies } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';

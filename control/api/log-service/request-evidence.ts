@@ -18,7 +18,7 @@ import {
   evidenceOfEvent,
   type EvidenceAround,
 } from '../../observe/evidence/evidence-summary.ts';
-import { globalLogPolicy, resolvedLogPolicy } from '../../publish/log-parts.ts';
+import { globalLogPolicy, resolvedLogPolicy } from '../../publish/parts/log-parts.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';

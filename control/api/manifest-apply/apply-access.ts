@@ -11,18 +11,22 @@ import type { IpListBindingRecordJson } from '../../../proto/gen/waf/v1/ip_list_
 import type { RateLimitEndpointRecordJson } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { issuesOf, savedTrust } from '../../access/resolve-trust.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
-import type { CountryTarget } from '../../domain/country-access.ts';
+import type { CountryTarget } from '../../domain/access/country-access.ts';
 import { warningsOf } from '../../domain/enforcement.ts';
 import { refusal } from '../../domain/errors.ts';
-import { checkAccessChoice, checkPathPrefix, checkSortOrder } from '../../domain/ip-list-checks.ts';
-import type { IpListBinding } from '../../domain/ip-list.ts';
+import {
+  checkAccessChoice,
+  checkPathPrefix,
+  checkSortOrder,
+} from '../../domain/access/ip-list-checks.ts';
+import type { IpListBinding } from '../../domain/access/ip-list.ts';
 import {
   checkRateLimit,
   signatureOf,
   sortLimits,
   type RateLimitRecord,
-} from '../../domain/rate-limit.ts';
-import { canonicalProfile } from '../../domain/trust.ts';
+} from '../../domain/access/rate-limit.ts';
+import { canonicalProfile } from '../../domain/site/trust.ts';
 import {
   bindingSpec,
   pluginUseSpec,
@@ -32,11 +36,11 @@ import {
   readRateLimitSpecs,
   readTrustSpec,
   trustSpec,
-} from '../../publish/manifest-access.ts';
-import type { ManifestDocument } from '../../publish/manifest-documents.ts';
-import type { Spec } from '../../publish/manifest-fields.ts';
+} from '../../publish/manifests/manifest-access.ts';
+import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
+import type { Spec } from '../../publish/manifests/manifest-fields.ts';
 import { keepBindingsVersion } from '../../publish/policy-versions.ts';
-import { bindingsOf } from '../../publish/ruleset-plugins.ts';
+import { bindingsOf } from '../../publish/rulesets/ruleset-plugins.ts';
 import { ipListBindings, pluginBindings, rateLimits } from '../../store/collections.ts';
 import type { Collection } from '../../store/collections.ts';
 import { settlePluginUse, pluginUseNote } from '../crs-service/policy-plugins.ts';

@@ -3,8 +3,8 @@
 import { AppError } from '../../../base/errors.ts';
 import { keepAdministrator } from '../../auth/administrators.ts';
 import { dropIdentities } from '../../auth/external-accounts.ts';
-import { checkGroupName, checkSelector } from '../../domain/agent-groups.ts';
-import { checkDnsCredentials, checkDnsProvider } from '../../domain/dns-providers.ts';
+import { checkGroupName, checkSelector } from '../../domain/release/agent-groups.ts';
+import { checkDnsCredentials, checkDnsProvider } from '../../domain/site/dns-providers.ts';
 import { refusal } from '../../domain/errors.ts';
 import type { RoleRecord, UserRecord } from '../../domain/records.ts';
 import type { AgentGroupRecord, DnsProviderRecord } from '../../domain/resource-records.ts';
@@ -17,8 +17,8 @@ import {
   readUserSpec,
   roleSpec,
   userSpec,
-} from '../../publish/manifest-accounts.ts';
-import type { ManifestDocument } from '../../publish/manifest-documents.ts';
+} from '../../publish/manifests/manifest-accounts.ts';
+import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
 import {
   agentGroups,
   credentials,

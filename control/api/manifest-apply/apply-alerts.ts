@@ -2,15 +2,15 @@
 
 import { AppError } from '../../../base/errors.ts';
 import { secretsOf } from '../../alert/deliver.ts';
-import { checkChannelConfig, missingSecrets } from '../../domain/alert-channel.ts';
-import type { AlertChannelRecord, AlertRuleRecord } from '../../domain/alert-records.ts';
+import { checkChannelConfig, missingSecrets } from '../../domain/alert/alert-channel.ts';
+import type { AlertChannelRecord, AlertRuleRecord } from '../../domain/alert/alert-records.ts';
 import {
   alertChannelSpec,
   alertRuleSpec,
   readAlertChannelSpec,
   readAlertRuleSpec,
-} from '../../publish/manifest-alerts.ts';
-import type { ManifestDocument } from '../../publish/manifest-documents.ts';
+} from '../../publish/manifests/manifest-alerts.ts';
+import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
 import { alertChannels, alertRules } from '../../store/collections.ts';
 import { checkRule } from '../alert-service/check-rule.ts';
 import {

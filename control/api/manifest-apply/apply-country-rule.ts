@@ -1,8 +1,8 @@
 /** Owns applying a CountryRule document. */
 
 import { warningsOf } from '../../domain/enforcement.ts';
-import { countrySpec, readCountrySpec } from '../../publish/manifest-access.ts';
-import type { ManifestDocument } from '../../publish/manifest-documents.ts';
+import { countrySpec, readCountrySpec } from '../../publish/manifests/manifest-access.ts';
+import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
 import { countryRules } from '../../store/collections.ts';
 import { keepCountryRule } from '../country-access-service/keep-country-rule.ts';
 import { atField, warnOtherPolicy } from './apply-access.ts';

@@ -1,7 +1,7 @@
 /** Owns applying a Deployment document: what decides everywhere, and who may name the client. */
 
-import { invalid, known } from '../../publish/manifest-fields.ts';
-import type { ManifestDocument } from '../../publish/manifest-documents.ts';
+import { invalid, known } from '../../publish/manifests/manifest-fields.ts';
+import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
 import { applyAccess } from './apply-access.ts';
 import type { ApplyRun, DocumentChange } from './context.ts';
 

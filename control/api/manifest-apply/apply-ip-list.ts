@@ -3,13 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import { callLimits } from '../../limits/call-limits.ts';
 import { chunkReader, contentOf, editEntries } from '../../access/list-contents.ts';
-import { checkListTexts } from '../../domain/ip-list-checks.ts';
-import { allEntries, type IpEntry } from '../../domain/ip-list-content.ts';
-import { checkEntries, showEntry, type IpListRecord } from '../../domain/ip-list.ts';
-import type { ManifestDocument } from '../../publish/manifest-documents.ts';
-import type { Spec } from '../../publish/manifest-fields.ts';
-import { ipListSpec, readIpListSpec } from '../../publish/manifest-specs.ts';
-import { readSourceSpec } from '../../publish/manifest-source.ts';
+import { checkListTexts } from '../../domain/access/ip-list-checks.ts';
+import { allEntries, type IpEntry } from '../../domain/access/ip-list-content.ts';
+import { checkEntries, showEntry, type IpListRecord } from '../../domain/access/ip-list.ts';
+import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
+import type { Spec } from '../../publish/manifests/manifest-fields.ts';
+import { ipListSpec, readIpListSpec } from '../../publish/manifests/manifest-specs.ts';
+import { readSourceSpec } from '../../publish/manifests/manifest-source.ts';
 import { ipLists } from '../../store/collections.ts';
 import {
   auditedList,

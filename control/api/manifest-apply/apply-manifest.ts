@@ -7,7 +7,10 @@ import { AppError } from '../../../base/errors.ts';
 import type { Steps } from '../../../base/steps.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { refusal } from '../../domain/errors.ts';
-import { manifestKinds, type ManifestDocument } from '../../publish/manifest-documents.ts';
+import {
+  manifestKinds,
+  type ManifestDocument,
+} from '../../publish/manifests/manifest-documents.ts';
 import { policies } from '../../store/collections.ts';
 import type { ApiParts } from '../context.ts';
 import { refuseFaultyRule } from '../custom-rule-service/rule-trial.ts';

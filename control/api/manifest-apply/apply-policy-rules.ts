@@ -11,14 +11,14 @@ import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_p
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { CustomRuleRecord, RuleOverrideRecord } from '../../domain/records.ts';
-import { checkOverride } from '../../domain/rule-overrides.ts';
-import type { ManifestDocument } from '../../publish/manifest-documents.ts';
+import { checkOverride } from '../../domain/policy/rule-overrides.ts';
+import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
 import {
   customRuleSpecOf,
   overrideSpecOf,
   readCustomRuleSpecs,
   readOverrideSpecs,
-} from '../../publish/manifest-rules.ts';
+} from '../../publish/manifests/manifest-rules.ts';
 import { customRules, policies, ruleOverrides } from '../../store/collections.ts';
 import { actorNote } from '../context.ts';
 import {

@@ -3,10 +3,10 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { checkPolicy } from '../../domain/policy.ts';
+import { checkPolicy } from '../../domain/policy/policy.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
-import type { ManifestDocument } from '../../publish/manifest-documents.ts';
-import { policySpec, readPolicySpec } from '../../publish/manifest-specs.ts';
+import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
+import { policySpec, readPolicySpec } from '../../publish/manifests/manifest-specs.ts';
 import { policies } from '../../store/collections.ts';
 import { checkPolicyPlugins } from '../policy-service/check-plugins.ts';
 import { refuseSameName } from '../policy-service/create-policy.ts';

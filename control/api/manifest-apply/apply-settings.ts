@@ -8,11 +8,11 @@ import {
   hideIdentitySecrets,
   keepIdentitySecrets,
   missingSecrets,
-} from '../../domain/identity-settings.ts';
-import { checkSettings } from '../../domain/settings.ts';
-import { readSettingsSpec, settingsSpec } from '../../publish/manifest-accounts.ts';
-import type { ManifestDocument } from '../../publish/manifest-documents.ts';
-import { invalid, type Spec } from '../../publish/manifest-fields.ts';
+} from '../../domain/settings/identity-settings.ts';
+import { checkSettings } from '../../domain/settings/settings.ts';
+import { readSettingsSpec, settingsSpec } from '../../publish/manifests/manifest-accounts.ts';
+import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
+import { invalid, type Spec } from '../../publish/manifests/manifest-fields.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
 import { checkIdentityChange } from '../auth-service/identity-change.ts';
 import { keepSettings } from '../system-service/keep-settings.ts';

@@ -2,12 +2,12 @@
 
 import { randomUUID } from 'node:crypto';
 import { warningsFor } from '../../domain/enforcement.ts';
-import { keepSiteSecrets } from '../../domain/header-secrets.ts';
+import { keepSiteSecrets } from '../../domain/site/header-secrets.ts';
 import type { SiteRecord } from '../../domain/records.ts';
-import { checkSite } from '../../domain/site.ts';
-import { checkRouting, requireDefault } from '../../domain/site-routing.ts';
-import type { ManifestDocument } from '../../publish/manifest-documents.ts';
-import { readSiteSpec, siteSpec, type SiteSpec } from '../../publish/manifest-site.ts';
+import { checkSite } from '../../domain/site/site.ts';
+import { checkRouting, requireDefault } from '../../domain/site/site-routing.ts';
+import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
+import { readSiteSpec, siteSpec, type SiteSpec } from '../../publish/manifests/manifest-site.ts';
 import { siteOverrides, siteRoutings, sites } from '../../store/collections.ts';
 import { actorNote } from '../context.ts';
 import { nextRevision } from '../convert.ts';

@@ -7,13 +7,17 @@ import { randomUUID } from 'node:crypto';
 import { checkJsonPath } from '../../access/source-formats.ts';
 import { restingState } from '../../access/sync-runs.ts';
 import { refusal } from '../../domain/errors.ts';
-import { checkListTexts } from '../../domain/ip-list-checks.ts';
-import { checkSource, showSource, type StoredSource } from '../../domain/ip-list-source.ts';
-import type { IpListRecord } from '../../domain/ip-list.ts';
-import type { ManifestDocument } from '../../publish/manifest-documents.ts';
-import { known, text, type Spec } from '../../publish/manifest-fields.ts';
-import { sourceSpec, storedSecret, type SourceSpec } from '../../publish/manifest-source.ts';
-import { filled } from '../../publish/manifest-specs.ts';
+import { checkListTexts } from '../../domain/access/ip-list-checks.ts';
+import { checkSource, showSource, type StoredSource } from '../../domain/access/ip-list-source.ts';
+import type { IpListRecord } from '../../domain/access/ip-list.ts';
+import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
+import { known, text, type Spec } from '../../publish/manifests/manifest-fields.ts';
+import {
+  sourceSpec,
+  storedSecret,
+  type SourceSpec,
+} from '../../publish/manifests/manifest-source.ts';
+import { filled } from '../../publish/manifests/manifest-specs.ts';
 import { ipListSecrets } from '../../store/collections.ts';
 import { auditedList, listNote, refuseSameListName } from '../ip-list-service/stored-list.ts';
 import { keepWithSecrets } from '../ip-list-service/subscriptions.ts';

@@ -2,12 +2,12 @@
 
 import { randomUUID } from 'node:crypto';
 import { refusal } from '../../domain/errors.ts';
-import { keepPoolSecrets } from '../../domain/header-secrets.ts';
+import { keepPoolSecrets } from '../../domain/site/header-secrets.ts';
 import type { UpstreamRecord } from '../../domain/records.ts';
-import { checkUpstream } from '../../domain/upstream.ts';
+import { checkUpstream } from '../../domain/site/upstream.ts';
 import { refuseUsed } from '../../domain/usage.ts';
-import type { ManifestDocument } from '../../publish/manifest-documents.ts';
-import { readUpstreamSpec, upstreamSpec } from '../../publish/manifest-specs.ts';
+import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
+import { readUpstreamSpec, upstreamSpec } from '../../publish/manifests/manifest-specs.ts';
 import { upstreams } from '../../store/collections.ts';
 import { actorNote } from '../context.ts';
 import { nextUpdate } from '../unchanged.ts';

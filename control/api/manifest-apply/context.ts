@@ -1,14 +1,14 @@
 /** Owns what applying a document works with, and what it says of each. */
 
-import { hideHeaderSecrets } from '../../domain/header-secrets.ts';
+import { hideHeaderSecrets } from '../../domain/site/header-secrets.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { changedPaths } from '../../domain/changed-paths.ts';
-import type { PluginBindingRecord } from '../../domain/exclusion-plugins.ts';
+import type { PluginBindingRecord } from '../../domain/policy/exclusion-plugins.ts';
 import type { CustomRuleRecord, PolicyRecord, SiteRecord } from '../../domain/records.ts';
-import type { ManifestDocument, ManifestKind } from '../../publish/manifest-documents.ts';
-import type { Spec } from '../../publish/manifest-fields.ts';
-import { References } from '../../publish/manifest-references.ts';
+import type { ManifestDocument, ManifestKind } from '../../publish/manifests/manifest-documents.ts';
+import type { Spec } from '../../publish/manifests/manifest-fields.ts';
+import { References } from '../../publish/manifests/manifest-references.ts';
 import {
   agentGroups,
   alertChannels,

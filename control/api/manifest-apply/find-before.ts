@@ -3,8 +3,8 @@
  */
 
 import { refusal } from '../../domain/errors.ts';
-import type { ManifestDocument } from '../../publish/manifest-documents.ts';
-import type { ReferenceKind } from '../../publish/manifest-references.ts';
+import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
+import type { ReferenceKind } from '../../publish/manifests/manifest-references.ts';
 import type { ApplyRun } from './context.ts';
 
 interface Owned {

@@ -4,14 +4,14 @@ import { createPublicKey, verify, X509Certificate } from 'node:crypto';
 import { createHash } from 'node:crypto';
 import { renewalText } from '../../../base/node-identity.ts';
 import type { NodeService } from '../../../proto/gen/waf/runtime/v1/nodes_pb.ts';
-import type { AgentIdentityRecord } from '../../domain/enrollment.ts';
+import type { AgentIdentityRecord } from '../../domain/release/enrollment.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { nodeLimits } from '../../limits/node-limits.ts';
 import { agentIdentities } from '../../store/collections.ts';
 import { peerKey, type ApiParts } from '../context.ts';
 import { isoNow } from '../convert.ts';
-import { admitNode } from '../enrolled-nodes/admit-node.ts';
-import { nodeActor } from '../enrolled-nodes/node-actor.ts';
+import { admitNode } from '../nodes/admit-node.ts';
+import { nodeActor } from '../nodes/node-actor.ts';
 import type { Method } from '../method.ts';
 
 /** The certificate that a node has stays good until it ends: lost answers cost nothing. */

@@ -6,7 +6,7 @@ import {
   OperationControlService,
   type BodyControlApprovalJson,
 } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
-import type { BodyDraft } from '../../domain/body-control.ts';
+import type { BodyDraft } from '../../domain/documents/body-control.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { requireText, toMessage, toRecord } from '../convert.ts';

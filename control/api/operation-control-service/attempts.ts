@@ -7,7 +7,7 @@ import type {
   OperationControlAttemptJson,
   OperationControlTargetJson,
 } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
-import type { OperationIntentRecord } from '../../domain/operation-control.ts';
+import type { OperationIntentRecord } from '../../domain/documents/operation-control.ts';
 import type { NodeDelivery, PublicationRecord } from '../../store/collections.ts';
 
 /** How far an intent has come. */

@@ -8,8 +8,8 @@ import {
   type OperationControlService,
   type PreviewBodyChangeRequest,
 } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
-import { changeSlots } from '../../domain/body-control.ts';
-import { reservationOf } from '../../domain/body-inheritance.ts';
+import { changeSlots } from '../../domain/documents/body-control.ts';
+import { reservationOf } from '../../domain/documents/body-inheritance.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import {
   jsonSha256,
@@ -18,7 +18,7 @@ import {
   type ControlReview,
   type OperationIntentRecord,
   type SiteControls,
-} from '../../domain/operation-control.ts';
+} from '../../domain/documents/operation-control.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import type { PublicationRecord } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';

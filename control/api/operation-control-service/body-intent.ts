@@ -6,7 +6,7 @@ import type {
   BodyChangeApprovalJson,
 } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
 import { requirePermission, type Caller } from '../../auth/permissions.ts';
-import type { BodyReview } from '../../domain/operation-control.ts';
+import type { BodyReview } from '../../domain/documents/operation-control.ts';
 import type { WriteStore } from '../../store/store.ts';
 import type { ApiParts } from '../context.ts';
 import { isoNow } from '../convert.ts';

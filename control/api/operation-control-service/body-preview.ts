@@ -11,8 +11,8 @@ import {
   type OperationControlService,
 } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
 import type { BindingsDocument, ContractDocument } from '../../documents/stored-documents.ts';
-import { changeSlots, readBodyDraft, type BodyDraft } from '../../domain/body-control.ts';
-import { reservationOf } from '../../domain/body-inheritance.ts';
+import { changeSlots, readBodyDraft, type BodyDraft } from '../../domain/documents/body-control.ts';
+import { reservationOf } from '../../domain/documents/body-inheritance.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import {
@@ -21,7 +21,7 @@ import {
   type BodySlot,
   type ControlReview,
   type SiteControls,
-} from '../../domain/operation-control.ts';
+} from '../../domain/documents/operation-control.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { schemaBindings, schemaContracts } from '../../store/api-collections.ts';
 import type { ReadStore } from '../../store/store.ts';

@@ -1,18 +1,18 @@
 /** What previews of body controls read: the endpoint, its slots, and what the policy adds. */
 
-import type { ApiAssetRecord } from '../../domain/api-records.ts';
-import { reservationOf, type InheritedBody } from '../../domain/body-inheritance.ts';
+import type { ApiAssetRecord } from '../../domain/documents/api-records.ts';
+import { reservationOf, type InheritedBody } from '../../domain/documents/body-inheritance.ts';
 import { refusal } from '../../domain/errors.ts';
 import {
   jsonSha256,
   withBody,
   type BodyControl,
   type SiteControls,
-} from '../../domain/operation-control.ts';
+} from '../../domain/documents/operation-control.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { compileBodyRule } from '../../documents/compile-body-controls.ts';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
-import { inheritedOfSite } from '../../publish/site-body.ts';
+import { inheritedOfSite } from '../../publish/parts/site-body.ts';
 import { apiAssets } from '../../store/api-collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { objectOfSite } from '../api-schema-service/objects.ts';

@@ -5,9 +5,9 @@ import {
   type OperationControlService,
 } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
 import { schemaLimits } from '../../../base/schema-limits.ts';
-import type { InheritedBody } from '../../domain/body-inheritance.ts';
-import type { BodySpec } from '../../domain/body-spec.ts';
-import { policyOfSite } from '../../publish/site-body.ts';
+import type { InheritedBody } from '../../domain/documents/body-inheritance.ts';
+import type { BodySpec } from '../../domain/documents/body-spec.ts';
+import { policyOfSite } from '../../publish/parts/site-body.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';

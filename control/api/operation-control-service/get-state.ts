@@ -10,7 +10,7 @@ import {
   jsonSha256,
   noControls,
   type OperationIntentRecord,
-} from '../../domain/operation-control.ts';
+} from '../../domain/documents/operation-control.ts';
 import { publicationRow } from '../../publish/publication-log.ts';
 import { operationIntents } from '../../store/api-collections.ts';
 import type { PublicationRecord } from '../../store/collections.ts';

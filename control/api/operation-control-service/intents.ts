@@ -17,7 +17,7 @@ import {
   type ControlReview,
   type OperationIntentRecord,
   type SiteControls,
-} from '../../domain/operation-control.ts';
+} from '../../domain/documents/operation-control.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { operationIntents, orderOf } from '../../store/api-collections.ts';
 import { publications, type PublicationRecord } from '../../store/collections.ts';

@@ -5,7 +5,7 @@ import {
   type OperationControlHistoryItemJson,
   type OperationControlService,
 } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
-import type { OperationIntentRecord } from '../../domain/operation-control.ts';
+import type { OperationIntentRecord } from '../../domain/documents/operation-control.ts';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';

@@ -2,7 +2,10 @@
 
 import type { OperationControlTargetJson } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
 import { refusal } from '../../domain/errors.ts';
-import { jsonSha256, type OperationIntentRecord } from '../../domain/operation-control.ts';
+import {
+  jsonSha256,
+  type OperationIntentRecord,
+} from '../../domain/documents/operation-control.ts';
 import type { PublicationRecord } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { intentOf, publicationsOf } from './intents.ts';

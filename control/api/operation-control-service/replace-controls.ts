@@ -18,7 +18,7 @@ import {
   siteControlsFormat,
   type OperationIntentRecord,
   type SiteControls,
-} from '../../domain/operation-control.ts';
+} from '../../domain/documents/operation-control.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import type { WriteStore } from '../../store/store.ts';

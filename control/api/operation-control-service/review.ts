@@ -11,9 +11,9 @@ import {
   jsonSha256,
   type ControlReview,
   type SiteControls,
-} from '../../domain/operation-control.ts';
+} from '../../domain/documents/operation-control.ts';
 import type { SiteRecord } from '../../domain/records.ts';
-import { policyOfSite } from '../../publish/site-body.ts';
+import { policyOfSite } from '../../publish/parts/site-body.ts';
 import { agents, siteOverrides } from '../../store/collections.ts';
 import { schemaBindings, schemaContracts, schemaProfiles } from '../../store/api-collections.ts';
 import type { ReadStore } from '../../store/store.ts';

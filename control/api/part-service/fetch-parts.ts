@@ -4,7 +4,7 @@ import type { PartService } from '../../../proto/gen/waf/runtime/v1/parts_pb.ts'
 import { publishLimits } from '../../limits/store-limits.ts';
 import { invalidField, notFound } from '../../domain/errors.ts';
 import { entranceKey, type ApiParts } from '../context.ts';
-import { certifiedNode } from '../enrolled-nodes/admit-node.ts';
+import { certifiedNode } from '../nodes/admit-node.ts';
 import type { Method } from '../method.ts';
 
 /** Pieces in the order asked for: for the built-in node on its socket, and for enrolled nodes. */

@@ -8,7 +8,11 @@ import {
 import { accessLimits } from '../../limits/access-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { checkAccessChoice, checkPathPrefix, checkSortOrder } from '../../domain/ip-list-checks.ts';
+import {
+  checkAccessChoice,
+  checkPathPrefix,
+  checkSortOrder,
+} from '../../domain/access/ip-list-checks.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
 import { ipListBindings } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';

@@ -2,10 +2,10 @@
 
 import type { PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { resourceLimits } from '../../limits/resource-limits.ts';
-import { settingFault } from '../../domain/crs-plugin-files.ts';
+import { settingFault } from '../../domain/policy/crs-plugin-files.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { pluginName } from '../../publish/ruleset-plugins.ts';
-import { loadRuleset } from '../../publish/stored-rulesets.ts';
+import { pluginName } from '../../publish/rulesets/ruleset-plugins.ts';
+import { loadRuleset } from '../../publish/rulesets/stored-rulesets.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { schemaInRuleset } from '../crs-service/plugins.ts';
 

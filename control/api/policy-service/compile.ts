@@ -7,16 +7,16 @@ import {
 } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { encodeUtf8, toByteString } from '../../../base/byte-string.ts';
 import { AppError } from '../../../base/errors.ts';
-import type { PluginFiles } from '../../domain/crs-plugin-files.ts';
-import { renderCustomRule } from '../../domain/custom-rules.ts';
+import type { PluginFiles } from '../../domain/policy/crs-plugin-files.ts';
+import { renderCustomRule } from '../../domain/policy/custom-rules.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { seclangProblem } from '../../domain/pattern-size.ts';
+import { seclangProblem } from '../../domain/policy/pattern-size.ts';
 import type { CustomRuleRecord, PolicyRecord } from '../../domain/records.ts';
 import { toRuntimePolicy, toRuntimeRuleset } from '../../publish/build-bundle.ts';
-import { listFiles } from '../../publish/policy-lists.ts';
-import { policyVariant, type PolicyDraft } from '../../publish/policy-variant.ts';
-import type { RulesetFile } from '../../publish/ruleset-folder.ts';
-import { loadRuleset } from '../../publish/stored-rulesets.ts';
+import { listFiles } from '../../publish/parts/policy-lists.ts';
+import { policyVariant, type PolicyDraft } from '../../publish/parts/policy-variant.ts';
+import type { RulesetFile } from '../../publish/rulesets/ruleset-folder.ts';
+import { loadRuleset } from '../../publish/rulesets/stored-rulesets.ts';
 import type { ApiParts } from '../context.ts';
 import type { PolicyForEngine } from '../engine-client.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { checkPolicy } from '../../domain/policy.ts';
+import { checkPolicy } from '../../domain/policy/policy.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
 import { policies, rulesets } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';

@@ -3,7 +3,7 @@
 import type { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { removeAccessOf } from '../../access/remove-place.ts';
 import { refusal } from '../../domain/errors.ts';
-import { bindingsOf } from '../../publish/ruleset-plugins.ts';
+import { bindingsOf } from '../../publish/rulesets/ruleset-plugins.ts';
 import {
   customRules,
   pluginBindings,

@@ -1,12 +1,12 @@
 /** Owns PolicyService/PreviewCrsImpact. */
 
 import { CrsRuleChangeSchema, type PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
-import { compareRulesets } from '../../domain/crs-impact.ts';
-import type { DescribedRule } from '../../domain/crs-rules.ts';
+import { compareRulesets } from '../../domain/policy/crs-impact.ts';
+import type { DescribedRule } from '../../domain/policy/crs-rules.ts';
 import { ruleOverrides, rulesets } from '../../store/collections.ts';
-import { renderPolicy } from '../../domain/policy-seclang.ts';
-import { policyVariant } from '../../publish/policy-variant.ts';
-import { loadRuleset } from '../../publish/stored-rulesets.ts';
+import { renderPolicy } from '../../domain/policy/policy-seclang.ts';
+import { policyVariant } from '../../publish/parts/policy-variant.ts';
+import { loadRuleset } from '../../publish/rulesets/stored-rulesets.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import { rulesOf, storedRuleset } from '../crs-service/ruleset-rules.ts';

@@ -6,11 +6,11 @@ import {
   type PolicyService,
 } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { checkPolicy } from '../../domain/policy.ts';
-import { renderPolicy } from '../../domain/policy-seclang.ts';
+import { checkPolicy } from '../../domain/policy/policy.ts';
+import { renderPolicy } from '../../domain/policy/policy-seclang.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
-import { policyVariant } from '../../publish/policy-variant.ts';
-import { loadRuleset } from '../../publish/stored-rulesets.ts';
+import { policyVariant } from '../../publish/parts/policy-variant.ts';
+import { loadRuleset } from '../../publish/rulesets/stored-rulesets.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';

@@ -10,7 +10,7 @@ import type { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import type { PolicyRecord, SiteRecord } from '../../domain/records.ts';
-import { makeTestRequest } from '../../domain/test-request.ts';
+import { makeTestRequest } from '../../domain/policy/test-request.ts';
 import { severityName } from '../../observe/attack-types.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { warningsOf } from '../../domain/enforcement.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { checkPolicy, layerFields } from '../../domain/policy.ts';
+import { checkPolicy, layerFields } from '../../domain/policy/policy.ts';
 import { ipListBindings } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { requireRevision, toMessage, toRecord } from '../convert.ts';

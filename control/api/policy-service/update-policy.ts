@@ -6,8 +6,8 @@ import {
   type PolicyService,
 } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { inspectionFields, metadataFields } from '../../domain/policy-mask.ts';
-import { checkPolicy } from '../../domain/policy.ts';
+import { inspectionFields, metadataFields } from '../../domain/policy/policy-mask.ts';
+import { checkPolicy } from '../../domain/policy/policy.ts';
 import { applyMask, readMask } from '../../domain/update-mask.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { requireRevision, toMessage, toRecord } from '../convert.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { accessLimits } from '../../limits/access-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { checkTarget } from '../../domain/country-access.ts';
+import { checkTarget } from '../../domain/access/country-access.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import {
   checkRateLimit,
@@ -16,7 +16,7 @@ import {
   signatureOf,
   sortLimits,
   type RateLimitRecord,
-} from '../../domain/rate-limit.ts';
+} from '../../domain/access/rate-limit.ts';
 import { rateLimits } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';

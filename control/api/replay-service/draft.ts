@@ -6,9 +6,9 @@ import { CustomRuleSchema, type CustomRuleJson } from '../../../proto/gen/waf/v1
 import { PolicySchema, type PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { checkPolicy } from '../../domain/policy.ts';
+import { checkPolicy } from '../../domain/policy/policy.ts';
 import type { CustomRuleRecord, PolicyRecord } from '../../domain/records.ts';
-import type { PolicyDraft } from '../../publish/policy-variant.ts';
+import type { PolicyDraft } from '../../publish/parts/policy-variant.ts';
 import type { ApiParts } from '../context.ts';
 import { toRecord } from '../convert.ts';
 import type { PolicyForEngine } from '../engine-client.ts';

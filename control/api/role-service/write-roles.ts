@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { RoleSchema, type RoleJson, type RoleService } from '../../../proto/gen/waf/v1/role_pb.ts';
 import { permissionCodes, superadmin, type Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { rolesHandedOut } from '../../domain/identity-settings.ts';
+import { rolesHandedOut } from '../../domain/settings/identity-settings.ts';
 import type { RoleRecord } from '../../domain/records.ts';
 import { applyMask } from '../../domain/update-mask.ts';
 import { roles, settingsId, systemSettings, users } from '../../store/collections.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { resourceLimits } from '../../limits/resource-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import type { DescribedRule } from '../../domain/crs-rules.ts';
+import type { DescribedRule } from '../../domain/policy/crs-rules.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { PolicyRecord, RuleOverrideRecord } from '../../domain/records.ts';
 import {
@@ -17,9 +17,9 @@ import {
   normalScope,
   refuseUnread,
   removeFromOverride,
-} from '../../domain/rule-override-change.ts';
-import { checkOverride } from '../../domain/rule-overrides.ts';
-import { rulesOfRecord } from '../../publish/ruleset-rules.ts';
+} from '../../domain/policy/rule-override-change.ts';
+import { checkOverride } from '../../domain/policy/rule-overrides.ts';
+import { rulesOfRecord } from '../../publish/rulesets/ruleset-rules.ts';
 import { ruleOverrides, rulesets } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { actorNote, type ApiParts } from '../context.ts';

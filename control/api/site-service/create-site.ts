@@ -2,8 +2,8 @@
 
 import { SiteSchema, type SiteJson, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { keepSiteSecrets } from '../../domain/header-secrets.ts';
-import { checkSite } from '../../domain/site.ts';
+import { keepSiteSecrets } from '../../domain/site/header-secrets.ts';
+import { checkSite } from '../../domain/site/site.ts';
 import { sites } from '../../store/collections.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { toMessage, toRecord } from '../convert.ts';

@@ -2,7 +2,7 @@
 
 import type { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { removeAccessOf } from '../../access/remove-place.ts';
-import { withoutSite } from '../../domain/site-options.ts';
+import { withoutSite } from '../../domain/site/site-options.ts';
 import {
   apiLearning,
   customRules,

@@ -12,7 +12,7 @@ import {
   configurationApiVersion,
   fileNameOf,
   toConfiguration,
-} from '../../domain/site-configuration.ts';
+} from '../../domain/site/site-configuration.ts';
 import {
   certificateKeys,
   certificates,

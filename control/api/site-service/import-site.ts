@@ -12,7 +12,7 @@ import {
   type SiteService,
 } from '../../../proto/gen/waf/v1/site_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { checkCertificate, type CheckedCertificate } from '../../domain/certificates.ts';
+import { checkCertificate, type CheckedCertificate } from '../../domain/site/certificates.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import type { SiteRecord, UpstreamRecord } from '../../domain/records.ts';
 import {
@@ -20,11 +20,11 @@ import {
   routingWithPools,
   samePool,
   withPools,
-} from '../../domain/site-configuration.ts';
-import { checkRouting } from '../../domain/site-routing.ts';
-import { checkSite } from '../../domain/site.ts';
-import { keepPoolSecrets, keepSiteSecrets } from '../../domain/header-secrets.ts';
-import { checkUpstream } from '../../domain/upstream.ts';
+} from '../../domain/site/site-configuration.ts';
+import { checkRouting } from '../../domain/site/site-routing.ts';
+import { checkSite } from '../../domain/site/site.ts';
+import { keepPoolSecrets, keepSiteSecrets } from '../../domain/site/header-secrets.ts';
+import { checkUpstream } from '../../domain/site/upstream.ts';
 import { siteOverrides, siteRoutings, sites, upstreams } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
 import {

@@ -2,7 +2,7 @@
 
 import { SiteSchema, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { hostsOf } from '../../domain/site.ts';
+import { hostsOf } from '../../domain/site/site.ts';
 import { sites } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, pageOf, toMessage } from '../convert.ts';

@@ -7,11 +7,11 @@ import {
 } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { SiteSchema, type SiteJson, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { hideHeaderSecrets } from '../../domain/header-secrets.ts';
-import { checkSite } from '../../domain/site.ts';
+import { hideHeaderSecrets } from '../../domain/site/header-secrets.ts';
+import { checkSite } from '../../domain/site/site.ts';
 import { buildBundle } from '../../publish/build-bundle.ts';
 import { toBundleUpstream } from '../../publish/publisher.ts';
-import { variantId } from '../../publish/policy-variant.ts';
+import { variantId } from '../../publish/parts/policy-variant.ts';
 import { policies, upstreams } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toRecord } from '../convert.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
-import { checkRouting } from '../../domain/site-routing.ts';
+import { checkRouting } from '../../domain/site/site-routing.ts';
 import { siteRoutings, sites } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';

@@ -5,7 +5,7 @@ import type { Caller } from '../../auth/permissions.ts';
 import { AppError } from '../../../base/errors.ts';
 import { refusal } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
-import { checkSite } from '../../domain/site.ts';
+import { checkSite } from '../../domain/site/site.ts';
 import { sites } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';

@@ -1,8 +1,8 @@
 /** Owns what a site is checked against. */
 
-import { providersFor } from '../../domain/dns-providers.ts';
+import { providersFor } from '../../domain/site/dns-providers.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
-import type { SiteSurroundings } from '../../domain/site.ts';
+import type { SiteSurroundings } from '../../domain/site/site.ts';
 import {
   certificates,
   dnsProviders,

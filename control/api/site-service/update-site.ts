@@ -2,10 +2,10 @@
 
 import { SiteSchema, type SiteJson, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { keepSiteSecrets } from '../../domain/header-secrets.ts';
+import { keepSiteSecrets } from '../../domain/site/header-secrets.ts';
 import type { SiteRecord } from '../../domain/records.ts';
-import { checkSite, type SiteSurroundings } from '../../domain/site.ts';
-import { requireDefault } from '../../domain/site-routing.ts';
+import { checkSite, type SiteSurroundings } from '../../domain/site/site.ts';
+import { requireDefault } from '../../domain/site/site-routing.ts';
 import { applyMask, type MaskFields } from '../../domain/update-mask.ts';
 import { sites } from '../../store/collections.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';

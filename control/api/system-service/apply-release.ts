@@ -9,8 +9,16 @@ import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import type { AgentRecord } from '../../domain/resource-records.ts';
-import { releaseKeysKey, releaseKeysOf, type BinaryReleaseRecord } from '../../domain/releases.ts';
-import { placeInWaves, type RunRelease, type UpgradeRunRecord } from '../../domain/upgrade-run.ts';
+import {
+  releaseKeysKey,
+  releaseKeysOf,
+  type BinaryReleaseRecord,
+} from '../../domain/release/releases.ts';
+import {
+  placeInWaves,
+  type RunRelease,
+  type UpgradeRunRecord,
+} from '../../domain/release/upgrade-run.ts';
 import { upgradeLimits } from '../../limits/upgrade-limits.ts';
 import {
   binaryReleases,

@@ -16,9 +16,9 @@ import {
   seenIndexId,
   type IndexedRelease,
   type ReleaseIndex,
-} from '../../domain/release-index.ts';
-import { compareVersions } from '../../domain/release-order.ts';
-import { releaseIdOf } from '../../domain/releases.ts';
+} from '../../domain/release/release-index.ts';
+import { compareVersions } from '../../domain/release/release-order.ts';
+import { releaseIdOf } from '../../domain/release/releases.ts';
 import { binaryReleases, rulesets, settingsId, systemSettings } from '../../store/collections.ts';
 import { seenIndexes } from '../../store/node-collections.ts';
 import type { ApiParts } from '../context.ts';

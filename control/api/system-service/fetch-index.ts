@@ -7,15 +7,15 @@ import { createHash } from 'node:crypto';
 import { signatureCharactersMax } from '../../../base/minisign.ts';
 import { FetchError, fetchOutgoing } from '../../access/outgoing.ts';
 import { refusal } from '../../domain/errors.ts';
-import { allowedNetworksOf } from '../../domain/outgoing-settings.ts';
+import { allowedNetworksOf } from '../../domain/settings/outgoing-settings.ts';
 import {
   authoritiesFor,
   readReleaseIndex,
   releaseIndexKey,
   requireKeys,
   type ReleaseIndex,
-} from '../../domain/release-index.ts';
-import { releaseKeysOf } from '../../domain/releases.ts';
+} from '../../domain/release/release-index.ts';
+import { releaseKeysOf } from '../../domain/release/releases.ts';
 import { releaseLimits } from '../../limits/release-limits.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
 import type { ApiParts } from '../context.ts';

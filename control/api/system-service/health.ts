@@ -9,8 +9,8 @@ import { localNodeId } from '../agent-service/known-nodes.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { deploymentOf } from '../deployment.ts';
 import type { Method } from '../method.ts';
-import { overloadFor, overloadSentences } from '../node-overload.ts';
-import { checkStore } from '../store-check.ts';
+import { overloadFor, overloadSentences } from '../nodes/node-overload.ts';
+import { checkStore } from '../metrics/store-check.ts';
 import { unhealthyOrigins } from '../upstream-service/unhealthy-origins.ts';
 import { unenforcedOf } from './unenforced.ts';
 

@@ -6,11 +6,11 @@
 import type { BinaryRelease, SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { FetchError, fetchOutgoing } from '../../access/outgoing.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { isHttpUrl } from '../../domain/crs-releases.ts';
+import { isHttpUrl } from '../../domain/policy/crs-releases.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { signatureCharactersMax } from '../../../base/minisign.ts';
-import { allowedNetworksOf } from '../../domain/outgoing-settings.ts';
-import { authoritiesFor } from '../../domain/release-index.ts';
+import { allowedNetworksOf } from '../../domain/settings/outgoing-settings.ts';
+import { authoritiesFor } from '../../domain/release/release-index.ts';
 import {
   claimedRelease,
   refuseWrongSignature,
@@ -18,7 +18,7 @@ import {
   releaseKeysOf,
   type BinaryReleaseRecord,
   type ClaimedRelease,
-} from '../../domain/releases.ts';
+} from '../../domain/release/releases.ts';
 import { releaseLimits } from '../../limits/release-limits.ts';
 import type { StagedFile } from '../../release/release-files.ts';
 import { binaryReleases, settingsId, systemSettings } from '../../store/collections.ts';

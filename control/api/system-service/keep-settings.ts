@@ -1,8 +1,8 @@
 /** Owns keeping changed settings, with their audit row. Secrets are kept and not audited. */
 
 import type { Caller } from '../../auth/permissions.ts';
-import { hideIdentitySecrets } from '../../domain/identity-settings.ts';
-import { settings } from '../../domain/settings.ts';
+import { hideIdentitySecrets } from '../../domain/settings/identity-settings.ts';
+import { settings } from '../../domain/settings/settings.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
 import { actorNote } from '../context.ts';

@@ -17,7 +17,7 @@ import { agents, sites } from '../../store/collections.ts';
 import { localNodeId } from '../agent-service/known-nodes.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
-import { overloadFor, overloadFreshness } from '../node-overload.ts';
+import { overloadFor, overloadFreshness } from '../nodes/node-overload.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { AttackCounts, AttackerCounts, CountryCounts } from './attack-counts.ts';
 import { dashboardStats, eventsOf, limitOf } from './dashboard.ts';

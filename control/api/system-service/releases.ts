@@ -9,8 +9,8 @@ import {
   type SystemService,
 } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { notFound, refusal } from '../../domain/errors.ts';
-import type { BinaryReleaseRecord } from '../../domain/releases.ts';
-import { isOpen } from '../../domain/upgrade-run.ts';
+import type { BinaryReleaseRecord } from '../../domain/release/releases.ts';
+import { isOpen } from '../../domain/release/upgrade-run.ts';
 import { binaryReleases, upgradeRuns } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';

@@ -3,12 +3,12 @@
 import { CrsRulesetSchema } from '../../../proto/gen/waf/v1/crs_pb.ts';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { AppError } from '../../../base/errors.ts';
-import { crsRepository } from '../../domain/crs-releases.ts';
+import { crsRepository } from '../../domain/policy/crs-releases.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { toRuntimePolicy, toRuntimeRuleset } from '../../publish/build-bundle.ts';
-import { storeRuleset } from '../../publish/stored-rulesets.ts';
-import { readRulesetArchive } from '../../publish/ruleset-archive.ts';
-import type { ReadRuleset } from '../../publish/ruleset-folder.ts';
+import { storeRuleset } from '../../publish/rulesets/stored-rulesets.ts';
+import { readRulesetArchive } from '../../publish/rulesets/ruleset-archive.ts';
+import type { ReadRuleset } from '../../publish/rulesets/ruleset-folder.ts';
 import { policies, rulesets } from '../../store/collections.ts';
 import { fetchArchive, fetchRelease } from '../crs-service/fetch-releases.ts';
 import { storedRuleset } from '../crs-service/ruleset-rules.ts';

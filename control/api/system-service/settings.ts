@@ -4,9 +4,12 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { hideIdentitySecrets, keepIdentitySecrets } from '../../domain/identity-settings.ts';
-import { checkSettings, settings } from '../../domain/settings.ts';
-import { sitesNamed } from '../../domain/site-options.ts';
+import {
+  hideIdentitySecrets,
+  keepIdentitySecrets,
+} from '../../domain/settings/identity-settings.ts';
+import { checkSettings, settings } from '../../domain/settings/settings.ts';
+import { sitesNamed } from '../../domain/site/site-options.ts';
 import { settingsId, sites, systemSettings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { checkIdentityChange } from '../auth-service/identity-change.ts';

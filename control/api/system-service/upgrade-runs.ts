@@ -10,7 +10,11 @@ import {
 } from '../../../proto/gen/waf/v1/system_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { notFound, refusal } from '../../domain/errors.ts';
-import { isOpen, type UpgradeEvent, type UpgradeRunRecord } from '../../domain/upgrade-run.ts';
+import {
+  isOpen,
+  type UpgradeEvent,
+  type UpgradeRunRecord,
+} from '../../domain/release/upgrade-run.ts';
 import { upgradeRuns } from '../../store/collections.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { pageOf, requireText, toMessage } from '../convert.ts';

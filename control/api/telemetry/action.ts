@@ -1,7 +1,7 @@
 /** Actions on endpoints: hide, restore, retire. They change lists, never what requests get. */
 
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
-import type { ApiAssetRecord } from '../../domain/api-records.ts';
+import type { ApiAssetRecord } from '../../domain/documents/api-records.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
 import { apiAssets } from '../../store/api-collections.ts';

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { ApiAssetRecord } from '../../domain/api-records.ts';
+import type { ApiAssetRecord } from '../../domain/documents/api-records.ts';
 import { apiAssets } from '../../store/api-collections.ts';
 import type { CounterStore } from '../../observe/counter-store.ts';
 import type { ReadStore } from '../../store/store.ts';

@@ -9,7 +9,7 @@ import {
 import { systemClock } from '../../../base/clock.ts';
 import { crc32c } from '../../../base/crc32c.ts';
 import { metricPayloadVersion } from '../../../base/protocol-versions.ts';
-import type { ApiAssetRecord } from '../../domain/api-records.ts';
+import type { ApiAssetRecord } from '../../domain/documents/api-records.ts';
 import { openCounterStore } from '../../observe/counter-store.ts';
 import { apiAssets } from '../../store/api-collections.ts';
 import type { Kv } from '../../store/kv.ts';

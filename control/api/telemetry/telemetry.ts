@@ -14,8 +14,8 @@ import { callLimits } from '../../limits/call-limits.ts';
 import { bearerCaller } from '../authorize.ts';
 import type { ApiParts, Entrance } from '../context.ts';
 import { toConnectError } from '../errors.ts';
-import type { NodeRequest, NodeResponse } from '../node-http.ts';
-import { parseJson, readBytes } from '../read-body.ts';
+import type { NodeRequest, NodeResponse } from '../listener/node-http.ts';
+import { parseJson, readBytes } from '../listener/read-body.ts';
 import { apiTreeAction } from './action.ts';
 import { apiTree, qps, series, topk, type TelemetryQuestion } from './answers.ts';
 

@@ -20,8 +20,8 @@ import {
 } from '../../access/resolve-trust.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { canonicalProfile, globalTrustId, type TrustIssue } from '../../domain/trust.ts';
-import { packTrustLists, toRuntimeTrust } from '../../publish/access-parts.ts';
+import { canonicalProfile, globalTrustId, type TrustIssue } from '../../domain/site/trust.ts';
+import { packTrustLists, toRuntimeTrust } from '../../publish/parts/access-parts.ts';
 import { sites, trustProfiles } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';

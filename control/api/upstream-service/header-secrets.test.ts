@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../base/clock.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
-import { hideHeaders, isSecretHeader } from '../../domain/header-secrets.ts';
+import { hideHeaders, isSecretHeader } from '../../domain/site/header-secrets.ts';
 import { sites, upstreams } from '../../store/collections.ts';
 import { openLmdbKv } from '../../store/lmdb-kv.ts';
 import { openStore } from '../../store/store.ts';

@@ -8,11 +8,11 @@ import {
 } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { keepPoolSecrets } from '../../domain/header-secrets.ts';
+import { keepPoolSecrets } from '../../domain/site/header-secrets.ts';
 import type { UpstreamRecord } from '../../domain/records.ts';
 import type { MaskFields } from '../../domain/update-mask.ts';
 import { applyMask } from '../../domain/update-mask.ts';
-import { checkUpstream } from '../../domain/upstream.ts';
+import { checkUpstream } from '../../domain/site/upstream.ts';
 import { refuseUsed } from '../../domain/usage.ts';
 import { upstreams } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';

@@ -7,7 +7,7 @@
  */
 
 import { AppError } from '../../../base/errors.ts';
-import type { TracingSettings } from '../../domain/tracing-settings.ts';
+import type { TracingSettings } from '../../domain/settings/tracing-settings.ts';
 import { otlpLimits } from '../../limits/otlp-limits.ts';
 
 /** Where one signal goes. */

@@ -1,0 +1,79 @@
+/**
+ * Owns keeping what streams said of enrolled nodes, so that a controller that starts again knows
+ * when they were last seen. Many nodes that connect at once become one write.
+ */
+
+import { toAppError } from '../../../base/errors.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/log.ts';
+import { nodeLimits } from '../../limits/node-limits.ts';
+import { agents } from '../../store/collections.ts';
+import type { Store } from '../../store/store.ts';
+import { statusOf, type NodeRegistry } from './node-registry.ts';
+
+const statuses = {
+  online: 'AGENT_STATUS_ONLINE',
+  offline: 'AGENT_STATUS_OFFLINE',
+  error: 'AGENT_STATUS_ERROR',
+} as const;
+
+/** Nodes of which something is to be kept. */
+export class AgentNotes {
+  readonly #store: Store;
+  readonly #nodes: NodeRegistry;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  #waiting = new Set<string>();
+  #timer: NodeJS.Timeout | null = null;
+  #closed = false;
+
+  constructor(store: Store, nodes: NodeRegistry, clock: Clock, logger: Logger) {
+    this.#store = store;
+    this.#nodes = nodes;
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  /** Keeps the present state of a node soon; nothing for nodes that are not enrolled. */
+  note(nodeId: string): void {
+    // Streams may end after the store is closed.
+    if (this.#closed) return;
+    this.#waiting.add(nodeId);
+    this.#timer ??= setTimeout(() => void this.#keep(), nodeLimits.noteDelayMs).unref();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#keep();
+  }
+
+  async #keep(): Promise<void> {
+    this.#timer = null;
+    const ids = [...this.#waiting];
+    this.#waiting = new Set();
+    if (!ids.some((id) => this.#store.get(agents, id) !== undefined)) return;
+    const updatedAt = new Date(this.#clock.nowMs()).toISOString();
+    try {
+      await this.#store.write((tx) => {
+        for (const id of ids) {
+          const [before, state] = [tx.get(agents, id), this.#nodes.get(id)];
+          if (before === undefined || state === undefined) continue;
+          const applied = state.apply?.success === true ? state.apply.revision : undefined;
+          tx.put(agents, {
+            ...before,
+            updatedAt,
+            version: state.version || (before.version ?? ''),
+            status: statuses[statusOf(state)],
+            configHash: state.configHash,
+            lastHeartbeat: new Date(state.lastSeenMs).toISOString(),
+            ...(applied === undefined ? {} : { configRevision: applied }),
+          });
+        }
+      });
+    } catch (error) {
+      const reason = toAppError(error).message;
+      this.#logger.error('what is known of nodes could not be kept', { reason });
+    }
+  }
+}

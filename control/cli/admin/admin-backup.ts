@@ -1,0 +1,39 @@
+/** `waf admin backup`: a consistent copy of the data folder, also while waf runs. */
+
+import { resolve } from 'node:path';
+import { systemClock } from '../../../base/clock.ts';
+import { productVersion, requireLocal } from './admin-data.ts';
+import { switchFlag, type CommandDefinition } from '../command.ts';
+
+/** The command. */
+export const adminBackupCommand: CommandDefinition = {
+  path: ['admin', 'backup'],
+  summary: 'Back up the data folder, also while waf runs',
+  help: `The file holds the store (configuration, users, audit chain), keys and certificates. It is
+as secret as the data folder: it is made with mode 0600; keep it so.
+A folder as target gets a file named by the time.
+Example: waf admin backup /var/backups/`,
+  arguments: [{ name: '<file|dir>', summary: 'file to write, or folder to write it in' }],
+  flags: [
+    { flags: '--logs', summary: 'events and logs too' },
+    { flags: '--force', summary: 'replace a file that is there' },
+  ],
+  run: async (context, [target = ''], flags) => {
+    requireLocal(context);
+    const { writeBackup } = await import('../../store/backup.ts');
+    const isFolder = target.endsWith('/');
+    const made = await writeBackup({
+      data: context.options.data,
+      target: resolve(target) + (isFolder ? '/' : ''),
+      logs: switchFlag(flags, 'logs'),
+      overwrite: switchFlag(flags, 'force'),
+      product: productVersion(context),
+      nowMs: systemClock.nowMs(),
+    });
+    context.output.result(made, {
+      columns: ['FILE', 'BYTES', 'STORES'],
+      rows: [[made.file, String(made.bytes), made.stores.join(' ')]],
+    });
+    return 0;
+  },
+};

@@ -1,0 +1,196 @@
+/** `waf agent`: nodes, what they serve, and the configurations that they were given. */
+
+import type { ConfigBundleSummary, Node } from '../../../proto/gen/waf/v1/agent_pb.ts';
+import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
+import { switchFlag, textFlag } from '../command.ts';
+import type { Table } from '../output.ts';
+import { notePage, pageFlags, readPage } from '../paging.ts';
+import { showMessage, timeText } from '../show.ts';
+
+const nodeArgument: readonly ArgumentDefinition[] = [
+  { name: '[node]', summary: 'id or name; default is the built-in node', resource: 'node' },
+];
+const idArgument = [{ name: '<id>', summary: 'configuration id' }];
+
+const agentListCommand: CommandDefinition = {
+  path: ['agent', 'list'],
+  summary: 'List nodes, the built-in one first',
+  help: '',
+  arguments: [],
+  flags: [
+    { flags: '--query <text>', summary: 'part of an id or name' },
+    { flags: '--status <status>', summary: 'local, connected, degraded or offline' },
+    { flags: '--local', summary: 'only the built-in node' },
+  ],
+  run: async (context, _args, flags) => {
+    const { ListNodesResponseSchema } = await import('../../../proto/gen/waf/v1/agent_pb.ts');
+    const { agents } = await context.api();
+    const response = await agents.listNodes({
+      query: textFlag(flags, 'query') ?? '',
+      status: textFlag(flags, 'status') ?? '',
+      localOnly: switchFlag(flags, 'local'),
+    });
+    await showMessage(context, ListNodesResponseSchema, response, nodeTable(response.items));
+    return 0;
+  },
+};
+
+/** `waf agents`: the same, for those who look for the plural. */
+export const agentsCommand: CommandDefinition = { ...agentListCommand, path: ['agents'] };
+
+/** Commands on nodes. */
+export const agentCommands: readonly CommandDefinition[] = [
+  agentListCommand,
+  {
+    path: ['agent', 'state'],
+    summary: 'Show the configuration of a node; exit code 1 until the node confirms it',
+    help: '',
+    arguments: nodeArgument,
+    flags: [],
+    run: async (context, [nodeId = 'local']) => {
+      const { GetNodeServingStateResponseSchema } =
+        await import('../../../proto/gen/waf/v1/agent_pb.ts');
+      const response = await (await context.api()).agents.getNodeServingState({ nodeId });
+      await showMessage(context, GetNodeServingStateResponseSchema, response, {
+        columns: ['NODE', 'CONFIGURATION', 'ASSIGNED', 'CONFIRMED', 'SITES', 'SHA-256'],
+        rows: [
+          [
+            response.nodeId,
+            response.configRevisionId,
+            response.assigned ? 'yes' : 'no',
+            response.acknowledged ? 'yes' : 'no',
+            String(response.siteIds.length),
+            response.artifactSha256,
+          ],
+        ],
+      });
+      return response.acknowledged ? 0 : 1;
+    },
+  },
+  {
+    path: ['agent', 'capabilities'],
+    summary: 'Show the capabilities of the current connection of a node',
+    help: '',
+    arguments: nodeArgument,
+    flags: [],
+    run: async (context, [nodeId = 'local']) => {
+      const { GetNodeCapabilitiesResponseSchema } =
+        await import('../../../proto/gen/waf/v1/agent_pb.ts');
+      const response = await (await context.api()).agents.getNodeCapabilities({ nodeId });
+      await showMessage(context, GetNodeCapabilitiesResponseSchema, response, {
+        columns: ['NODE', 'KNOWN', 'ARTIFACT FORMAT', 'SHA-256'],
+        rows: [
+          [
+            response.nodeId,
+            response.known ? 'yes' : 'no',
+            response.capabilities?.artifactFormat ?? '-',
+            response.capabilitiesSha256,
+          ],
+        ],
+      });
+      return 0;
+    },
+  },
+  {
+    path: ['agent', 'retry'],
+    summary: 'Deliver the latest configuration to a node again',
+    help: '',
+    arguments: nodeArgument,
+    flags: [],
+    run: async (context, [nodeId = 'local']) => {
+      const { RetryNodeConfigResponseSchema } =
+        await import('../../../proto/gen/waf/v1/agent_pb.ts');
+      const response = await (await context.api()).agents.retryNodeConfig({ nodeId });
+      await showMessage(context, RetryNodeConfigResponseSchema, response, {
+        columns: ['NODE', 'CONFIGURATION'],
+        rows: [[nodeId, `config-${response.result?.revision ?? 0n}`]],
+      });
+      return 0;
+    },
+  },
+  {
+    path: ['agent', 'bundles'],
+    summary: 'List the configurations that a node was given, newest first',
+    help: '',
+    arguments: nodeArgument,
+    flags: pageFlags,
+    run: async (context, [nodeId = 'local'], flags) => {
+      const { ListConfigBundlesResponseSchema } =
+        await import('../../../proto/gen/waf/v1/agent_pb.ts');
+      const { agents } = await context.api();
+      const response = await agents.listConfigBundles({ nodeId, page: readPage(flags) });
+      const table = bundleTable(response.items);
+      await showMessage(context, ListConfigBundlesResponseSchema, response, table);
+      notePage(context.output, response.items.length, response.page?.total);
+      return 0;
+    },
+  },
+  {
+    path: ['agent', 'bundle'],
+    summary: 'Show one configuration; its content with --output json',
+    help: '',
+    arguments: idArgument,
+    flags: [],
+    run: async (context, [id = '']) => {
+      const { GetConfigBundleResponseSchema } =
+        await import('../../../proto/gen/waf/v1/agent_pb.ts');
+      const response = await (await context.api()).agents.getConfigBundle({ id });
+      const found = response.bundle === undefined ? [] : [response.bundle];
+      await showMessage(context, GetConfigBundleResponseSchema, response, bundleTable(found));
+      return 0;
+    },
+  },
+  {
+    path: ['agent', 'events'],
+    summary: 'Follow what happens to nodes until interrupted',
+    help: 'One line an event; with --output json one object a line.',
+    arguments: nodeArgument,
+    flags: [],
+    run: async (context, [agentId = '']) => {
+      const { AgentEventSchema } = await import('../../../proto/gen/waf/v1/agent_pb.ts');
+      const { toJson } = await import('@bufbuild/protobuf');
+      const { agents } = await context.api();
+      for await (const { event } of agents.streamAgentEvents({ agentId }, { timeoutMs: 0 })) {
+        if (event === undefined) continue;
+        const line =
+          context.output.format === 'json'
+            ? JSON.stringify(toJson(AgentEventSchema, event))
+            : `${timeText(event.createdAt)}  ${event.agentId}  ${event.kind}`;
+        process.stdout.write(`${line}\n`);
+      }
+      return 0;
+    },
+  },
+];
+
+function nodeTable(nodes: readonly Node[]): Table {
+  return {
+    columns: ['ID', 'NAME', 'CONNECTION', 'PROXY', 'CONFIGURATION', 'APPLY', 'VERSION', 'ERROR'],
+    rows: nodes.map((node) => [
+      node.id,
+      node.name,
+      node.connectionStatus,
+      node.proxyStatus,
+      String(node.configRevision),
+      node.applyResult,
+      node.version,
+      node.applyError,
+    ]),
+  };
+}
+
+function bundleTable(
+  bundles: readonly Omit<ConfigBundleSummary, '$typeName' | '$unknown'>[],
+): Table {
+  return {
+    columns: ['ID', 'EMITTED', 'DELIVERED', 'APPLIED', 'RESULT', 'ERROR'],
+    rows: bundles.map((one) => [
+      one.id,
+      timeText(one.emittedAt),
+      timeText(one.deliveredAt),
+      timeText(one.appliedAt),
+      one.applyResult,
+      one.applyError,
+    ]),
+  };
+}

@@ -1,0 +1,171 @@
+/** `waf agent-group`: groups of nodes by tag and by id. */
+
+import type { AgentGroup } from '../../../proto/gen/waf/v1/agent_group_pb.ts';
+import { againWhenChanged, readAt } from '../change-attempts.ts';
+import type {
+  CommandContext,
+  ArgumentDefinition,
+  CommandDefinition,
+  FlagDefinition,
+  FlagValues,
+} from '../command.ts';
+import { listFlag, textFlag } from '../command.ts';
+import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
+import type { Table } from '../output.ts';
+import { notePage, pageFlags, readPage } from '../paging.ts';
+import { showMessage, showRemoved } from '../show.ts';
+
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<group>', summary: 'id or name', resource: 'agent-group' },
+];
+const selectorFlags: readonly FlagDefinition[] = [
+  { flags: '--tag <tag>', summary: 'nodes that have every such tag; repeatable', repeatable: true },
+  {
+    flags: '--agent <node>',
+    summary: 'this node; repeatable',
+    repeatable: true,
+    resource: 'node',
+  },
+];
+
+/** Commands on groups of nodes. */
+export const agentGroupCommands: readonly CommandDefinition[] = [
+  {
+    path: ['agent-group', 'list'],
+    summary: 'List groups of nodes',
+    help: '',
+    arguments: [],
+    flags: [{ flags: '--query <text>', summary: 'part of a name' }, ...pageFlags],
+    run: async (context, _args, flags) => {
+      const { ListAgentGroupsResponseSchema } =
+        await import('../../../proto/gen/waf/v1/agent_group_pb.ts');
+      const { agentGroups } = await context.api();
+      const query = textFlag(flags, 'query') ?? '';
+      const response = await agentGroups.listAgentGroups({ page: readPage(flags), query });
+      const table = groupTable(response.items);
+      await showMessage(context, ListAgentGroupsResponseSchema, response, table);
+      notePage(context.output, response.items.length, response.page?.total);
+      return 0;
+    },
+  },
+  {
+    path: ['agent-group', 'get'],
+    summary: 'Show one group of nodes',
+    help: '',
+    arguments: idArgument,
+    flags: [],
+    run: async (context, [id = '']) => {
+      const { GetAgentGroupResponseSchema } =
+        await import('../../../proto/gen/waf/v1/agent_group_pb.ts');
+      const response = await (await context.api()).agentGroups.getAgentGroup({ id });
+      const found = response.group === undefined ? [] : [response.group];
+      await showMessage(context, GetAgentGroupResponseSchema, response, groupTable(found));
+      return 0;
+    },
+  },
+  {
+    path: ['agent-group', 'create'],
+    summary: 'Create a group of nodes',
+    help: 'Example: waf agent-group create --name edge --tag eu --tag edge',
+    arguments: [],
+    flags: [{ flags: '--name <name>', summary: 'name', required: true }, ...selectorFlags],
+    run: async (context, _args, flags) => {
+      const { CreateAgentGroupResponseSchema } =
+        await import('../../../proto/gen/waf/v1/agent_group_pb.ts');
+      const group = { name: textFlag(flags, 'name') ?? '', selector: selectorOf(flags) };
+      const response = await (await context.api()).agentGroups.createAgentGroup({ group });
+      const made = response.group === undefined ? [] : [response.group];
+      await showMessage(context, CreateAgentGroupResponseSchema, response, groupTable(made));
+      return 0;
+    },
+  },
+  {
+    path: ['agent-group', 'update'],
+    summary: 'Change a group of nodes; unspecified options are unchanged',
+    help: 'Tags and nodes are added, unless --replace or --remove is given.',
+    arguments: idArgument,
+    flags: [{ flags: '--name <name>', summary: 'name' }, ...selectorFlags, ...listChangeFlags],
+    run: async (context, [id = ''], flags) => {
+      const { UpdateAgentGroupResponseSchema } =
+        await import('../../../proto/gen/waf/v1/agent_group_pb.ts');
+      const { agentGroups } = await context.api();
+      const response = await againWhenChanged(async () => {
+        const { group: before } = await agentGroups.getAgentGroup({ id });
+        const selector = changedSelector(context, before, flags);
+        const group = { id, name: textFlag(flags, 'name') ?? before?.name ?? '', selector };
+        const expectedUpdatedAt = readAt(before?.updatedAt);
+        return agentGroups.updateAgentGroup({ group, expectedUpdatedAt });
+      });
+      const changed = response.group === undefined ? [] : [response.group];
+      await showMessage(context, UpdateAgentGroupResponseSchema, response, groupTable(changed));
+      return 0;
+    },
+  },
+  {
+    path: ['agent-group', 'delete'],
+    summary: 'Remove a group; its nodes stay',
+    help: '',
+    arguments: idArgument,
+    flags: [],
+    run: async (context, [id = '']) => {
+      await (await context.api()).agentGroups.deleteAgentGroup({ id });
+      showRemoved(context, 'group', id);
+      return 0;
+    },
+  },
+  {
+    path: ['agent-group', 'resolve'],
+    summary: 'List the nodes of a group, saved or given by flags',
+    help: 'Example: waf agent-group resolve --tag eu',
+    arguments: [{ name: '[group]', summary: 'id or name', resource: 'agent-group' }],
+    flags: selectorFlags,
+    run: async (context, [id = ''], flags) => {
+      const { ResolveAgentGroupResponseSchema } =
+        await import('../../../proto/gen/waf/v1/agent_group_pb.ts');
+      const { agentGroups } = await context.api();
+      const response = await agentGroups.resolveAgentGroup(
+        id === '' ? { group: { selector: selectorOf(flags) } } : { id },
+      );
+      await showMessage(context, ResolveAgentGroupResponseSchema, response, {
+        columns: ['ID', 'NAME', 'TAGS'],
+        rows: response.agents.map((one) => [one.id, one.name, one.tags.join(' ')]),
+      });
+      return 0;
+    },
+  },
+];
+
+function selectorOf(flags: FlagValues) {
+  return { matchTags: [...listFlag(flags, 'tag')], matchAgentIds: [...listFlag(flags, 'agent')] };
+}
+
+/** The selector with what the flags add, take away or put in its place. */
+function changedSelector(
+  { output }: CommandContext,
+  before: AgentGroup | undefined,
+  flags: FlagValues,
+): ReturnType<typeof selectorOf> {
+  const mode = listMode(flags);
+  const { matchTags = [], matchAgentIds = [] } = before?.selector ?? {};
+  const asked = selectorOf(flags);
+  const after = {
+    matchTags: changeList(mode, matchTags, asked.matchTags, '--tag'),
+    matchAgentIds: changeList(mode, matchAgentIds, asked.matchAgentIds, '--agent'),
+  };
+  const all = (one: typeof after): string[] => [...one.matchTags, ...one.matchAgentIds];
+  noteChange(output, 'taken away', all({ matchTags, matchAgentIds }), all(after));
+  return after;
+}
+
+function groupTable(groups: readonly AgentGroup[]): Table {
+  return {
+    columns: ['ID', 'NAME', 'TAGS', 'NODES', 'MEMBERS'],
+    rows: groups.map((group) => [
+      group.id,
+      group.name,
+      (group.selector?.matchTags ?? []).join(' '),
+      (group.selector?.matchAgentIds ?? []).join(' '),
+      String(group.memberCount),
+    ]),
+  };
+}

@@ -1,0 +1,186 @@
+/** `waf ai …`: explanations and drafts by a language model that you have set up. */
+
+import type { AIProposal } from '../../../proto/gen/waf/v1/ai_pb.ts';
+import { textFlag, type CommandDefinition } from '../command.ts';
+import { findEventOfRequest } from '../log/found-event.ts';
+import { badFlag, readInputText } from '../input.ts';
+import type { Output } from '../output.ts';
+import { commandLineLimits } from '../../limits/command-limits.ts';
+import { printable, showMessage, timeText } from '../show.ts';
+
+const idArgument = [{ name: '<proposal>', summary: 'proposal id' }];
+
+/** Commands on the assistant. */
+export const aiCommands: readonly CommandDefinition[] = [
+  {
+    path: ['ai', 'status'],
+    summary: 'Say whether a model is set up, and which',
+    help: 'It is set up with waf system settings-set, key ai.config; nothing is sent before.',
+    arguments: [],
+    flags: [],
+    run: async (context) => {
+      const { GetAIStatusResponseSchema } = await import('../../../proto/gen/waf/v1/ai_pb.ts');
+      const response = await (await context.api()).ai.getAIStatus({});
+      await showMessage(context, GetAIStatusResponseSchema, response, {
+        columns: ['ENABLED', 'PROVIDER', 'MODEL'],
+        rows: [[response.enabled ? 'yes' : 'no', response.provider, response.modelSummary || '-']],
+      });
+      return 0;
+    },
+  },
+  {
+    path: ['ai', 'set-key'],
+    summary: 'Store the key of the model provider; it is never shown again',
+    help: 'Example: waf ai set-key --file key.txt   (- reads standard input)',
+    arguments: [],
+    flags: [{ flags: '--file <file>', summary: 'file with the key', required: true }],
+    run: async (context, _args, flags) => {
+      const apiKey = readInputText(textFlag(flags, 'file') ?? '-').trim();
+      const { keySet } = await (await context.api()).ai.setAIProviderSecret({ apiKey });
+      context.output.result({ keySet }, { columns: ['KEY SET'], rows: [[keySet ? 'yes' : 'no']] });
+      return 0;
+    },
+  },
+  {
+    path: ['ai', 'query'],
+    summary: 'Turn a question into filters of waf log security',
+    help: 'Example: waf ai query "what was blocked by rule 942100 in the last hour"',
+    arguments: [{ name: '<question>', summary: 'in your words' }],
+    flags: [],
+    run: async (context, [query = '']) => {
+      const { TranslateLogQueryResponseSchema } =
+        await import('../../../proto/gen/waf/v1/ai_pb.ts');
+      const api = await context.api();
+      const options = { timeoutMs: commandLineLimits.modelTimeoutMs };
+      const response = await api.ai.translateLogQuery({ query }, options);
+      const { query: found, notes } = response;
+      await showMessage(context, TranslateLogQueryResponseSchema, response, {
+        columns: ['SITE', 'CLIENTS', 'RULES', 'LAST SECONDS', 'OUTCOME'],
+        rows: [
+          [
+            found?.siteId || '-',
+            found?.clientIpCidrs.join(' ') || '-',
+            found?.ruleIds.join(' ') || '-',
+            String(found?.lookbackSeconds ?? 0n),
+            ['-', 'any', 'blocked', 'passed'][found?.outcome ?? 0] ?? '-',
+          ],
+        ],
+      });
+      if (notes !== '') context.output.line(printable(notes));
+      return 0;
+    },
+  },
+  {
+    path: ['ai', 'explain'],
+    summary: 'Have the model explain the event of a request',
+    help: 'Example: waf ai explain 3f0c…   (the X-Request-Id of an answer)',
+    arguments: [{ name: '<request>', summary: 'id of a request that left a security event' }],
+    flags: [],
+    run: async (context, [requestId = '']) => {
+      const { LogKind } = await import('../../../proto/gen/waf/v1/ai_pb.ts');
+      const api = await context.api();
+      const { event } = await findEventOfRequest(api, context.output, requestId);
+      const logEvent = { kind: LogKind.SECURITY, id: event.id };
+      const options = { timeoutMs: commandLineLimits.modelTimeoutMs };
+      const subject = { case: 'logEvent', value: logEvent } as const;
+      return showAnswer(context.output, api.ai.streamAnalysis({ subject }, options));
+    },
+  },
+  {
+    path: ['ai', 'draft-rule'],
+    summary: 'Have the model draft a custom rule; it becomes a proposal',
+    help: 'The draft is compiled and tried on retained requests before it is shown.',
+    arguments: [
+      { name: '<policy>', summary: 'id or name', resource: 'policy' },
+      { name: '<intent>', summary: 'what the rule is to do' },
+    ],
+    flags: [],
+    run: async (context, [policyId = '', intent = '']) => {
+      const { DraftCustomRuleResponseSchema } = await import('../../../proto/gen/waf/v1/ai_pb.ts');
+      const api = await context.api();
+      const options = { timeoutMs: commandLineLimits.longCallTimeoutMs };
+      const response = await api.ai.draftCustomRule({ policyId, intent }, options);
+      const { proposal, seclangPreview } = response;
+      const found = proposal === undefined ? [] : [proposal];
+      await showMessage(context, DraftCustomRuleResponseSchema, response, proposalTable(found));
+      for (const line of seclangPreview.split('\n')) context.output.line(printable(line));
+      return 0;
+    },
+  },
+  {
+    path: ['ai', 'proposals'],
+    summary: 'List what the model suggested, newest first',
+    help: '',
+    arguments: [],
+    flags: [],
+    run: async (context) => {
+      const { ListAIProposalsResponseSchema } = await import('../../../proto/gen/waf/v1/ai_pb.ts');
+      const response = await (await context.api()).ai.listAIProposals({});
+      const table = proposalTable(response.items);
+      await showMessage(context, ListAIProposalsResponseSchema, response, table);
+      return 0;
+    },
+  },
+  {
+    path: ['ai', 'apply'],
+    summary: 'Carry a proposal out, with the checks of a change by hand',
+    help: '',
+    arguments: idArgument,
+    flags: [],
+    published: true,
+    run: async (context, [id = '']) => {
+      const { ApplyAIProposalResponseSchema } = await import('../../../proto/gen/waf/v1/ai_pb.ts');
+      const api = await context.api();
+      const options = { timeoutMs: commandLineLimits.longCallTimeoutMs };
+      const response = await api.ai.applyAIProposal({ id }, options);
+      const found = response.proposal === undefined ? [] : [response.proposal];
+      await showMessage(context, ApplyAIProposalResponseSchema, response, proposalTable(found));
+      return 0;
+    },
+  },
+  {
+    path: ['ai', 'reject'],
+    summary: 'Mark a proposal as not wanted',
+    help: '',
+    arguments: idArgument,
+    flags: [],
+    run: async (context, [id = '']) => {
+      const { RejectAIProposalResponseSchema } = await import('../../../proto/gen/waf/v1/ai_pb.ts');
+      const response = await (await context.api()).ai.rejectAIProposal({ id });
+      const found = response.proposal === undefined ? [] : [response.proposal];
+      await showMessage(context, RejectAIProposalResponseSchema, response, proposalTable(found));
+      return 0;
+    },
+  },
+];
+
+/** Prints an answer when it is whole. */
+async function showAnswer(
+  output: Output,
+  pieces: AsyncIterable<{ readonly delta: string; readonly tokenCost: bigint }>,
+): Promise<number> {
+  let answer = '';
+  let tokens = 0n;
+  for await (const { delta, tokenCost } of pieces) {
+    answer += delta;
+    tokens += tokenCost;
+  }
+  if (answer === '') throw badFlag('the model gave no answer; try again');
+  if (output.format === 'table') {
+    for (const line of answer.split('\n')) output.line(printable(line));
+  } else output.result({ answer, tokens }, { columns: [], rows: [] });
+  return 0;
+}
+
+function proposalTable(proposals: readonly AIProposal[]) {
+  return {
+    columns: ['ID', 'STATUS', 'MODEL', 'CREATED', 'RULE'],
+    rows: proposals.map((one) => [
+      one.id,
+      ['-', 'draft', 'accepted', 'rejected', 'superseded'][one.status] ?? '-',
+      printable(one.modelId),
+      timeText(one.createdAt),
+      printable((JSON.parse(one.patchJson || '{}') as { name?: string }).name ?? ''),
+    ]),
+  };
+}

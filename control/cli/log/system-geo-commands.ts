@@ -1,0 +1,95 @@
+/** `waf system geo-…`: data sets that map addresses to countries, cities and networks. */
+
+import type { GeoDatabase } from '../../../proto/gen/waf/v1/system_pb.ts';
+import type { CommandDefinition } from '../command.ts';
+import { textFlag } from '../command.ts';
+import { readInput } from '../input.ts';
+import type { Table } from '../output.ts';
+import { showMessage, showRemoved, timeText } from '../show.ts';
+
+const kindArgument = { name: '<kind>', summary: 'country, city or asn' };
+
+/** Commands on geo databases. */
+export const systemGeoCommands: readonly CommandDefinition[] = [
+  {
+    path: ['system', 'geo-list'],
+    summary: 'List geo databases and whether nodes use them',
+    help: '',
+    arguments: [],
+    flags: [],
+    run: async (context) => {
+      const { ListGeoDatabasesResponseSchema } =
+        await import('../../../proto/gen/waf/v1/system_pb.ts');
+      const response = await (await context.api()).system.listGeoDatabases({});
+      const table = geoTable(response.items);
+      await showMessage(context, ListGeoDatabasesResponseSchema, response, table);
+      return 0;
+    },
+  },
+  {
+    path: ['system', 'geo-upload'],
+    summary: 'Upload and replace a geo database',
+    help: 'Example: waf system geo-upload country country.mmdb.gz. A request takes 16 MiB: pack it.',
+    arguments: [kindArgument, { name: '<file>', summary: '.mmdb, plain or gzip; - reads stdin' }],
+    flags: [{ flags: '--version-name <text>', summary: 'version; default is the build date' }],
+    published: true,
+    run: async (context, [kind = '', file = ''], flags) => {
+      const { UploadGeoDatabaseResponseSchema } =
+        await import('../../../proto/gen/waf/v1/system_pb.ts');
+      const { system } = await context.api();
+      const version = textFlag(flags, 'versionName') ?? '';
+      const response = await system.uploadGeoDatabase({ kind, version, payload: readInput(file) });
+      const kept = response.database === undefined ? [] : [response.database];
+      await showMessage(context, UploadGeoDatabaseResponseSchema, response, geoTable(kept));
+      return 0;
+    },
+  },
+  {
+    path: ['system', 'geo-download'],
+    summary: 'Download and replace a geo database',
+    help:
+      'From the setting geo.download_url, by default the free data sets of DB-IP (CC BY 4.0).\n' +
+      'Example: waf system geo-download country --month 2026-09',
+    arguments: [kindArgument],
+    flags: [{ flags: '--month <YYYY-MM>', summary: 'which one; default is the latest' }],
+    published: true,
+    run: async (context, [kind = ''], flags) => {
+      const { DownloadGeoDatabaseResponseSchema } =
+        await import('../../../proto/gen/waf/v1/system_pb.ts');
+      const { system } = await context.api();
+      const month = textFlag(flags, 'month') ?? '';
+      const response = await system.downloadGeoDatabase({ kind, month }, { timeoutMs: 0 });
+      const kept = response.database === undefined ? [] : [response.database];
+      await showMessage(context, DownloadGeoDatabaseResponseSchema, response, geoTable(kept));
+      return 0;
+    },
+  },
+  {
+    path: ['system', 'geo-delete'],
+    summary: 'Remove an uploaded geo database; countries return to the built-in one',
+    help: '',
+    arguments: [kindArgument],
+    flags: [],
+    published: true,
+    run: async (context, [kind = '']) => {
+      await (await context.api()).system.deleteGeoDatabase({ kind });
+      showRemoved(context, 'geo database', kind);
+      return 0;
+    },
+  },
+];
+
+function geoTable(databases: readonly GeoDatabase[]): Table {
+  return {
+    columns: ['KIND', 'VERSION', 'SOURCE', 'BYTES', 'ACTIVATION', 'ACTIVATED', 'ERROR'],
+    rows: databases.map((one) => [
+      one.kind,
+      one.version,
+      one.source,
+      String(one.sizeBytes),
+      one.activationStatus,
+      timeText(one.activatedAt),
+      one.lastActivationError,
+    ]),
+  };
+}

@@ -1,0 +1,30 @@
+/** `waf apply`: makes the deployment what a manifest says. */
+
+import { commandLineLimits } from '../../limits/command-limits.ts';
+import { switchFlag, type CommandDefinition } from '../command.ts';
+import { manifestFlag, readManifests, showPlan } from './manifest-input.ts';
+
+/** The command. */
+export const applyCommand: CommandDefinition = {
+  path: ['apply'],
+  summary: 'Create and change resources as a manifest says',
+  help: `All documents are applied in one transaction, or none. Kinds: Upstream, IpList, Policy,
+Site, CountryRule, Deployment. A field that a document leaves out gets its standard value; resources
+that no document names stay.
+Example: waf apply -f shop.yaml --dry-run`,
+  arguments: [],
+  flags: [
+    manifestFlag,
+    { flags: '--dry-run', summary: 'check everything, show what would change, write nothing' },
+  ],
+  published: true,
+  run: async (context, _args, flags) => {
+    const manifestYaml = readManifests(flags);
+    const dryRun = switchFlag(flags, 'dryRun');
+    const { system } = await context.api();
+    const timeoutMs = commandLineLimits.applyTimeoutMs;
+    const { plan } = await system.apply({ manifestYaml, dryRun }, { timeoutMs });
+    await showPlan(context, plan, !dryRun);
+    return 0;
+  },
+};

@@ -1,0 +1,35 @@
+/** `waf export`: what is there, as a manifest that `waf apply` reads back. */
+
+import { textFlag, type CommandDefinition } from '../command.ts';
+
+/** The command. */
+export const exportCommand: CommandDefinition = {
+  path: ['export'],
+  summary: 'Write the resources as a manifest that apply reads back',
+  help: `Pools, IP lists and their sources, policies and sites with all that is set in them,
+country rules, alert rules and channels, what decides for the whole deployment, settings, roles,
+users, groups of nodes and accounts at DNS providers. Certificates and rulesets are named, secrets
+stand as configured, passwords are left out: apply keeps what is stored and says what is missing.
+Example: waf export -o waf.yaml`,
+  arguments: [],
+  flags: [{ flags: '-o, --out <file>', summary: 'file to write; default is standard output' }],
+  // An export is no place to repeat what is not enforced.
+  showsWarnings: true,
+  run: async (context, _args, flags) => {
+    const { exportDocuments, toManifestText } =
+      await import('../../publish/manifests/manifest-export.ts');
+    const { readExportedState } = await import('./export-state.ts');
+    const { state, leftOut } = await readExportedState(await context.api());
+    for (const one of leftOut) context.output.note(`not exported: ${one}`);
+    const documents = exportDocuments(state);
+    const out = textFlag(flags, 'out');
+    if (out !== undefined) {
+      const { writeFileSync } = await import('node:fs');
+      writeFileSync(out, toManifestText(documents), { mode: 0o600 });
+      context.output.note(`${documents.length} documents written to ${out}`);
+    } else if (context.output.format === 'json') {
+      context.output.result(documents, { columns: [], rows: [] });
+    } else context.output.line(toManifestText(documents).trimEnd());
+    return 0;
+  },
+};

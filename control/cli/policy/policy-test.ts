@@ -1,0 +1,49 @@
+/** `waf policy test`: one request against a policy, in the engine that serves traffic. */
+
+import type { CommandDefinition } from '../command.ts';
+import { textFlag } from '../command.ts';
+import { describedRequest, requestFlags } from './described-request.ts';
+import { waitFor } from '../policy-progress.ts';
+import { showMessage } from '../show.ts';
+
+/** The command. */
+export const policyTestCommand: CommandDefinition = {
+  path: ['policy', 'test'],
+  summary: 'Test a request against a policy; exit code 1 when it is blocked',
+  help: `Example: waf policy test POLICY --url '/?id=1%27%20OR%20%271%27=%271'`,
+  arguments: [{ name: '<policy>', summary: 'id or name', resource: 'policy' }],
+  flags: [
+    ...requestFlags,
+    { flags: '--url <url>', summary: 'path or full URL', required: true },
+    {
+      flags: '--site <site>',
+      summary: "lay this site's override over the policy",
+      resource: 'site',
+    },
+  ],
+  run: async (context, [policyId = ''], flags) => {
+    const { TestPolicyResponseSchema } = await import('../../../proto/gen/waf/v1/policy_pb.ts');
+    const { policies } = await context.api();
+    const siteId = textFlag(flags, 'site') ?? '';
+    const request = { policyId, siteId, ...describedRequest(flags) };
+    const response = await waitFor(context, 'Compiling rules', (options) =>
+      policies.testPolicy(request, options),
+    );
+    await showMessage(context, TestPolicyResponseSchema, response, {
+      columns: ['RULE', 'PHASE', 'SEVERITY', 'MESSAGE'],
+      rows: response.matchedRules.map((rule) => [
+        String(rule.ruleId),
+        String(rule.phase),
+        rule.severity,
+        rule.message,
+      ]),
+    });
+    const refusal = response.transaction?.['refusal'];
+    // Not by a rule: by a guard, the check of an API document, or a limit.
+    if (typeof refusal === 'string' && refusal !== '') context.output.line(`refused: ${refusal}`);
+    const verdict = response.blocked ? 'blocked' : 'passed';
+    const score = response.totalInboundScore;
+    context.output.line(`${verdict}, status ${response.status}, inbound score ${score}`);
+    return response.blocked ? 1 : 0;
+  },
+};

@@ -1,0 +1,163 @@
+/** `waf policy`: versions of a policy, and moving it to another ruleset. */
+
+import { againWhenChanged, isRevisionGiven } from '../change-attempts.ts';
+import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
+import { notePage, pageFlags, readPage } from '../paging.ts';
+import { waitFor } from '../policy-progress.ts';
+import { policyTable, revisionFlag, revisionOf, versionTable } from './policy-table.ts';
+import { showMessage } from '../show.ts';
+
+const compiling = 'Compiling rules';
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<policy>', summary: 'id or name', resource: 'policy' },
+];
+const versionArgument = { name: '<version>', summary: 'version id' };
+const rulesetArgument: ArgumentDefinition = {
+  name: '<ruleset>',
+  summary: 'id, or name such as crs-4.28.0',
+  resource: 'ruleset',
+};
+
+/** Commands on versions and rulesets of a policy. */
+export const policyVersionCommands: readonly CommandDefinition[] = [
+  {
+    path: ['policy', 'versions'],
+    summary: 'List the saved versions of a policy, newest first',
+    help: '',
+    arguments: idArgument,
+    flags: pageFlags,
+    run: async (context, [policyId = ''], flags) => {
+      const { ListPolicyVersionsResponseSchema } =
+        await import('../../../proto/gen/waf/v1/policy_pb.ts');
+      const { policies } = await context.api();
+      const response = await policies.listPolicyVersions({ policyId, page: readPage(flags) });
+      const table = versionTable(response.items);
+      await showMessage(context, ListPolicyVersionsResponseSchema, response, table);
+      notePage(context.output, response.items.length, response.page?.total);
+      return 0;
+    },
+  },
+  {
+    path: ['policy', 'version'],
+    summary: 'Show one saved version',
+    help: 'Its settings: waf policy version ID --output json',
+    arguments: [versionArgument],
+    flags: [],
+    run: async (context, [id = '']) => {
+      const { GetPolicyVersionResponseSchema } =
+        await import('../../../proto/gen/waf/v1/policy_pb.ts');
+      const response = await (await context.api()).policies.getPolicyVersion({ id });
+      const found = response.version === undefined ? [] : [response.version];
+      await showMessage(context, GetPolicyVersionResponseSchema, response, versionTable(found));
+      return 0;
+    },
+  },
+  {
+    path: ['policy', 'diff'],
+    summary: 'Compare two saved versions; exit code 2 when they differ',
+    help: '',
+    arguments: [
+      { name: '<left>', summary: 'version id' },
+      { name: '<right>', summary: 'version id' },
+    ],
+    flags: [],
+    run: async (context, [leftVersionId = '', rightVersionId = '']) => {
+      const { DiffPolicyVersionsResponseSchema } =
+        await import('../../../proto/gen/waf/v1/policy_pb.ts');
+      const { policies } = await context.api();
+      const response = await policies.diffPolicyVersions({ leftVersionId, rightVersionId });
+      const { before = {}, after = {}, changedPaths = [] } = response.diff ?? {};
+      await showMessage(context, DiffPolicyVersionsResponseSchema, response, {
+        columns: ['FIELD', 'BEFORE', 'AFTER'],
+        rows: changedPaths.map((path) => [path, textAt(before, path), textAt(after, path)]),
+      });
+      return changedPaths.length === 0 ? 0 : 2;
+    },
+  },
+  {
+    path: ['policy', 'rollback'],
+    summary: 'Restore a saved version as a new revision',
+    help: 'Overrides, custom rules, sites and logs stay as they are.',
+    arguments: [...idArgument, versionArgument],
+    flags: [],
+    published: true,
+    run: async (context, [policyId = '', versionId = '']) => {
+      const { RollbackPolicyResponseSchema } =
+        await import('../../../proto/gen/waf/v1/policy_pb.ts');
+      const { policies } = await context.api();
+      const response = await waitFor(context, compiling, (options) =>
+        policies.rollbackPolicy({ policyId, versionId }, options),
+      );
+      const restored = response.policy === undefined ? [] : [response.policy];
+      await showMessage(context, RollbackPolicyResponseSchema, response, policyTable(restored));
+      return 0;
+    },
+  },
+  {
+    path: ['policy', 'ruleset'],
+    summary: 'Move a policy to another ruleset',
+    help: 'What it would change: waf policy impact POLICY RULESET',
+    arguments: [...idArgument, rulesetArgument],
+    flags: [revisionFlag],
+    published: true,
+    run: async (context, [policyId = '', crsRulesetId = ''], flags) => {
+      const { SetActiveCrsRulesetResponseSchema } =
+        await import('../../../proto/gen/waf/v1/policy_pb.ts');
+      const api = await context.api();
+      const response = await againWhenChanged(async () => {
+        const revision = await revisionOf(api, policyId, flags);
+        return waitFor(context, compiling, (options) =>
+          api.policies.setActiveCrsRuleset({ policyId, revision, crsRulesetId }, options),
+        );
+      }, isRevisionGiven(flags));
+      const moved = response.policy === undefined ? [] : [response.policy];
+      await showMessage(context, SetActiveCrsRulesetResponseSchema, response, policyTable(moved));
+      return 0;
+    },
+  },
+  {
+    path: ['policy', 'impact'],
+    summary: 'Show what a move to another ruleset changes',
+    help: '',
+    arguments: [...idArgument, rulesetArgument],
+    flags: [],
+    run: async (context, [policyId = '', crsRulesetId = '']) => {
+      const { PreviewCrsImpactResponseSchema } =
+        await import('../../../proto/gen/waf/v1/policy_pb.ts');
+      const { policies } = await context.api();
+      const response = await policies.previewCrsImpact({ policyId, crsRulesetId });
+      const added = response.addedRuleIds.map((id) => [String(id), 'added', '']);
+      const removed = response.removedRuleIds.map((id) => [String(id), 'removed', '']);
+      const changed = response.changedRules.map(({ ruleId, changes }) => [
+        String(ruleId),
+        'changed',
+        changes.map(({ field }) => field).join(' '),
+      ]);
+      const orphaned = response.orphanedOverrides.map(({ crsRuleId, summary }) => [
+        crsRuleId,
+        'override without rule',
+        summary,
+      ]);
+      await showMessage(context, PreviewCrsImpactResponseSchema, response, {
+        columns: ['RULE', 'WHAT', 'FIELDS'],
+        rows: [...orphaned, ...added, ...removed, ...changed],
+      });
+      const { enabledRuleCount, disabledRuleCount } = response;
+      context.output.line(
+        `${added.length} added, ${removed.length} removed, ${changed.length} changed, ` +
+          `${orphaned.length} overrides without a rule; ` +
+          `${enabledRuleCount} rules on, ${disabledRuleCount} off`,
+      );
+      return 0;
+    },
+  },
+];
+
+/** The value at a path of names joined by dots, as JSON; '' when there is none. */
+function textAt(state: object, path: string): string {
+  let value: unknown = state;
+  for (const name of path.split('.')) {
+    value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+  }
+  return value === undefined ? '' : JSON.stringify(value);
+}

@@ -1,0 +1,293 @@
+/** `waf rule`: rules of operators. */
+
+import type { CustomRule } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
+import type {
+  ArgumentDefinition,
+  CommandDefinition,
+  FlagDefinition,
+  FlagValues,
+} from '../command.ts';
+import { listFlag, switchFlag, textFlag } from '../command.ts';
+import { badFlag, readInputObject, readInputText, readPairs } from '../input.ts';
+import type { Table } from '../output.ts';
+import { notePage, pageFlags, readPage } from '../paging.ts';
+import { readMessage, showMessage, showRemoved } from '../show.ts';
+
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<rule>', summary: 'id, name or number', resource: 'custom-rule' },
+];
+const policyArgument: readonly ArgumentDefinition[] = [
+  { name: '<policy>', summary: 'id or name', resource: 'policy' },
+];
+const settingFlags: readonly FlagDefinition[] = [
+  { flags: '--name <name>', summary: 'name for people' },
+  { flags: '--description <text>', summary: 'text for people' },
+  { flags: '--seclang <file>', summary: 'raw SecLang; - reads standard input' },
+  { flags: '--visual <file>', summary: 'conditions and action as JSON or YAML; - reads input' },
+  { flags: '--phase <n>', summary: 'phase of a visual rule, 1 to 5' },
+  {
+    flags: '--placement <place>',
+    summary: 'where the rule stands',
+    choices: ['before_crs', 'after_crs', 'request_before_blocking', 'response_before_blocking'],
+  },
+  { flags: '--number <n>', summary: 'number of the rule; default is the next free one' },
+  { flags: '--order <n>', summary: 'place among the rules; lower comes first' },
+];
+
+/** Commands on custom rules. */
+export const ruleCommands: readonly CommandDefinition[] = [
+  {
+    path: ['rule', 'list'],
+    summary: 'List the custom rules of a policy in their order',
+    help: '',
+    arguments: policyArgument,
+    flags: pageFlags,
+    run: async (context, [policyId = ''], flags) => {
+      const { ListCustomRulesResponseSchema } =
+        await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
+      const { customRules } = await context.api();
+      const response = await customRules.listCustomRules({ policyId, page: readPage(flags) });
+      await showMessage(
+        context,
+        ListCustomRulesResponseSchema,
+        response,
+        ruleTable(response.items),
+      );
+      notePage(context.output, response.items.length, response.page?.total);
+      return 0;
+    },
+  },
+  {
+    path: ['rule', 'get'],
+    summary: 'Show one custom rule with its SecLang',
+    help: '',
+    arguments: idArgument,
+    flags: [],
+    run: async (context, [id = '']) => {
+      const { GetCustomRuleResponseSchema } =
+        await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
+      const response = await (await context.api()).customRules.getCustomRule({ id });
+      const found = response.rule === undefined ? [] : [response.rule];
+      await showMessage(context, GetCustomRuleResponseSchema, response, ruleTable(found));
+      context.output.line(response.rule?.seclang.trimEnd() ?? '');
+      return 0;
+    },
+  },
+  {
+    path: ['rule', 'create'],
+    summary: 'Create a custom rule',
+    help:
+      'Examples:\n' +
+      `  echo 'SecRule ARGS:q "@streq x" "id:77,phase:2,deny"' |\n` +
+      '    waf rule create shop --name x --seclang -\n' +
+      '  waf rule create shop --name admin --visual admin.yaml\n' +
+      'where admin.yaml holds (all conditions must hold; action is block, log or allow)\n' +
+      '  conditions:\n' +
+      '    - { variable: REQUEST_URI, operator: beginsWith, value: /admin }\n' +
+      '    - { variable: REQUEST_METHOD, operator: streq, value: POST, negate: true }\n' +
+      '  action: block\n' +
+      '  status: 404',
+    arguments: policyArgument,
+    flags: [
+      ...settingFlags,
+      { flags: '--site <site>', summary: 'only for this site', resource: 'site' },
+      { flags: '--off', summary: 'save it disabled' },
+    ],
+    published: true,
+    run: async (context, [policyId = ''], flags) => {
+      const { CreateCustomRuleResponseSchema, CustomRuleSchema } =
+        await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
+      const value = readNewRule(flags);
+      const siteId = textFlag(flags, 'site') ?? '';
+      const enabled = !switchFlag(flags, 'off');
+      const rule = await readMessage(
+        CustomRuleSchema,
+        { ...value, policyId, siteId, enabled },
+        'flags',
+      );
+      const response = await (await context.api()).customRules.createCustomRule({ rule });
+      const made = response.rule === undefined ? [] : [response.rule];
+      await showMessage(context, CreateCustomRuleResponseSchema, response, ruleTable(made));
+      return 0;
+    },
+  },
+  {
+    path: ['rule', 'update'],
+    summary: 'Change a custom rule; unspecified options are unchanged',
+    help: '',
+    arguments: idArgument,
+    flags: [
+      ...settingFlags,
+      { flags: '--run <switch>', summary: 'run it or not', choices: ['on', 'off'] },
+    ],
+    published: true,
+    run: async (context, [id = ''], flags) => {
+      const { CustomRuleSchema, UpdateCustomRuleResponseSchema } =
+        await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
+      const [value, mask] = readSettings(flags);
+      const run = textFlag(flags, 'run');
+      if (run !== undefined) {
+        value['enabled'] = run === 'on';
+        mask.push('enabled');
+      }
+      if (mask.length === 0) throw badFlag('name at least one flag that changes something');
+      const rule = await readMessage(CustomRuleSchema, { ...value, id }, 'flags');
+      const { customRules } = await context.api();
+      const response = await customRules.updateCustomRule({ rule, updateMask: mask.join(',') });
+      const changed = response.rule === undefined ? [] : [response.rule];
+      await showMessage(context, UpdateCustomRuleResponseSchema, response, ruleTable(changed));
+      return 0;
+    },
+  },
+  {
+    path: ['rule', 'delete'],
+    summary: 'Remove a custom rule',
+    help: '',
+    arguments: idArgument,
+    flags: [],
+    published: true,
+    run: async (context, [id = '']) => {
+      await (await context.api()).customRules.deleteCustomRule({ id });
+      showRemoved(context, 'rule', id);
+      return 0;
+    },
+  },
+  {
+    path: ['rule', 'reorder'],
+    summary: 'Set the order of all custom rules of a policy',
+    help: 'Names every rule of the policy once.',
+    arguments: [
+      ...policyArgument,
+      { name: '<rules...>', summary: 'ids or names in the order wanted', resource: 'custom-rule' },
+    ],
+    flags: [],
+    published: true,
+    run: async (context, [policyId = '', ...ruleIds]) => {
+      const { ReorderCustomRulesResponseSchema } =
+        await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
+      const { customRules } = await context.api();
+      const response = await customRules.reorderCustomRules({ policyId, ruleIds });
+      const table = ruleTable(response.rules);
+      await showMessage(context, ReorderCustomRulesResponseSchema, response, table);
+      return 0;
+    },
+  },
+  {
+    path: ['rule', 'preview'],
+    summary: 'Preview a rule without saving it',
+    help: '',
+    arguments: [],
+    flags: settingFlags,
+    run: async (context, _args, flags) => {
+      const { CustomRuleSchema, PreviewCustomRuleResponseSchema } =
+        await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
+      const value = readNewRule(flags);
+      const rule = await readMessage(CustomRuleSchema, { ...value, enabled: true }, 'flags');
+      const response = await (await context.api()).customRules.previewCustomRule({ rule });
+      if (context.output.format === 'table') context.output.line(response.seclang.trimEnd());
+      else {
+        const nothing = { columns: [], rows: [] };
+        await showMessage(context, PreviewCustomRuleResponseSchema, response, nothing);
+      }
+      return 0;
+    },
+  },
+  {
+    path: ['rule', 'templates'],
+    summary: 'List the templates from which custom rules are made',
+    help: '',
+    arguments: [],
+    flags: pageFlags,
+    run: async (context, _args, flags) => {
+      const { ListCustomRuleTemplatesResponseSchema } =
+        await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
+      const { customRules } = await context.api();
+      const response = await customRules.listCustomRuleTemplates({ page: readPage(flags) });
+      await showMessage(context, ListCustomRuleTemplatesResponseSchema, response, {
+        columns: ['ID', 'NAME', 'CATEGORY', 'PARAMETERS'],
+        rows: response.items.map((one) => [
+          one.id,
+          one.name,
+          one.category,
+          Object.entries(one.defaults ?? {})
+            .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+            .join(' '),
+        ]),
+      });
+      return 0;
+    },
+  },
+  {
+    path: ['rule', 'from-template'],
+    summary: 'Create a custom rule from a template',
+    help: 'Example: waf rule from-template POLICY block-path --set path=/admin',
+    arguments: [...policyArgument, { name: '<template>', summary: 'template id' }],
+    flags: [
+      { flags: '--set <name=value>', summary: 'parameter; repeatable', repeatable: true },
+      { flags: '--site <site>', summary: 'only for this site', resource: 'site' },
+    ],
+    published: true,
+    run: async (context, [policyId = '', templateId = ''], flags) => {
+      const { CreateFromTemplateResponseSchema } =
+        await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
+      const parameters = readPairs(listFlag(flags, 'set'), '--set');
+      const siteId = textFlag(flags, 'site') ?? '';
+      const { customRules } = await context.api();
+      const request = { policyId, templateId, parameters, siteId };
+      const response = await customRules.createFromTemplate(request);
+      const made = response.rule === undefined ? [] : [response.rule];
+      await showMessage(context, CreateFromTemplateResponseSchema, response, ruleTable(made));
+      return 0;
+    },
+  },
+];
+
+/** What the flags state, in the JSON form of a rule, and the mask that names it. */
+/** Errors: AppError bad_flag where there is nothing to run. */
+function readNewRule(flags: FlagValues): Record<string, unknown> {
+  const [value] = readSettings(flags);
+  if (value['seclang'] !== undefined || value['visualSpec'] !== undefined) return value;
+  throw badFlag('give the rule with --seclang or --visual');
+}
+
+function readSettings(flags: FlagValues): [Record<string, unknown>, string[]] {
+  const value: Record<string, unknown> = {};
+  const set = (flag: string, field: string, read: (text: string) => unknown): void => {
+    const text = textFlag(flags, flag);
+    if (text !== undefined) value[field] = read(text);
+  };
+  const asIs = (text: string): string => text;
+  const number =
+    (flag: string) =>
+    (text: string): number => {
+      if (!/^\d{1,9}$/.test(text)) throw badFlag(`--${flag} wants a whole number`);
+      return Number(text);
+    };
+  set('name', 'name', asIs);
+  set('description', 'description', asIs);
+  set('seclang', 'seclang', readInputText);
+  set('visual', 'visualSpec', readInputObject);
+  set('phase', 'phase', number('phase'));
+  set('placement', 'placement', asIs);
+  set('number', 'ruleId', (text) => String(number('number')(text)));
+  set('order', 'sortOrder', number('order'));
+  if (value['seclang'] !== undefined && value['visualSpec'] !== undefined) {
+    throw badFlag('--seclang and --visual exclude each other');
+  }
+  return [value, Object.keys(value)];
+}
+
+function ruleTable(rules: readonly CustomRule[]): Table {
+  return {
+    columns: ['ID', 'NUMBER', 'ORDER', 'NAME', 'PLACEMENT', 'SITE', 'RUNS'],
+    rows: rules.map((one) => [
+      one.id,
+      String(one.ruleId),
+      String(one.sortOrder),
+      one.name,
+      one.placement,
+      one.siteId || '-',
+      one.enabled === true ? 'yes' : 'no',
+    ]),
+  };
+}

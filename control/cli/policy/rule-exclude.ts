@@ -1,0 +1,117 @@
+/** `waf rule exclude`: the exclusions that would have let a request through, and adding one. */
+
+import type {
+  GetSecurityEventResponse,
+  SuggestedExclusion,
+} from '../../../proto/gen/waf/v1/log_pb.ts';
+import { AppError } from '../../../base/errors.ts';
+import type { ApiClient } from '../api-client.ts';
+import { switchFlag, textFlag, type CommandDefinition } from '../command.ts';
+import { findEventOfRequest } from '../log/found-event.ts';
+import { badFlag } from '../input.ts';
+import { showExclusions } from '../log/log-explain.ts';
+import type { Output } from '../output.ts';
+import { differenceRow } from './policy-replay.ts';
+import { describeReplay, replay } from './replay-run.ts';
+import { printable } from '../show.ts';
+
+/** Other requests that are listed. */
+const othersShown = 10;
+
+/** The command. */
+export const ruleExcludeCommand: CommandDefinition = {
+  path: ['rule', 'exclude'],
+  summary: 'Show exclusions that let a blocked request through, and add one',
+  help:
+    'Examples: waf rule exclude --from 3f0c…\n' +
+    '          waf rule exclude --from 3f0c… --choose 2 --apply\n' +
+    'The first exclusion is the narrowest. What a rule leaves out already stays.',
+  arguments: [],
+  flags: [
+    { flags: '--from <request>', summary: 'id of the request that was blocked', required: true },
+    { flags: '--choose <n>', summary: 'number of the exclusion; 1 unless given' },
+    { flags: '--apply', summary: 'add it' },
+  ],
+  published: true,
+  run: async (context, _args, flags) => {
+    const { output } = context;
+    const api = await context.api();
+    const from = textFlag(flags, 'from') ?? '';
+    const { response } = await findEventOfRequest(api, output, from);
+    const exclusions = response.explanation?.exclusions ?? [];
+    showExclusions(output, response.explanation);
+    if (exclusions.length === 0) {
+      const message = 'no exclusion of a rule would have let this request through';
+      throw new AppError('nothing_to_exclude', message, { source: 'client' });
+    }
+    const chosen = choose(exclusions, textFlag(flags, 'choose') ?? '1');
+    const { BulkUpsertRuleOverridesResponseSchema, ListChange } =
+      await import('../../../proto/gen/waf/v1/rule_override_pb.ts');
+    const { create, toJson } = await import('@bufbuild/protobuf');
+    const tried = await tryExclusion(api, output, response, chosen);
+    const columns = ['RULE', 'ACTION', 'WITHOUT', 'PATH', 'SITE'];
+    const rows = chosen.overrides.map((one) => [
+      one.crsRuleId,
+      one.removedTargets.length === 0 ? 'disable' : 'exclude',
+      printable(one.removedTargets.join(', ')) || '-',
+      printable(one.scope) || '-',
+      one.siteId || '-',
+    ]);
+    if (!switchFlag(flags, 'apply')) {
+      const shown = create(BulkUpsertRuleOverridesResponseSchema, { overrides: chosen.overrides });
+      const value = toJson(BulkUpsertRuleOverridesResponseSchema, shown);
+      output.result(value, { columns, rows });
+      for (const line of tried) output.line(line);
+      output.note('Nothing was changed. Add --apply to add this exclusion.');
+      return 0;
+    }
+    const rationale = `from request ${from}`.slice(0, 200);
+    const overrides = chosen.overrides.map((one) => ({ ...one, rationale }));
+    const kept = await api.ruleOverrides.bulkUpsertRuleOverrides({
+      overrides,
+      listChange: ListChange.ADD,
+    });
+    output.result(toJson(BulkUpsertRuleOverridesResponseSchema, kept), { columns, rows });
+    for (const line of tried) output.line(line);
+    return 0;
+  },
+};
+
+/** What the exclusion would let through of the requests that are retained, in sentences. */
+async function tryExclusion(
+  api: ApiClient,
+  output: Output,
+  { event, explanation }: GetSecurityEventResponse,
+  { overrides }: SuggestedExclusion,
+): Promise<string[]> {
+  const { ConnectError } = await import('@connectrpc/connect');
+  try {
+    const found = await replay(api, output, {
+      policyId: explanation?.policyId ?? '',
+      siteId: event?.siteId ?? '',
+      addedOverrides: overrides,
+    });
+    const own = found.differences.find(({ requestId }) => requestId === event?.requestId);
+    const others = found.differences.filter((one) => one !== own && one.after?.blocked === false);
+    const rows = others.slice(0, othersShown).map((one) => `  ${differenceRow(one).join('  ')}`);
+    const more = Number(found.summary.newlyPassed) - (own === undefined ? 0 : 1) - rows.length;
+    return [
+      ...describeReplay(found),
+      own === undefined
+        ? 'This request is not retained whole, or still blocked: see waf log explain.'
+        : 'This request would pass.',
+      ...(rows.length === 0 ? [] : ['Other requests that would pass, too:', ...rows]),
+      ...(more > 0 ? [`  and ${more} more`] : []),
+    ];
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error;
+    return [`What else it would let through is not known: ${printable(error.rawMessage)}`];
+  }
+}
+
+/** Errors: AppError bad_flag. */
+function choose(exclusions: readonly SuggestedExclusion[], text: string): SuggestedExclusion {
+  const found = /^\d{1,3}$/.test(text) ? exclusions[Number(text) - 1] : undefined;
+  if (found !== undefined) return found;
+  throw badFlag(`--choose wants a number from 1 to ${exclusions.length}`);
+}

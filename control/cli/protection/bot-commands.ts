@@ -1,0 +1,201 @@
+/** `waf bot`: what clients of a site prove before they are served. */
+
+import type { BotProtectionConfig, Site } from '../../../proto/gen/waf/v1/site_pb.ts';
+import { againWhenChanged } from '../change-attempts.ts';
+import {
+  listFlag,
+  textFlag,
+  type CommandDefinition,
+  type FlagDefinition,
+  type FlagValues,
+} from '../command.ts';
+import { badFlag } from '../input.ts';
+import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
+import type { Table } from '../output.ts';
+import { showMessage } from '../show.ts';
+import { curlOf } from '../try-lines.ts';
+
+/** Modes of the API, by the words of the command. */
+const modes = ['', 'off', 'browser', 'human'] as const;
+
+/** A number of the settings and its flag. */
+interface NumberFlag {
+  readonly name: string;
+  readonly key: 'challengeTtl' | 'clearanceTtl' | 'difficulty';
+  readonly field: 'challengeTtlSeconds' | 'clearanceTtlSeconds' | 'proofDifficulty';
+  readonly summary: string;
+}
+
+const numberFlags: readonly NumberFlag[] = [
+  {
+    name: 'challenge-ttl',
+    key: 'challengeTtl',
+    field: 'challengeTtlSeconds',
+    summary: 'seconds to solve a challenge, 30 to 600',
+  },
+  {
+    name: 'clearance-ttl',
+    key: 'clearanceTtl',
+    field: 'clearanceTtlSeconds',
+    summary: 'seconds that a clearance lasts, 300 to 86400',
+  },
+  {
+    name: 'difficulty',
+    key: 'difficulty',
+    field: 'proofDifficulty',
+    summary: 'zero bits to find, 12 to 24; one more doubles the work',
+  },
+];
+
+/** A list of the settings and its flag. */
+interface ListFlag {
+  readonly name: string;
+  readonly key: 'exemptPath' | 'exemptMethod' | 'trust';
+  readonly field: 'exemptPaths' | 'exemptMethods' | 'trustedIpListIds';
+  readonly flag: FlagDefinition;
+}
+
+const listFlags: readonly ListFlag[] = [
+  {
+    name: '--exempt-path',
+    key: 'exemptPath',
+    field: 'exemptPaths',
+    flag: { flags: '--exempt-path <path>', summary: 'no challenge under it', repeatable: true },
+  },
+  {
+    name: '--exempt-method',
+    key: 'exemptMethod',
+    field: 'exemptMethods',
+    flag: { flags: '--exempt-method <method>', summary: 'no challenge', repeatable: true },
+  },
+  {
+    name: '--trust',
+    key: 'trust',
+    field: 'trustedIpListIds',
+    flag: {
+      flags: '--trust <ip-list>',
+      summary: 'no challenge for its addresses',
+      repeatable: true,
+      resource: 'ip-list',
+    },
+  },
+];
+
+/** Commands on the bot gate. */
+export const botCommands: readonly CommandDefinition[] = [
+  {
+    path: ['bot', 'show'],
+    summary: 'Show what clients of a site prove before they are served',
+    help: '',
+    arguments: [{ name: '<site>', summary: 'id or name', resource: 'site' }],
+    flags: [],
+    run: async (context, [id = '']) => {
+      const { GetSiteResponseSchema } = await import('../../../proto/gen/waf/v1/site_pb.ts');
+      const response = await (await context.api()).sites.getSite({ id });
+      await showMessage(context, GetSiteResponseSchema, response, botTable(response.site));
+      if (response.site !== undefined) context.output.note(tryLine(response.site));
+      return 0;
+    },
+  },
+  {
+    path: ['bot', 'set'],
+    summary: 'Change what clients of a site prove; what is not named stays',
+    help:
+      'browser: the browser works on a puzzle by itself; human: a person answers, too.\n' +
+      'Clients that are no browsers get 403: exempt their paths or trust their addresses.\n' +
+      'Example: waf bot set shop --mode browser --difficulty 16 --exempt-path /api',
+    arguments: [{ name: '<site>', summary: 'id or name', resource: 'site' }],
+    flags: [
+      { flags: '--mode <mode>', summary: 'what is asked', choices: modes.slice(1) },
+      ...numberFlags.map(({ name, summary }) => ({ flags: `--${name} <number>`, summary })),
+      {
+        flags: '--bind-network <yes|no>',
+        summary: 'clearances count in one network only',
+        choices: ['yes', 'no'],
+      },
+      {
+        flags: '--crawlers <action>',
+        summary: 'search engines whose addresses prove them',
+        choices: ['pass', 'challenge'],
+      },
+      ...listFlags.map(({ flag }) => flag),
+      ...listChangeFlags,
+    ],
+    published: true,
+    run: async (context, [id = ''], flags) => {
+      const { GetSiteResponseSchema, SiteSchema } =
+        await import('../../../proto/gen/waf/v1/site_pb.ts');
+      const { create } = await import('@bufbuild/protobuf');
+      const { sites } = await context.api();
+      const site = await againWhenChanged(async () => {
+        const before = (await sites.getSite({ id })).site;
+        const change = changeOf(flags, before?.botProtection);
+        const mask = Object.keys(change).map((name) => `botProtection.${name}`);
+        if (mask.length === 0) throw badFlag('nothing to change: name a setting, as in --help');
+        const answer = await sites.updateSite({
+          site: create(SiteSchema, { id, botProtection: change }),
+          revision: before?.revision ?? 0n,
+          updateMask: mask.join(','),
+        });
+        for (const { name, field } of listFlags) {
+          const [was, is] = [before?.botProtection?.[field], change[field]];
+          if (is !== undefined) noteChange(context.output, `${name} taken away`, was ?? [], is);
+        }
+        return answer.site;
+      });
+      const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
+      await showMessage(context, GetSiteResponseSchema, response, botTable(site));
+      if (site !== undefined) context.output.note(tryLine(site));
+      return 0;
+    },
+  },
+];
+
+type BotChange = Partial<Omit<BotProtectionConfig, '$typeName' | '$unknown'>>;
+
+/** What the flags change. Errors: AppError bad_flag. */
+function changeOf(flags: FlagValues, before: BotProtectionConfig | undefined): BotChange {
+  const change: Record<string, unknown> = {};
+  const mode = textFlag(flags, 'mode');
+  if (mode !== undefined) change['mode'] = modes.findIndex((word) => word === mode);
+  for (const { name, key, field } of numberFlags) {
+    const text = textFlag(flags, key);
+    if (text === undefined) continue;
+    if (!/^\d{1,6}$/.test(text)) throw badFlag(`--${name} takes a whole number`);
+    change[field] = Number(text);
+  }
+  const bind = textFlag(flags, 'bindNetwork');
+  if (bind !== undefined) change['bindNetwork'] = bind === 'yes';
+  const crawlers = textFlag(flags, 'crawlers');
+  if (crawlers !== undefined) change['challengeCrawlers'] = crawlers === 'challenge';
+  const how = listMode(flags);
+  for (const { name, key, field } of listFlags) {
+    const named = listFlag(flags, key);
+    const values = field === 'exemptMethods' ? named.map((one) => one.toUpperCase()) : named;
+    if (values.length > 0) change[field] = changeList(how, before?.[field] ?? [], values, name);
+  }
+  return change as BotChange;
+}
+
+function botTable(site: Site | undefined): Table {
+  const bot = site?.botProtection;
+  const rows = [
+    ['mode', modes[bot?.mode ?? 1] || 'off'],
+    ['difficulty', `${bot?.proofDifficulty ?? 0} bits`],
+    ['challenge', `${bot?.challengeTtlSeconds ?? 0} s to solve`],
+    ['clearance', `${bot?.clearanceTtlSeconds ?? 0} s`],
+    ['bound to network', bot?.bindNetwork === true ? 'yes' : 'no'],
+    ['search engines', bot?.challengeCrawlers === true ? 'challenged' : 'pass'],
+    ['exempt paths', (bot?.exemptPaths ?? []).join(' ')],
+    ['exempt methods', (bot?.exemptMethods ?? []).join(' ')],
+    ['trusted lists', (bot?.trustedIpListIds ?? []).join(' ')],
+  ];
+  return { columns: ['SETTING', 'VALUE'], rows };
+}
+
+/** One line to try, and what it answers. */
+function tryLine(site: Site): string {
+  const on = (site.botProtection?.mode ?? 0) > 1;
+  const answer = on ? '403 with "bot_challenge_required" in JSON' : 'as the origin does';
+  return `Try: ${curlOf(site)}/ answers ${answer}`;
+}

@@ -1,0 +1,163 @@
+/** `waf rate-limit`: how many requests a client may send. */
+
+import type { RateLimitEndpointRecord } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
+import { againWhenChanged, readAt } from '../change-attempts.ts';
+import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from '../command.ts';
+import { listFlag, switchFlag, textFlag } from '../command.ts';
+import { badFlag } from '../input.ts';
+import { showMessage, showRemoved } from '../show.ts';
+import { noteRateLimit } from '../try-lines.ts';
+
+const placeFlags: readonly FlagDefinition[] = [
+  { flags: '--policy <policy>', summary: 'a policy', resource: 'policy' },
+  { flags: '--site <site>', summary: 'a site', resource: 'site' },
+];
+
+/** Commands on rate limits. */
+export const rateLimitCommands: readonly CommandDefinition[] = [
+  {
+    path: ['rate-limit', 'list'],
+    summary: 'List the rate limits of a policy or site',
+    help: '',
+    arguments: [],
+    flags: placeFlags,
+    run: async (context, _args, flags) => {
+      const { items } = await (
+        await context.api()
+      ).rateLimits.listRateLimitEndpoints({
+        policyId: textFlag(flags, 'policy') ?? '',
+        siteId: textFlag(flags, 'site') ?? '',
+      });
+      return showLimits(context, items);
+    },
+  },
+  {
+    path: ['rate-limit', 'set'],
+    summary: 'Create or change a rate limit; the same path and methods are the same limit',
+    help:
+      'What is not named stays.\n' +
+      'Example: waf rate-limit set --site SITE --path /login --requests 5 --window 60 --action ban',
+    arguments: [],
+    flags: [
+      ...placeFlags,
+      { flags: '--path <pattern>', summary: 'path, with stars for parts of it', required: true },
+      { flags: '--method <method>', summary: 'only these methods; repeatable', repeatable: true },
+      {
+        flags: '--requests <count>',
+        summary: 'requests that are let through; needed for a new one',
+      },
+      { flags: '--window <seconds>', summary: 'in a rolling window of; needed for a new one' },
+      {
+        flags: '--action <action>',
+        summary: 'what the next request meets',
+        choices: ['block', 'ban', 'challenge'],
+      },
+      { flags: '--for <seconds>', summary: 'how long the action lasts' },
+      {
+        flags: '--ban-scope <scope>',
+        summary: 'with --action ban: where it holds; default is site',
+        choices: ['site', 'global'],
+      },
+      { flags: '--key <key>', summary: 'ip, session or header:NAME; a new one has ip' },
+      { flags: '--observe', summary: 'count and record only' },
+      { flags: '--enforce', summary: 'act again' },
+    ],
+    run: async (context, _args, flags) => {
+      const { rateLimits } = await context.api();
+      const place = {
+        policyId: textFlag(flags, 'policy') ?? '',
+        siteId: textFlag(flags, 'site') ?? '',
+      };
+      const methods = [...listFlag(flags, 'method')];
+      const pathPattern = textFlag(flags, 'path') ?? '';
+      const asked = { ...place, pathPattern, methods };
+      const { endpoint } = await againWhenChanged(async () => {
+        const before = (await rateLimits.listRateLimitEndpoints(place)).items.find(
+          (one) => sameLimit(one) === sameLimit(asked),
+        );
+        const wanted = { ...asked, ...limitOf(flags, before) };
+        return rateLimits.upsertRateLimitEndpoint({
+          endpoint: before === undefined ? wanted : { ...before, ...wanted },
+          expectedUpdatedAt: readAt(before?.updatedAt),
+        });
+      });
+      const code = await showLimits(context, endpoint === undefined ? [] : [endpoint]);
+      if (endpoint !== undefined) await noteRateLimit(context, endpoint);
+      return code;
+    },
+  },
+  {
+    path: ['rate-limit', 'delete'],
+    summary: 'Remove a rate limit',
+    help: '',
+    arguments: [{ name: '<id>', summary: 'limit id' }],
+    flags: [],
+    run: async (context, [id = '']) => {
+      await (await context.api()).rateLimits.deleteRateLimitEndpoint({ id });
+      showRemoved(context, 'rate limit', id);
+      return 0;
+    },
+  },
+];
+
+/** Place, path and methods: what makes two limits the same one. */
+function sameLimit(
+  one: Pick<RateLimitEndpointRecord, 'policyId' | 'siteId' | 'pathPattern' | 'methods'>,
+): string {
+  const methods = one.methods.map((method) => method.toUpperCase()).sort();
+  return JSON.stringify([one.policyId, one.siteId, one.pathPattern, methods]);
+}
+
+/** What flags say of a limit; what they do not name is as before. Errors: AppError bad_flag. */
+function limitOf(flags: FlagValues, before: RateLimitEndpointRecord | undefined) {
+  const [observe, enforce] = [switchFlag(flags, 'observe'), switchFlag(flags, 'enforce')];
+  if (observe && enforce) throw badFlag('--observe and --enforce exclude each other');
+  const number = (name: string, kept: number | undefined): number => {
+    const text = textFlag(flags, name);
+    return text === undefined && kept !== undefined ? kept : numberOf(text, `--${name}`);
+  };
+  const banScope = textFlag(flags, 'banScope');
+  return {
+    ...(banScope === undefined ? {} : { banScope }),
+    methodMode: listFlag(flags, 'method').length > 0 ? 'include' : 'any',
+    action: textFlag(flags, 'action') ?? before?.action ?? 'block',
+    requestCount: number('requests', before?.requestCount),
+    windowSeconds: number('window', before?.windowSeconds),
+    mitigationSeconds: number('for', before?.mitigationSeconds ?? 0),
+    countingKey: textFlag(flags, 'key') ?? before?.countingKey ?? 'ip',
+    enforcementMode: observe
+      ? 'observe'
+      : enforce
+        ? 'enforce'
+        : (before?.enforcementMode ?? 'enforce'),
+  };
+}
+
+function numberOf(text: string | undefined, flag: string): number {
+  if (text !== undefined && /^\d{1,9}$/.test(text)) return Number(text);
+  throw badFlag(`${flag} wants a whole number`);
+}
+
+async function showLimits(
+  context: CommandContext,
+  limits: readonly RateLimitEndpointRecord[],
+): Promise<number> {
+  const { ListRateLimitEndpointsResponseSchema } =
+    await import('../../../proto/gen/waf/v1/rate_limit_pb.ts');
+  const { create } = await import('@bufbuild/protobuf');
+  const response = create(ListRateLimitEndpointsResponseSchema, { items: [...limits] });
+  await showMessage(context, ListRateLimitEndpointsResponseSchema, response, {
+    columns: ['ID', 'PATH', 'METHODS', 'REQUESTS', 'WINDOW', 'ACTION', 'KEY', 'MODE'],
+    rows: limits.map((one) => [
+      one.id,
+      one.pathPattern,
+      one.methods.join(' ') || 'any',
+      String(one.requestCount),
+      `${one.windowSeconds} s`,
+      one.action,
+      one.countingKey,
+      one.enforcementMode,
+    ]),
+  });
+  return 0;
+}

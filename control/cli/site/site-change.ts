@@ -1,0 +1,241 @@
+/** `waf site update`, `enable`, `disable`, `delete`: what becomes of a site that is there. */
+
+import type { Site } from '../../../proto/gen/waf/v1/site_pb.ts';
+import { againWhenChanged, givenRevision, isRevisionGiven } from '../change-attempts.ts';
+import type {
+  ArgumentDefinition,
+  CommandContext,
+  CommandDefinition,
+  FlagValues,
+} from '../command.ts';
+import { listFlag, switchFlag, textFlag } from '../command.ts';
+import { badFlag } from '../input.ts';
+import {
+  changeList,
+  listChangeFlags,
+  listMode,
+  noteChange,
+  type ListMode,
+} from '../list-change.ts';
+import { originTlsFlags, readOriginTls } from './origin-tls.ts';
+import type { Output } from '../output.ts';
+import { showMessage, showRemoved } from '../show.ts';
+import { siteTable } from './site-table.ts';
+
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<site>', summary: 'id or name', resource: 'site' },
+];
+const revisionFlag = {
+  flags: '--revision <n>',
+  summary: 'revision that the change is made from; default is the present one',
+};
+
+const tlsModes: Readonly<Record<string, string>> = {
+  none: 'TLS_MODE_NONE',
+  acme: 'TLS_MODE_MANAGED_ACME',
+  uploaded: 'TLS_MODE_UPLOADED',
+};
+/** What plain HTTP requests get, by the word of the command line. */
+export const httpBehaviors: Readonly<Record<string, string>> = {
+  redirect: 'TLS_HTTP_BEHAVIOR_REDIRECT_TO_HTTPS',
+  'acme-only': 'TLS_HTTP_BEHAVIOR_ACME_ONLY',
+  both: 'TLS_HTTP_BEHAVIOR_SERVE_BOTH',
+};
+
+/** Commands that change or remove a site. */
+export const siteChangeCommands: readonly CommandDefinition[] = [
+  {
+    path: ['site', 'update'],
+    summary: 'Change a site; unspecified options are unchanged',
+    help:
+      'Hosts and origins are added, unless --replace or --remove is given.\n' +
+      'Example: waf site update ID --alias www.shop.example --policy POLICY',
+    arguments: idArgument,
+    flags: [
+      { flags: '--name <name>', summary: 'name for people' },
+      { flags: '--host <host>', summary: 'primary host' },
+      { flags: '--alias <host>', summary: 'further host; repeatable', repeatable: true },
+      { flags: '--no-aliases', summary: 'no further hosts' },
+      { flags: '--upstream <url>', summary: 'origin; repeatable', repeatable: true },
+      ...originTlsFlags,
+      {
+        flags: '--pool <pool>',
+        summary: 'upstream pool in place of origins',
+        resource: 'upstream',
+      },
+      { flags: '--policy <policy>', summary: 'id or name', resource: 'policy' },
+      { flags: '--mode <mode>', summary: 'WAF mode', choices: ['blocking', 'detection', 'off'] },
+      { flags: '--tls <mode>', summary: 'TLS mode', choices: Object.keys(tlsModes) },
+      {
+        flags: '--cert <certificate>',
+        summary: 'certificate for --tls uploaded',
+        resource: 'certificate',
+      },
+      { flags: '--http <behavior>', summary: 'plain HTTP', choices: Object.keys(httpBehaviors) },
+      ...listChangeFlags,
+      revisionFlag,
+    ],
+    published: true,
+    run: async (context, [id = ''], flags) => {
+      const { SiteSchema, GetSiteResponseSchema } =
+        await import('../../../proto/gen/waf/v1/site_pb.ts');
+      const { create, fromJson } = await import('@bufbuild/protobuf');
+      const { sites } = await context.api();
+      // Lists are changed from what they were at this revision, and at no other.
+      const site = await againWhenChanged(async () => {
+        const { site: before } = await sites.getSite({ id });
+        const [change, mask] = readChange(flags, before, context.output);
+        if (mask.length === 0) throw badFlag('name at least one flag that changes something');
+        const answer = await sites.updateSite({
+          site: fromJson(SiteSchema, { id, ...change } as never),
+          revision: givenRevision(flags) ?? before?.revision ?? 0n,
+          updateMask: mask.join(','),
+        });
+        return answer.site;
+      }, isRevisionGiven(flags));
+      const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
+      const shown = site === undefined ? [] : [site];
+      await showMessage(context, GetSiteResponseSchema, response, siteTable(shown));
+      return 0;
+    },
+  },
+  statusCommand('enable', 'Make a site serve'),
+  statusCommand('disable', 'Stop serving a site and keep its settings'),
+  {
+    path: ['site', 'delete'],
+    summary: 'Remove a site with its routes, rules and overrides',
+    help: '',
+    arguments: idArgument,
+    flags: [],
+    published: true,
+    run: async (context, [id = '']) => {
+      await (await context.api()).sites.deleteSite({ id });
+      showRemoved(context, 'site', id);
+      return 0;
+    },
+  },
+];
+
+function statusCommand(word: 'enable' | 'disable', summary: string): CommandDefinition {
+  const force = { flags: '--force', summary: 'enable even if a dependency is missing' };
+  return {
+    path: ['site', word],
+    summary,
+    help: '',
+    arguments: idArgument,
+    flags: word === 'enable' ? [force, revisionFlag] : [revisionFlag],
+    published: true,
+    run: async (context, [id = ''], flags) => {
+      const { GetSiteResponseSchema } = await import('../../../proto/gen/waf/v1/site_pb.ts');
+      const { create } = await import('@bufbuild/protobuf');
+      const { sites } = await context.api();
+      const { site } = await againWhenChanged(async () => {
+        const revision = await revisionOf(context, id, flags);
+        return word === 'enable'
+          ? sites.enableSite({ id, revision, force: switchFlag(flags, 'force') })
+          : sites.disableSite({ id, revision });
+      }, isRevisionGiven(flags));
+      const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
+      const shown = site === undefined ? [] : [site];
+      await showMessage(context, GetSiteResponseSchema, response, siteTable(shown));
+      return 0;
+    },
+  };
+}
+
+/** The given revision, or the one that the site has. Errors: AppError bad_flag. */
+export async function revisionOf(
+  context: CommandContext,
+  id: string,
+  flags: FlagValues,
+): Promise<bigint> {
+  const given = givenRevision(flags);
+  if (given !== undefined) return given;
+  const { site } = await (await context.api()).sites.getSite({ id });
+  return site?.revision ?? 0n;
+}
+
+/** What the flags change, in the JSON form of a site, and the mask that names it. */
+function readChange(
+  flags: FlagValues,
+  before: Site | undefined,
+  output: Output,
+): [object, string[]] {
+  const mode = listMode(flags);
+  const change: Record<string, unknown> = {};
+  const mask: string[] = [];
+  const set = (path: string, value: unknown): void => {
+    const [outer = '', inner] = path.split('.');
+    if (inner === undefined) change[outer] = value;
+    else change[outer] = { ...(change[outer] as object | undefined), [inner]: value };
+    mask.push(path);
+  };
+  const text = (flag: string, path: string): void => {
+    const value = textFlag(flags, flag);
+    if (value !== undefined) set(path, value);
+  };
+  text('name', 'name');
+  text('host', 'primaryHost');
+  text('policy', 'waf.policyId');
+  text('cert', 'tls.certId');
+  const aliases = listFlag(flags, 'alias');
+  const known = before?.aliases ?? [];
+  if (aliases.length > 0) {
+    const after = changeList(mode, known, aliases, '--alias');
+    noteChange(output, 'taken away', known, after);
+    set('aliases', after);
+  } else if (flags['aliases'] === false) set('aliases', []);
+  const urls = listFlag(flags, 'upstream');
+  const pool = textFlag(flags, 'pool');
+  const originTls = readOriginTls(flags);
+  const tlsNamed = Object.keys(originTls).length > 0;
+  if (pool !== undefined) {
+    if (tlsNamed) throw badFlag(`a pool has its own TLS settings: waf upstream update ${pool}`);
+    set('upstreams', [{ upstreamId: pool }]);
+  } else if (urls.length > 0 || tlsNamed) {
+    set(
+      'upstreams',
+      changedOrigins(urls.length > 0 ? mode : 'add', before, urls, originTls, output),
+    );
+  }
+  const waf = textFlag(flags, 'mode');
+  if (waf !== undefined) set('waf.enabled', waf !== 'off');
+  if (waf === 'blocking') set('waf.mode', 'WAF_MODE_BLOCKING');
+  if (waf === 'detection') set('waf.mode', 'WAF_MODE_DETECTION');
+  const tls = tlsModes[textFlag(flags, 'tls') ?? ''];
+  if (tls !== undefined) set('tls.mode', tls);
+  const http = httpBehaviors[textFlag(flags, 'http') ?? ''];
+  if (http !== undefined) set('tls.httpBehavior', http);
+  return [change, mask];
+}
+
+/**
+ * Origins after the change; one that is there keeps its weight and headers, and all keep how they
+ * are verified, but for what the flags name. Errors: AppError bad_flag for a site with a pool.
+ */
+function changedOrigins(
+  mode: ListMode,
+  before: Site | undefined,
+  urls: readonly string[],
+  originTls: Readonly<Record<string, unknown>>,
+  output: Output,
+): object[] {
+  const known = (before?.upstreams ?? []).filter(({ inline }) => inline !== undefined);
+  if (known.length === 0 && urls.length === 0) {
+    throw badFlag('the site uses a pool, which has its own TLS settings: waf upstream update POOL');
+  }
+  const { caPem = '', serverName = '', skipVerify = false } = known[0]?.tls ?? {};
+  const tls = { caPem, serverName, skipVerify, ...originTls };
+  const isSet = tls.caPem !== '' || tls.serverName !== '' || tls.skipVerify;
+  const byUrl = new Map(known.map((one) => [one.inline?.url ?? '', one]));
+  const present = [...byUrl.keys()];
+  const after = changeList(mode, present, urls, '--upstream');
+  noteChange(output, 'taken away', present, after);
+  return after.map((url) => {
+    const one = byUrl.get(url);
+    const { weight = 1, healthCheckPath = '' } = one?.inline ?? {};
+    const requestHeaders = one?.requestHeaders ?? {};
+    const inline = { url, weight, healthCheckPath };
+    return { inline, requestHeaders, ...(isSet ? { tls } : {}) };
+  });
+}

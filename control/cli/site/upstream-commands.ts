@@ -1,0 +1,270 @@
+/** `waf upstream`: pools of origins. */
+
+import type { Upstream, UpstreamHealthState } from '../../../proto/gen/waf/v1/upstream_pb.ts';
+import { againWhenChanged, readAt } from '../change-attempts.ts';
+import type {
+  ArgumentDefinition,
+  CommandContext,
+  CommandDefinition,
+  FlagDefinition,
+  FlagValues,
+} from '../command.ts';
+import { listFlag, textFlag } from '../command.ts';
+import { badFlag, readPairs } from '../input.ts';
+import { changeList, changePairs, listChangeFlags, listMode, noteChange } from '../list-change.ts';
+import { originTlsFlags, readOriginTls } from './origin-tls.ts';
+import type { Table } from '../output.ts';
+import { notePage, pageFlags, readPage } from '../paging.ts';
+import { printable, readMessage, showMessage, showRemoved, timeText } from '../show.ts';
+
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<pool>', summary: 'id or name', resource: 'upstream' },
+];
+const statusNames = ['-', 'active', 'disabled', 'deleted', 'error'];
+const settingFlags: readonly FlagDefinition[] = [
+  { flags: '--name <name>', summary: 'name for people' },
+  { flags: '--description <text>', summary: 'text for people' },
+  {
+    flags: '--endpoint <url>',
+    summary: 'origin, with an optional ,WEIGHT at the end; repeatable',
+    repeatable: true,
+  },
+  { flags: '--header <name=value>', summary: 'header set on requests', repeatable: true },
+  ...originTlsFlags,
+  { flags: '--health-path <path>', summary: 'path that is probed; empty for none' },
+  { flags: '--health-status <status>', summary: 'status of a healthy answer' },
+  { flags: '--health-interval <seconds>', summary: 'time between probes' },
+];
+
+/** Commands on pools. */
+export const upstreamCommands: readonly CommandDefinition[] = [
+  {
+    path: ['upstream', 'list'],
+    summary: 'List upstream pools',
+    help: '',
+    arguments: [],
+    flags: [{ flags: '--query <text>', summary: 'part of a name' }, ...pageFlags],
+    run: async (context, _args, flags) => {
+      const { ListUpstreamsResponseSchema } =
+        await import('../../../proto/gen/waf/v1/upstream_pb.ts');
+      const { upstreams } = await context.api();
+      const query = textFlag(flags, 'query') ?? '';
+      const response = await upstreams.listUpstreams({ page: readPage(flags), query });
+      const table = poolTable(response.items);
+      await showMessage(context, ListUpstreamsResponseSchema, response, table);
+      notePage(context.output, response.items.length, response.page?.total);
+      return 0;
+    },
+  },
+  {
+    path: ['upstream', 'get'],
+    summary: 'Show one upstream pool',
+    help: 'All fields: waf upstream get ID --output json',
+    arguments: idArgument,
+    flags: [],
+    run: async (context, [id = '']) => {
+      const { GetUpstreamResponseSchema } =
+        await import('../../../proto/gen/waf/v1/upstream_pb.ts');
+      const response = await (await context.api()).upstreams.getUpstream({ id });
+      const found = response.upstream === undefined ? [] : [response.upstream];
+      await showMessage(context, GetUpstreamResponseSchema, response, poolTable(found));
+      return 0;
+    },
+  },
+  {
+    path: ['upstream', 'create'],
+    summary: 'Create an upstream pool',
+    help: 'Example: waf upstream create --name app --endpoint http://10.0.0.5:8080,3',
+    arguments: [],
+    flags: settingFlags,
+    run: async (context, _args, flags) => {
+      const { UpstreamSchema, CreateUpstreamResponseSchema } =
+        await import('../../../proto/gen/waf/v1/upstream_pb.ts');
+      const [value] = readSettings(flags);
+      const upstream = await readMessage(UpstreamSchema, value, 'flags');
+      const response = await (await context.api()).upstreams.createUpstream({ upstream });
+      const made = response.upstream === undefined ? [] : [response.upstream];
+      await showMessage(context, CreateUpstreamResponseSchema, response, poolTable(made));
+      noteProbes(context, response.probes);
+      return 0;
+    },
+  },
+  {
+    path: ['upstream', 'update'],
+    summary: 'Change an upstream pool; unspecified options are unchanged',
+    help:
+      'Endpoints and headers are added, unless --replace or --remove is given.\n' +
+      'Example: waf upstream update ID --endpoint http://10.0.0.6',
+    arguments: idArgument,
+    flags: [
+      ...settingFlags,
+      ...listChangeFlags,
+      { flags: '--status <status>', summary: 'take part or not', choices: ['active', 'disabled'] },
+    ],
+    published: true,
+    run: async (context, [id = ''], flags) => {
+      const { UpstreamSchema, UpdateUpstreamResponseSchema } =
+        await import('../../../proto/gen/waf/v1/upstream_pb.ts');
+      const [value, mask] = readSettings(flags);
+      if (mask.length === 0) throw badFlag('name at least one flag that changes something');
+      const { upstreams } = await context.api();
+      const response = await againWhenChanged(async () => {
+        const { upstream: before } = await upstreams.getUpstream({ id });
+        const lists = addToLists(context, before, value, flags);
+        return upstreams.updateUpstream({
+          upstream: await readMessage(UpstreamSchema, { id, ...value, ...lists }, 'flags'),
+          updateMask: mask.join(','),
+          expectedUpdatedAt: readAt(before?.updatedAt),
+        });
+      });
+      const changed = response.upstream === undefined ? [] : [response.upstream];
+      await showMessage(context, UpdateUpstreamResponseSchema, response, poolTable(changed));
+      noteProbes(context, response.probes);
+      return 0;
+    },
+  },
+  {
+    path: ['upstream', 'delete'],
+    summary: 'Remove an upstream pool that no site uses',
+    help: '',
+    arguments: idArgument,
+    flags: [],
+    run: async (context, [id = '']) => {
+      await (await context.api()).upstreams.deleteUpstream({ id });
+      showRemoved(context, 'upstream', id);
+      return 0;
+    },
+  },
+  {
+    path: ['upstream', 'health'],
+    summary: 'Show what each node reports of each endpoint',
+    help: 'Unknown is not healthy: no node reported, or not for a while.',
+    arguments: [{ name: '[pool...]', summary: 'ids or names; none for all', resource: 'upstream' }],
+    flags: [],
+    run: async (context, ids) => {
+      const { ListUpstreamHealthResponseSchema } =
+        await import('../../../proto/gen/waf/v1/upstream_pb.ts');
+      const { upstreams } = await context.api();
+      const response = await upstreams.listUpstreamHealth({ upstreamIds: [...ids] });
+      const table = healthTable(response.items);
+      await showMessage(context, ListUpstreamHealthResponseSchema, response, table);
+      return 0;
+    },
+  },
+];
+
+/** What asking the endpoints found, where there is something to do about it. */
+function noteProbes({ output }: CommandContext, probes: readonly UpstreamHealthState[]): void {
+  for (const { endpointUrl, status, lastError } of probes) {
+    if (status !== 'healthy') output.note(printable(`${endpointUrl} is ${status}: ${lastError}`));
+  }
+}
+
+/** What endpoints and headers in `value` become beside those of the pool. */
+function addToLists(
+  { output }: CommandContext,
+  upstream: Upstream | undefined,
+  { endpoints, requestHeaders }: Readonly<Record<string, unknown>>,
+  flags: FlagValues,
+): Record<string, unknown> {
+  const mode = listMode(flags);
+  const lists: Record<string, unknown> = {};
+  if (endpoints !== undefined) {
+    const named = endpoints as Endpoint[];
+    const present = (upstream?.endpoints ?? []).map(
+      ({ url, weight, healthCheckPath }): Endpoint => ({ url, weight, healthCheckPath }),
+    );
+    const urlOf = ({ url }: Endpoint): string => url;
+    const known = new Map(present.map((one) => [one.url, one]));
+    const asked = named.map((one) => ({ ...known.get(one.url), ...one }));
+    const after = changeList(mode, present, asked, '--endpoint', urlOf);
+    noteChange(output, 'taken away', present, after, urlOf);
+    lists['endpoints'] = after;
+  }
+  if (requestHeaders !== undefined) {
+    const present = upstream?.requestHeaders ?? {};
+    const named = requestHeaders as Record<string, string>;
+    const after = changePairs(mode, present, named, '--header');
+    noteChange(output, 'taken away', Object.keys(present), Object.keys(after));
+    lists['requestHeaders'] = after;
+  }
+  return lists;
+}
+
+interface Endpoint {
+  readonly url: string;
+  readonly weight: number;
+  readonly healthCheckPath?: string;
+}
+
+/** What the flags state, in the JSON form of a pool, and the mask that names it. */
+function readSettings(flags: FlagValues): [Record<string, unknown>, string[]] {
+  const value: Record<string, unknown> = {};
+  const mask: string[] = [];
+  const health: Record<string, unknown> = {};
+  const set = (field: string, given: unknown): void => {
+    value[field] = given;
+    mask.push(field);
+  };
+  for (const field of ['name', 'description']) {
+    const text = textFlag(flags, field);
+    if (text !== undefined) set(field, text);
+  }
+  const endpoints = listFlag(flags, 'endpoint');
+  if (endpoints.length > 0) set('endpoints', endpoints.map(readEndpoint));
+  const headers = listFlag(flags, 'header');
+  if (headers.length > 0) set('requestHeaders', readPairs(headers, '--header'));
+  const status = textFlag(flags, 'status');
+  if (status !== undefined) set('status', `RESOURCE_STATUS_${status.toUpperCase()}`);
+  const tls = readOriginTls(flags);
+  if (Object.keys(tls).length > 0) value['tls'] = tls;
+  mask.push(...Object.keys(tls).map((field) => `tls.${field}`));
+  const probe = (flag: string, field: string, numeric: boolean): void => {
+    const text = textFlag(flags, flag);
+    if (text === undefined) return;
+    if (numeric && !/^\d{1,9}$/.test(text)) throw badFlag(`--${flag} wants a whole number`);
+    health[field] = numeric ? Number(text) : text;
+    mask.push(`healthCheck.${field}`);
+  };
+  probe('healthPath', 'path', false);
+  probe('healthStatus', 'expectedStatus', true);
+  probe('healthInterval', 'intervalSeconds', true);
+  if (Object.keys(health).length > 0) value['healthCheck'] = health;
+  return [value, mask];
+}
+
+/** `URL` or `URL,WEIGHT`. Errors: AppError bad_flag. */
+function readEndpoint(text: string): { url: string; weight: number } {
+  const [url = '', weight = '1', ...rest] = text.split(',');
+  if (rest.length > 0 || !/^\d{1,4}$/.test(weight)) {
+    throw badFlag('--endpoint wants URL or URL,WEIGHT');
+  }
+  return { url, weight: Number(weight) };
+}
+
+function poolTable(pools: readonly Upstream[]): Table {
+  return {
+    columns: ['ID', 'NAME', 'ENDPOINTS', 'PROBE', 'STATUS'],
+    rows: pools.map((pool) => [
+      pool.id,
+      pool.name,
+      pool.endpoints.map(({ url, weight }) => (weight > 1 ? `${url},${weight}` : url)).join(' '),
+      pool.healthCheck?.path || '-',
+      statusNames[pool.status] ?? '-',
+    ]),
+  };
+}
+
+function healthTable(states: readonly UpstreamHealthState[]): Table {
+  return {
+    columns: ['NODE', 'POOL', 'ENDPOINT', 'STATUS', 'REPORTED', 'REASON'],
+    rows: states.map((state) => [
+      state.nodeId,
+      state.upstreamId,
+      state.endpointUrl,
+      state.status,
+      timeText(state.reportedAt),
+      state.lastError,
+    ]),
+  };
+}

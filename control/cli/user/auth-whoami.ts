@@ -1,0 +1,51 @@
+/** `waf auth whoami` and `waf auth permissions`: who calls, and what the caller may do. */
+
+import type { CommandDefinition } from '../command.ts';
+import { showMessage } from '../show.ts';
+
+/** Who calls. */
+export const authWhoamiCommand: CommandDefinition = {
+  path: ['auth', 'whoami'],
+  summary: 'Show who calls the API',
+  help: '',
+  arguments: [],
+  flags: [],
+  run: async (context) => {
+    const { GetUserInfoResponseSchema } = await import('../../../proto/gen/waf/v1/auth_pb.ts');
+    const { auth } = await context.api();
+    const response = await auth.getUserInfo({});
+    const { user } = response;
+    await showMessage(context, GetUserInfoResponseSchema, response, {
+      columns: ['USER', 'NAME', 'MAIL', 'ROLES', 'PERMISSIONS'],
+      rows: [
+        [
+          user?.username ?? '',
+          user?.displayName ?? '',
+          user?.email ?? '',
+          user?.roles.join(', ') ?? '',
+          String(user?.accessCodes.length ?? 0),
+        ],
+      ],
+    });
+    return 0;
+  },
+};
+
+/** What the caller may do. */
+export const authPermissionsCommand: CommandDefinition = {
+  path: ['auth', 'permissions'],
+  summary: 'List the permissions of the caller',
+  help: '',
+  arguments: [],
+  flags: [],
+  run: async (context) => {
+    const { GetAccessCodesResponseSchema } = await import('../../../proto/gen/waf/v1/auth_pb.ts');
+    const { auth } = await context.api();
+    const response = await auth.getAccessCodes({});
+    await showMessage(context, GetAccessCodesResponseSchema, response, {
+      columns: ['PERMISSION'],
+      rows: response.codes.map((code) => [code]),
+    });
+    return 0;
+  },
+};

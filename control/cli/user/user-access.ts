@@ -1,0 +1,126 @@
+/** `waf user roles`, `password`, `lock`, `unlock`, `reset-mfa`: what a user may do and how. */
+
+import { againWhenChanged, readAt } from '../change-attempts.ts';
+import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
+import { listFlag, switchFlag } from '../command.ts';
+import { badFlag } from '../input.ts';
+import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
+import { showMessage } from '../show.ts';
+import { findRoleId, findUserId, userTable } from './user-table.ts';
+
+const userArgument: readonly ArgumentDefinition[] = [
+  { name: '<user>', summary: 'id or name', resource: 'user' },
+];
+
+/** Commands on the access of users. */
+export const userAccessCommands: readonly CommandDefinition[] = [
+  {
+    path: ['user', 'roles'],
+    summary: 'Give roles to a user, or take them away',
+    help:
+      'Roles are added; --replace leaves only those named, --remove takes those away, --none all.\n' +
+      'The user has to sign in again.',
+    arguments: userArgument,
+    flags: [
+      {
+        flags: '--role <role>',
+        summary: 'name or id of a role; repeatable',
+        repeatable: true,
+        resource: 'role',
+      },
+      { flags: '--none', summary: 'no role at all' },
+      ...listChangeFlags,
+    ],
+    run: async (context, [named = ''], flags) => {
+      const { AssignRolesResponseSchema } = await import('../../../proto/gen/waf/v1/user_pb.ts');
+      const api = await context.api();
+      const given = listFlag(flags, 'role');
+      if (given.length > 0 === switchFlag(flags, 'none')) {
+        throw badFlag('give --role for each role, or --none');
+      }
+      const asked: string[] = [];
+      for (const role of given) asked.push(await findRoleId(api, role));
+      const userId = await findUserId(api, named);
+      const mode = switchFlag(flags, 'none') ? 'replace' : listMode(flags);
+      const response = await againWhenChanged(async () => {
+        const { user } = await api.users.getUser({ id: userId });
+        const before = user?.roles ?? [];
+        const present = before.map(({ id }) => id);
+        const roleIds = changeList(mode, present, asked, '--role');
+        const expectedUpdatedAt = readAt(user?.updatedAt);
+        const answer = await api.users.assignRoles({ userId, roleIds, expectedUpdatedAt });
+        const nameOf = (id: string): string => before.find((one) => one.id === id)?.name ?? id;
+        noteChange(context.output, 'taken away', present.map(nameOf), roleIds.map(nameOf));
+        return answer;
+      });
+      const shown = response.user === undefined ? [] : [response.user];
+      await showMessage(context, AssignRolesResponseSchema, response, userTable(shown));
+      return 0;
+    },
+  },
+  {
+    path: ['user', 'password'],
+    summary: 'Set the password of a user',
+    help: 'Asked for without echo. The sessions of the user end.',
+    arguments: userArgument,
+    flags: [{ flags: '--password-stdin', summary: 'read the password from standard input' }],
+    run: async (context, [named = ''], flags) => {
+      const { ResetPasswordResponseSchema } = await import('../../../proto/gen/waf/v1/user_pb.ts');
+      const { readNewPassword } = await import('../auth-prompt.ts');
+      const api = await context.api();
+      const userId = await findUserId(api, named);
+      const fromStdin = switchFlag(flags, 'passwordStdin');
+      const password = await readNewPassword(fromStdin, 'New password of the user');
+      const response = await api.users.resetPassword({ userId, password });
+      const rows = [[userId, response.changed ? 'yes' : 'no']];
+      const table = { columns: ['ID', 'CHANGED'], rows };
+      await showMessage(context, ResetPasswordResponseSchema, response, table);
+      return 0;
+    },
+  },
+  lockCommand('lock', 'Keep a user out and end its sessions'),
+  lockCommand('unlock', 'Let a user in again, also after too many wrong passwords'),
+  {
+    path: ['user', 'reset-mfa'],
+    summary: 'Remove the second factor of a user',
+    help: 'For somebody who has lost the authenticator and the recovery codes.',
+    arguments: userArgument,
+    flags: [],
+    run: async (context, [named = '']) => {
+      const { ResetUserMFAResponseSchema } = await import('../../../proto/gen/waf/v1/user_pb.ts');
+      const api = await context.api();
+      const userId = await findUserId(api, named);
+      const response = await api.users.resetUserMFA({ userId });
+      const rows = [[userId, response.mfaReset ? 'removed' : 'there was none']];
+      const table = { columns: ['ID', 'SECOND FACTOR'], rows };
+      await showMessage(context, ResetUserMFAResponseSchema, response, table);
+      return 0;
+    },
+  },
+];
+
+function lockCommand(verb: 'lock' | 'unlock', summary: string): CommandDefinition {
+  return {
+    path: ['user', verb],
+    summary,
+    help: '',
+    arguments: userArgument,
+    flags: [],
+    run: async (context, [named = '']) => {
+      const { LockUserResponseSchema, UnlockUserResponseSchema } =
+        await import('../../../proto/gen/waf/v1/user_pb.ts');
+      const api = await context.api();
+      const userId = await findUserId(api, named);
+      if (verb === 'lock') {
+        const response = await api.users.lockUser({ userId });
+        const shown = response.user === undefined ? [] : [response.user];
+        await showMessage(context, LockUserResponseSchema, response, userTable(shown));
+      } else {
+        const response = await api.users.unlockUser({ userId });
+        const shown = response.user === undefined ? [] : [response.user];
+        await showMessage(context, UnlockUserResponseSchema, response, userTable(shown));
+      }
+      return 0;
+    },
+  };
+}

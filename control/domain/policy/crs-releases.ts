@@ -1,0 +1,78 @@
+/** Owns where releases of the CRS project come from, and what a list of them says. Pure. */
+
+import { invalidField } from '../errors.ts';
+
+/** Key of the setting that names the service which lists releases. */
+export const releaseSourceKey = 'crs.release_source';
+/** Where releases are listed unless a mirror is named. */
+export const standardReleaseSource = 'https://api.github.com';
+/** The Core Rule Set itself. */
+export const crsRepository = 'coreruleset/coreruleset';
+
+/** A release as its list names it. */
+export interface Release {
+  readonly tag: string;
+  readonly name: string;
+  /** RFC 3339; '' when it is not published. */
+  readonly publishedAt: string;
+  readonly tarballUrl: string;
+  readonly prerelease: boolean;
+  readonly draft: boolean;
+  readonly body: string;
+}
+
+const textCharactersMax = 20_000;
+
+/** Checks the setting. Errors: invalid_argument at `at`. */
+export function checkReleaseSource(value: unknown, at: string): void {
+  if (typeof value === 'string' && isHttpUrl(value) && !/[?#]/.test(value)) return;
+  throw invalidField(at, 'must be an http(s) URL without a query');
+}
+
+/** Whether a text is a URL that can be fetched, without credentials. */
+export function isHttpUrl(text: string): boolean {
+  if (text.length > 2048 || !URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return (protocol === 'https:' || protocol === 'http:') && username === '' && password === '';
+}
+
+/** The source in the settings' values, without a slash at the end. */
+export function releaseSourceOf(values: Readonly<Record<string, unknown>>): string {
+  const own = values[releaseSourceKey];
+  return (typeof own === 'string' ? own : standardReleaseSource).replace(/\/+$/, '');
+}
+
+/** A release tag as it goes into a URL. Errors: invalid_argument at `field`. */
+export function checkTag(tag: string, field: string): string {
+  if (/^[A-Za-z0-9][\w.+-]{0,127}$/.test(tag)) return tag;
+  throw invalidField(field, 'must be a release tag such as v4.28.0');
+}
+
+/** The releases of a list; what has no tag is left out. Null when the text is no such list. */
+export function readReleases(text: string): Release[] | null {
+  let list: unknown;
+  try {
+    list = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!Array.isArray(list)) return null;
+  return list.flatMap((one: unknown) => {
+    const from = (typeof one === 'object' && one !== null ? one : {}) as Record<string, unknown>;
+    const read = (field: string): string => {
+      const value = from[field];
+      return typeof value === 'string' ? value.slice(0, textCharactersMax) : '';
+    };
+    const published = read('published_at');
+    const release = {
+      tag: read('tag_name'),
+      name: read('name'),
+      publishedAt: Number.isNaN(Date.parse(published)) ? '' : published,
+      tarballUrl: read('tarball_url'),
+      prerelease: from['prerelease'] === true,
+      draft: from['draft'] === true,
+      body: read('body'),
+    };
+    return release.tag === '' ? [] : [release];
+  });
+}

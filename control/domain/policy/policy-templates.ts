@@ -1,0 +1,106 @@
+/** Owns the built-in templates Light, Standard and Strict, and what every policy falls back to. */
+
+import type { PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
+
+/** Identifiers of the built-in templates. */
+export const templateIds = {
+  light: 'template-light',
+  standard: 'template-standard',
+  strict: 'template-strict',
+} as const;
+
+const inspectedTypes = ['text/plain', 'text/html', 'text/xml', 'application/json'];
+
+/** The templates in the order in which lists show them. */
+export const builtInTemplates: readonly (PolicyJson & { id: string; name: string })[] = [
+  {
+    id: templateIds.light,
+    name: 'Light',
+    description:
+      'Blocks attacks; long arguments, large bodies and unusual media types are only recorded',
+    isDefault: true,
+    engineState: 'ENGINE_STATE_ON',
+    blockingMode: 'BLOCKING_MODE_ANOMALY',
+    crsCore: {
+      blockingParanoiaLevel: 1,
+      detectionParanoiaLevel: 1,
+      inboundAnomalyScoreThreshold: 5,
+      outboundAnomalyScoreThreshold: 4,
+      requestBodyLimitAction: 'REQUEST_BODY_LIMIT_ACTION_OBSERVE',
+      crsSkipResponseAnalysis: true,
+      responseBodyAccess: false,
+    },
+    httpPolicy: {
+      disallowedContentTypeAction: 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE',
+      requestBodyParseFailureAction: 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE',
+    },
+    argLimits: {
+      maxNumArgs: 1000,
+      argNameLength: 400,
+      argLength: 32_000,
+      totalArgLength: 64_000,
+      argumentLimitAction: 'ARGUMENT_LIMIT_ACTION_OBSERVE',
+    },
+  },
+  {
+    id: templateIds.standard,
+    name: 'Standard',
+    description: 'Blocks attacks and requests outside usual limits; inspects text responses',
+    engineState: 'ENGINE_STATE_ON',
+    blockingMode: 'BLOCKING_MODE_ANOMALY',
+    crsCore: {
+      blockingParanoiaLevel: 1,
+      detectionParanoiaLevel: 1,
+      inboundAnomalyScoreThreshold: 5,
+      outboundAnomalyScoreThreshold: 4,
+      requestBodyLimitAction: 'REQUEST_BODY_LIMIT_ACTION_BLOCK',
+      responseBodyAccess: true,
+      responseBodyLimit: '524288',
+      responseBodyMimeTypes: inspectedTypes,
+    },
+    httpPolicy: {
+      disallowedContentTypeAction: 'HTTP_POLICY_VIOLATION_ACTION_BLOCK',
+      requestBodyParseFailureAction: 'HTTP_POLICY_VIOLATION_ACTION_BLOCK',
+    },
+    argLimits: {
+      maxNumArgs: 1000,
+      argNameLength: 256,
+      argLength: 32_000,
+      totalArgLength: 64_000,
+      argumentLimitAction: 'ARGUMENT_LIMIT_ACTION_BLOCK',
+    },
+  },
+  {
+    id: templateIds.strict,
+    name: 'Strict',
+    description: 'Paranoia level 2, early blocking and the limits that the CRS suggests',
+    engineState: 'ENGINE_STATE_ON',
+    blockingMode: 'BLOCKING_MODE_ANOMALY',
+    crsCore: {
+      blockingParanoiaLevel: 2,
+      detectionParanoiaLevel: 2,
+      inboundAnomalyScoreThreshold: 5,
+      outboundAnomalyScoreThreshold: 4,
+      earlyBlocking: true,
+      enforceBodyprocUrlencoded: true,
+      crsValidateUtf8Encoding: true,
+      requestBodyLimitAction: 'REQUEST_BODY_LIMIT_ACTION_BLOCK',
+      responseBodyAccess: true,
+      responseBodyLimit: '524288',
+      responseBodyMimeTypes: inspectedTypes,
+    },
+    httpPolicy: {
+      disallowedContentTypeAction: 'HTTP_POLICY_VIOLATION_ACTION_BLOCK',
+      requestBodyParseFailureAction: 'HTTP_POLICY_VIOLATION_ACTION_BLOCK',
+    },
+    argLimits: {
+      maxNumArgs: 255,
+      argNameLength: 100,
+      argLength: 4_000,
+      totalArgLength: 64_000,
+      maxFileSize: '10485760',
+      combinedFileSizes: '10485760',
+      argumentLimitAction: 'ARGUMENT_LIMIT_ACTION_BLOCK',
+    },
+  },
+];

@@ -1,0 +1,136 @@
+/** Owns what a policy's settings may be: ranges, tokens, and which layer is which field. */
+
+import type {
+  ArgLimitsJson,
+  CrsCoreSettingsJson,
+  HttpPolicyJson,
+  PolicyJson,
+} from '../../../proto/gen/waf/v1/policy_pb.ts';
+import { invalidField } from '../errors.ts';
+import { maxRequestBodyLimitBytes } from './policy-seclang.ts';
+
+const listMax = 256;
+const nameCharactersMax = 128;
+const descriptionCharactersMax = 2048;
+const token = /^[!#$%&*+.^_`|~0-9A-Za-z-]{1,128}$/;
+const mediaType = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/i;
+const extension = /^\.[a-z0-9_~-]{1,32}$/i;
+const statuses = ['draft', 'active', 'archived'];
+const httpVersions = ['HTTP/1.0', 'HTTP/1.1', 'HTTP/2', 'HTTP/3'];
+
+/** Field of the policy that each writable layer is. */
+export const layerFields: Readonly<
+  Record<string, 'crsCore' | 'httpPolicy' | 'argLimits' | 'plugins'>
+> = {
+  POLICY_LAYER_KIND_CRS_CORE: 'crsCore',
+  POLICY_LAYER_KIND_HTTP_POLICY: 'httpPolicy',
+  POLICY_LAYER_KIND_ARG_LIMITS: 'argLimits',
+  POLICY_LAYER_KIND_PLUGINS: 'plugins',
+};
+
+/** Checks every setting. Errors: invalid_argument with the field's path under `at`. */
+export function checkPolicy(policy: PolicyJson, at = 'policy'): void {
+  const name = (policy.name ?? '').trim();
+  if (name === '') throw invalidField(`${at}.name`, 'is required');
+  if (name.length > nameCharactersMax) {
+    throw invalidField(`${at}.name`, `has at most ${nameCharactersMax} characters`);
+  }
+  if ((policy.description ?? '').length > descriptionCharactersMax) {
+    throw invalidField(`${at}.description`, `has at most ${descriptionCharactersMax} characters`);
+  }
+  const status = policy.status ?? '';
+  if (status !== '' && !statuses.includes(status)) {
+    throw invalidField(`${at}.status`, `must be one of ${statuses.join(', ')}`);
+  }
+  checkCore(policy.crsCore ?? {}, `${at}.crsCore`);
+  checkHttpPolicy(policy.httpPolicy ?? {}, `${at}.httpPolicy`);
+  checkArgLimits(policy.argLimits ?? {}, `${at}.argLimits`);
+}
+
+function checkCore(core: CrsCoreSettingsJson, at: string): void {
+  const within = rangeCheck(core, at);
+  within('blockingParanoiaLevel', 0, 4);
+  within('detectionParanoiaLevel', 0, 4);
+  for (const score of ['critical', 'error', 'warning', 'notice'] as const) {
+    within(`${score}AnomalyScore`, 0, 1000);
+  }
+  within('inboundAnomalyScoreThreshold', 0, 100_000);
+  within('outboundAnomalyScoreThreshold', 0, 100_000);
+  within('reportingLevel', 0, 4);
+  within('samplingPercentage', 0, 100);
+  within('responseBodyLimit', 1, 1_073_741_824);
+  within('requestBodyLimit', 1, maxRequestBodyLimitBytes);
+  const blocking = core.blockingParanoiaLevel || 1;
+  if (core.detectionParanoiaLevel && core.detectionParanoiaLevel < blocking) {
+    throw invalidField(`${at}.detectionParanoiaLevel`, 'must not be below blockingParanoiaLevel');
+  }
+  eachMatches(core.responseBodyMimeTypes, `${at}.responseBodyMimeTypes`, mediaType, 'a media type');
+}
+
+function checkHttpPolicy(policy: HttpPolicyJson, at: string): void {
+  const { allowedHttpVersions: versions = [] } = policy;
+  eachMatches(policy.allowedMethods, `${at}.allowedMethods`, token, 'a method');
+  const types = `${at}.allowedRequestContentTypes`;
+  eachMatches(policy.allowedRequestContentTypes, types, mediaType, 'a media type');
+  const charsets = `${at}.allowedRequestContentCharsets`;
+  eachMatches(policy.allowedRequestContentCharsets, charsets, /^[\w.:+-]{1,64}$/, 'a charset');
+  versions.forEach((version, index) => {
+    if (httpVersions.includes(version)) return;
+    throw invalidField(
+      `${at}.allowedHttpVersions[${index}]`,
+      `must be one of ${httpVersions.join(', ')}`,
+    );
+  });
+  const extensions = `${at}.restrictedExtensions`;
+  eachMatches(policy.restrictedExtensions, extensions, extension, 'an ending such as .bak');
+  eachMatches(policy.restrictedHeadersBasic, `${at}.restrictedHeadersBasic`, token, 'a field name');
+  const extended = `${at}.restrictedHeadersExtended`;
+  eachMatches(policy.restrictedHeadersExtended, extended, token, 'a field name');
+  (policy.bodyProcessorOverrides ?? []).forEach((override, index) => {
+    const field = `${at}.bodyProcessorOverrides[${index}]`;
+    if (!mediaType.test(override.contentTypePrefix ?? '')) {
+      throw invalidField(`${field}.contentTypePrefix`, 'must be a media type');
+    }
+    const processor = override.processor ?? 'BODY_PROCESSOR_UNSPECIFIED';
+    if (processor === 'BODY_PROCESSOR_UNSPECIFIED') {
+      throw invalidField(`${field}.processor`, 'is required');
+    }
+  });
+}
+
+function checkArgLimits(limits: ArgLimitsJson, at: string): void {
+  const within = rangeCheck(limits, at);
+  within('maxNumArgs', 1, 1_000_000);
+  within('argNameLength', 1, 10_000_000);
+  within('argLength', 1, 100_000_000);
+  within('totalArgLength', 1, 1_000_000_000);
+  within('maxFileSize', 1, 1_000_000_000_000);
+  within('combinedFileSizes', 1, 1_000_000_000_000);
+}
+
+function rangeCheck<T extends object>(
+  settings: T,
+  at: string,
+): (field: keyof T & string, min: number, max: number) => void {
+  return (field, min, max) => {
+    const value = settings[field];
+    if (value === undefined) return;
+    const number = Number(value);
+    if (number < min || number > max) {
+      throw invalidField(`${at}.${field}`, `must be between ${min} and ${max}`);
+    }
+  };
+}
+
+function eachMatches(
+  list: readonly string[] | undefined,
+  at: string,
+  pattern: RegExp,
+  what: string,
+): void {
+  if (list === undefined) return;
+  if (list.length > listMax) throw invalidField(at, `has at most ${listMax} entries`);
+  list.forEach((one, index) => {
+    if (!pattern.test(one)) throw invalidField(`${at}[${index}]`, `must be ${what}`);
+  });
+}

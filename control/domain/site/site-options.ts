@@ -1,0 +1,111 @@
+/**
+ * Owns the settings that choose something for each site: objects by site id, where `*` stands for
+ * all sites that are not named. Pure.
+ */
+
+import { resourceLimits } from '../../limits/resource-limits.ts';
+import { invalidField } from '../errors.ts';
+import { oneOf } from '../setting-fields.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** One such setting: its key, what may be chosen, the standard first. */
+export interface SiteOption {
+  readonly key: string;
+  readonly choices: readonly string[];
+}
+
+/** Whether text messages of WebSockets are inspected. */
+export const websocketMessages: SiteOption = {
+  key: 'websocket.messages',
+  choices: ['off', 'observe', 'block'],
+};
+/** Whether answers have RateLimit fields. */
+export const rateLimitFields: SiteOption = { key: 'rate_limit.fields', choices: ['off', 'on'] };
+
+/** Whether text fields of gRPC messages are inspected as arguments. */
+export const grpcFields: SiteOption = { key: 'grpc.fields', choices: ['off', 'on'] };
+
+/** All of them. */
+export const siteOptions: readonly SiteOption[] = [websocketMessages, rateLimitFields, grpcFields];
+
+/** Stands for all sites that are not named. */
+export const everySite = '*';
+
+/** Checks the value of one. Errors: invalid_argument under `at`. */
+export function checkSiteOption({ choices }: SiteOption): (value: unknown, at: string) => void {
+  const known = oneOf(...choices);
+  return (value, at) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw invalidField(at, 'must be a JSON object of choices by site id, or * for all sites');
+    }
+    const entries = Object.entries(value);
+    if (entries.length > resourceLimits.optionSitesMax) {
+      throw invalidField(at, `names at most ${resourceLimits.optionSitesMax} sites`);
+    }
+    for (const [site, choice] of entries) known(choice, `${at}.${site}`);
+  };
+}
+
+/** Sites that settings name, `*` left out, with the setting that does. */
+export function* sitesNamed(values: Values): Generator<readonly [key: string, siteId: string]> {
+  for (const { key } of siteOptions) {
+    for (const siteId of Object.keys(choicesOf(values, key))) {
+      if (siteId !== everySite) yield [key, siteId];
+    }
+  }
+}
+
+/** Settings with the sites that they name mapped, where they have the form of such settings. */
+export function mapSitesNamed(
+  values: Values,
+  map: (site: string) => string,
+): Record<string, unknown> {
+  const mapped: Record<string, unknown> = { ...values };
+  for (const { key } of siteOptions) {
+    const value = mapped[key];
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) continue;
+    mapped[key] = Object.fromEntries(
+      Object.entries(value).map(([site, choice]) => [
+        site === everySite ? site : map(site),
+        choice,
+      ]),
+    );
+  }
+  return mapped;
+}
+
+/** The settings without a site that is no more; null where none names it. */
+export function withoutSite(values: Values, siteId: string): Record<string, unknown> | null {
+  if (![...sitesNamed(values)].some(([, named]) => named === siteId)) return null;
+  const left: Record<string, unknown> = { ...values };
+  for (const { key } of siteOptions) {
+    if (left[key] === undefined) continue;
+    const { [siteId]: _gone, ...others } = choicesOf(values, key);
+    left[key] = others;
+  }
+  return left;
+}
+
+/** What nodes get: a site, '' for all that are not named, and what is chosen; '' for nothing. */
+export interface TravelingOptions {
+  readonly siteId: string;
+  readonly websocketMessages: string;
+  readonly rateLimitFields: string;
+  readonly grpcFields: string;
+}
+
+/** What nodes get, sorted by site. */
+export function travelingOptions(values: Values): TravelingOptions[] {
+  const sites = new Set(siteOptions.flatMap(({ key }) => Object.keys(choicesOf(values, key))));
+  return [...sites].toSorted().map((site) => ({
+    siteId: site === everySite ? '' : site,
+    websocketMessages: choicesOf(values, websocketMessages.key)[site] ?? '',
+    rateLimitFields: choicesOf(values, rateLimitFields.key)[site] ?? '',
+    grpcFields: choicesOf(values, grpcFields.key)[site] ?? '',
+  }));
+}
+
+function choicesOf(values: Values, key: string): Readonly<Record<string, string>> {
+  return (values[key] ?? {}) as Readonly<Record<string, string>>;
+}

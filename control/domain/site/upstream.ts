@@ -1,0 +1,118 @@
+/** Owns what an upstream pool may be, and its stored form. */
+
+import type { UpstreamJson } from '../../../proto/gen/waf/v1/upstream_pb.ts';
+import { invalidField } from '../errors.ts';
+import { checkRequestHeaders } from './request-headers.ts';
+import { checkEndpoint } from './site.ts';
+import { checkUpstreamTls } from './upstream-tls.ts';
+import { withProbeDefaults, withResilienceDefaults } from './upstream-behavior.ts';
+
+const nameCharactersMax = 128;
+const descriptionCharactersMax = 2048;
+const endpointsMax = 64;
+const expectedBodyCharactersMax = 1024;
+const probeMethods = ['GET', 'HEAD', 'OPTIONS'];
+
+/**
+ * The pool with standard values where it states none. Errors: invalid_argument naming the field.
+ */
+export function checkUpstream(upstream: UpstreamJson): UpstreamJson {
+  const name = (upstream.name ?? '').trim();
+  if (name === '') throw invalidField('upstream.name', 'is required');
+  if (name.length > nameCharactersMax) {
+    throw invalidField('upstream.name', `has at most ${nameCharactersMax} characters`);
+  }
+  if ((upstream.description ?? '').length > descriptionCharactersMax) {
+    const problem = `has at most ${descriptionCharactersMax} characters`;
+    throw invalidField('upstream.description', problem);
+  }
+  const status = upstream.status ?? 'RESOURCE_STATUS_ACTIVE';
+  if (status !== 'RESOURCE_STATUS_ACTIVE' && status !== 'RESOURCE_STATUS_DISABLED') {
+    const problem = 'must be RESOURCE_STATUS_ACTIVE or RESOURCE_STATUS_DISABLED';
+    throw invalidField('upstream.status', problem);
+  }
+  checkUpstreamTls(upstream.tls, checkEndpoints(upstream), 'upstream.tls');
+  checkHealth(upstream);
+  checkResilience(upstream);
+  checkRequestHeaders(upstream.requestHeaders ?? {}, 'upstream.requestHeaders');
+  const { healthCheck, resilience } = upstream;
+  return {
+    ...upstream,
+    name,
+    status,
+    ...(healthCheck === undefined ? {} : { healthCheck: withProbeDefaults(healthCheck) }),
+    ...(resilience === undefined ? {} : { resilience: withResilienceDefaults(resilience) }),
+  };
+}
+
+/** True when they speak TLS. */
+function checkEndpoints({ endpoints = [] }: UpstreamJson): boolean {
+  if (endpoints.length === 0) throw invalidField('upstream.endpoints', 'needs at least one entry');
+  if (endpoints.length > endpointsMax) {
+    throw invalidField('upstream.endpoints', `has at most ${endpointsMax} entries`);
+  }
+  let tls: boolean | undefined;
+  const seen = new Set<string>();
+  endpoints.forEach((endpoint, at) => {
+    const field = `upstream.endpoints[${at}]`;
+    const parsed = checkEndpoint(endpoint, field);
+    if (tls !== undefined && tls !== parsed.tls) {
+      throw invalidField(`${field}.url`, 'must have the scheme of the other endpoints');
+    }
+    tls = parsed.tls;
+    const address = `${parsed.host}:${parsed.port}`;
+    if (seen.has(address)) throw invalidField(`${field}.url`, 'is an address of this pool already');
+    seen.add(address);
+    checkPath(endpoint.healthCheckPath, `${field}.healthCheckPath`);
+  });
+  return tls === true;
+}
+
+function checkHealth({ healthCheck }: UpstreamJson): void {
+  if (healthCheck === undefined) return;
+  const at = 'upstream.healthCheck';
+  checkPath(healthCheck.path, `${at}.path`);
+  const method = healthCheck.method ?? '';
+  if (method !== '' && !probeMethods.includes(method)) {
+    throw invalidField(`${at}.method`, `must be one of ${probeMethods.join(', ')}`);
+  }
+  const status = healthCheck.expectedStatus ?? 0;
+  if (status !== 0) within(`${at}.expectedStatus`, status, 200, 599);
+  within(`${at}.intervalSeconds`, healthCheck.intervalSeconds, 0, 3600);
+  within(`${at}.timeoutSeconds`, healthCheck.timeoutSeconds, 0, 300);
+  within(`${at}.unhealthyThreshold`, healthCheck.unhealthyThreshold, 0, 100);
+  within(`${at}.healthyThreshold`, healthCheck.healthyThreshold, 0, 100);
+  const interval = healthCheck.intervalSeconds || 30;
+  if ((healthCheck.timeoutSeconds ?? 0) > interval) {
+    throw invalidField(`${at}.timeoutSeconds`, 'must not be above intervalSeconds');
+  }
+  if ((healthCheck.expectedBody ?? '').length > expectedBodyCharactersMax) {
+    const problem = `has at most ${expectedBodyCharactersMax} characters`;
+    throw invalidField(`${at}.expectedBody`, problem);
+  }
+  const host = healthCheck.host ?? '';
+  if (host !== '' && !/^[A-Za-z0-9_.:[\]-]{1,255}$/.test(host)) {
+    throw invalidField(`${at}.host`, 'must be a host name, with a port or without');
+  }
+}
+
+function checkResilience({ resilience }: UpstreamJson): void {
+  if (resilience === undefined) return;
+  const at = 'upstream.resilience';
+  within(`${at}.passiveFailDurationSeconds`, resilience.passiveFailDurationSeconds, 0, 3600);
+  within(`${at}.passiveMaxFails`, resilience.passiveMaxFails, 0, 1000);
+  within(`${at}.retryDurationSeconds`, resilience.retryDurationSeconds, 0, 300);
+  within(`${at}.retryIntervalMilliseconds`, resilience.retryIntervalMilliseconds, 0, 60_000);
+}
+
+function within(field: string, value: number | undefined, min: number, max: number): void {
+  if (value === undefined || (value >= min && value <= max)) return;
+  throw invalidField(field, `must be between ${min} and ${max}`);
+}
+
+function checkPath(path: string | undefined, field: string): void {
+  if (path === undefined || path === '') return;
+  if (!/^\/[\x21-\x7e]{0,1023}$/.test(path)) {
+    throw invalidField(field, 'must begin with a slash and have no spaces');
+  }
+}

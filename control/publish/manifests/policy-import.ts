@@ -1,0 +1,116 @@
+/**
+ * A ModSecurity set-up as a Policy document, so that importing goes the way of every manifest: the
+ * same checks, one transaction, a dry run. Reads the folder; never reads outside of it.
+ */
+
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, join, sep } from 'node:path';
+import { toByteString } from '../../../base/byte-string.ts';
+import { AppError } from '../../../base/errors.ts';
+import { commandLineLimits } from '../../limits/command-limits.ts';
+import {
+  importSetUp,
+  type ImportedSetUp,
+} from '../../domain/policy/seclang-import/import-set-up.ts';
+import type { KnownRuleset } from '../../domain/policy/seclang-import/ruleset-edits.ts';
+import type { SetUpFiles } from '../../domain/policy/seclang-import/read-order.ts';
+import { filled } from './manifest-specs.ts';
+
+export type { ReportEntry } from '../../domain/policy/seclang-import/report.ts';
+export type { KnownRule } from '../../domain/policy/seclang-import/exclusions.ts';
+export type { KnownRuleset } from '../../domain/policy/seclang-import/ruleset-edits.ts';
+
+/** An import: the report, and the manifest that makes the policy. */
+export interface PolicyImport extends ImportedSetUp {
+  readonly manifestYaml: Uint8Array<ArrayBuffer>;
+}
+
+/** Imports the set-up in `folder` for a rule set. Errors: AppError import_unreadable. */
+export function importPolicy(folder: string, name: string, ruleset: KnownRuleset): PolicyImport {
+  const imported = importSetUp(readFolder(folder), ruleset);
+  const { settings, overrides, customRules } = imported;
+  const spec = {
+    ...(ruleset.ref === '' ? {} : { crsRulesetRef: ruleset.ref }),
+    description: 'Imported from a ModSecurity set-up',
+    engineState: settings.engineState,
+    blockingMode: settings.blockingMode,
+    crsCore: settings.crsCore,
+    httpPolicy: settings.httpPolicy,
+    argLimits: settings.argLimits,
+    ruleOverrides: overrides.map((one) => filled({ ...one })),
+    customRules: customRules.map((one) => filled({ ...one })),
+  };
+  const document = { apiVersion: 'waf.io/v1', kind: 'Policy', metadata: { name }, spec };
+  // JSON is YAML.
+  const manifestYaml = new TextEncoder().encode(JSON.stringify(document));
+  return { ...imported, manifestYaml };
+}
+
+/**
+ * What the API says against a rule, with the place in the set-up instead of the one in the rule as
+ * the policy has it.
+ */
+export function atSource(message: string, folder: string, places: ImportedSetUp['places']): string {
+  return message.replaceAll(
+    /\S* ?line (\d+), column \d+: rule (\d+):/g,
+    (whole, line: string, rule: string) => {
+      const links = places.get(rule);
+      const place = links?.[Math.min(Number(line), links.length) - 1];
+      if (place === undefined) return whole;
+      return `${join(folder, place.file)}:${place.line}:${place.column}: rule ${rule}:`;
+    },
+  );
+}
+
+/** The files of a folder. Links are followed where they stay in it; others are left aside. */
+function readFolder(folder: string): SetUpFiles {
+  const files: { path: string; text: string }[] = [];
+  let bytes = 0;
+  const visit = (top: string, within: string): void => {
+    for (const name of readdirSync(join(top, within)).sort()) {
+      const path = within === '' ? name : `${within}/${name}`;
+      const real = realPath(join(top, path));
+      if (real === null || !real.startsWith(top + sep)) continue;
+      const facts = statSync(real);
+      // A linked folder is met where it stands; following it might never end.
+      if (facts.isDirectory() && real === join(top, path)) visit(top, path);
+      if (!facts.isFile()) continue;
+      bytes += facts.size;
+      if (files.length >= commandLineLimits.importFilesMax) {
+        throw unreadable(folder, `it holds more than ${commandLineLimits.importFilesMax} files`);
+      }
+      if (bytes > commandLineLimits.importBytesMax) {
+        throw unreadable(folder, `it holds more than ${commandLineLimits.importBytesMax >> 20} MB`);
+      }
+      files.push({ path, text: toByteString(readFileSync(real)) });
+    }
+  };
+  const top = realPath(folder);
+  if (top === null) throw unreadable(folder, 'there is no such folder');
+  try {
+    visit(top, '');
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    const { code = '', path = '' } = cause as NodeJS.ErrnoException;
+    throw unreadable(folder, `${path} cannot be read (${code})`);
+  }
+  if (!files.some(({ path }) => /\.(?:conf|load)$/i.test(path))) {
+    throw unreadable(folder, 'it holds no *.conf file; name the folder with modsecurity.conf');
+  }
+  return { folder: basename(top), files };
+}
+
+/** Null where a link leads nowhere. */
+function realPath(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
+}
+
+function unreadable(folder: string, why: string): AppError {
+  return new AppError('import_unreadable', `${folder} cannot be imported: ${why}`, {
+    source: 'config',
+  });
+}

@@ -1,0 +1,39 @@
+/** Owns how the bot protection of a site travels. Pure. */
+
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { RuntimeBotSchema } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import type { SiteJson } from '../../../proto/gen/waf/v1/site_pb.ts';
+
+const modes: Readonly<Record<string, string>> = {
+  BOT_PROTECTION_MODE_BROWSER_CHECK: 'browser_check',
+  BOT_PROTECTION_MODE_HUMAN_VERIFICATION: 'human_verification',
+};
+
+/** True for a site whose gate challenges. */
+export function challenges({ botProtection }: Pick<SiteJson, 'botProtection'>): boolean {
+  return modes[botProtection?.mode ?? ''] !== undefined;
+}
+
+/** True for a site whose gate asks people. */
+export function verifiesPeople({ botProtection }: Pick<SiteJson, 'botProtection'>): boolean {
+  return modes[botProtection?.mode ?? ''] === 'human_verification';
+}
+
+/** The gate of a site as it travels; undefined where it is off. */
+export function toRuntimeBot({
+  botProtection: bot,
+}: Pick<SiteJson, 'botProtection'>): MessageInitShape<typeof RuntimeBotSchema> | undefined {
+  const mode = modes[bot?.mode ?? ''];
+  if (bot === undefined || mode === undefined) return undefined;
+  return {
+    mode,
+    challengeTtlSeconds: bot.challengeTtlSeconds ?? 0,
+    clearanceTtlSeconds: bot.clearanceTtlSeconds ?? 0,
+    proofDifficulty: bot.proofDifficulty ?? 0,
+    bindNetwork: bot.bindNetwork ?? false,
+    exemptPaths: [...(bot.exemptPaths ?? [])],
+    exemptMethods: [...(bot.exemptMethods ?? [])],
+    trustedIpListIds: [...(bot.trustedIpListIds ?? [])],
+    challengeCrawlers: bot.challengeCrawlers ?? false,
+  };
+}
