@@ -12,7 +12,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Worker } from 'node:worker_threads';
 import {
   childOf,
   cpuSeconds,
@@ -21,6 +20,7 @@ import {
   megabytes,
   print,
   Product,
+  startScript,
   until,
 } from './product.mjs';
 
@@ -59,10 +59,13 @@ const product = new Product({
   ...{ build, data, workers: values.workers, quiet: true },
   flags: ['--no-demo', '--https', `127.0.0.1:${securePort}`],
 });
-const { host } = await import(join(build, 'engine', 'front', 'http2-fixture.js'));
+const { host } = await import(join(build, 'engine', 'front', 'fixtures', 'http2-fixture.js'));
 
 /** CPU seconds of the engine so far. */
 const engineSeconds = () => cpuSeconds(childOf(product.child.pid, 'engine/main.js'));
+
+/** CPU seconds of the senders and the origin so far. */
+const busyOf = (senders) => cpuSeconds(senders.pid) + cpuSeconds(origin.child.pid);
 
 /** Requests of an ordinary client, one after another. */
 async function measure() {
@@ -93,21 +96,16 @@ async function runCase(kind) {
   const connections = connectionsOf(kind);
   const alone = await measure();
   print(`${kind}: requests before it`, shown(alone));
-  const workerData = { build, kind, connections, port: product.port, securePort };
-  const worker = new Worker(new URL('hostile-senders.mjs', import.meta.url), { workerData });
-  let counts = { opened: 0, closed: 0, failed: 0, sentBytes: 0 };
-  const failure = new Promise((_, reject) => worker.once('error', reject));
-  await Promise.race([
-    failure,
-    new Promise((resolve) => {
-      worker.on('message', (message) => {
-        counts = message;
-        if (message.ready) resolve();
-      });
-    }),
+  const where = { build, kind, connections, port: product.port, securePort };
+  const { child: senders, message } = await startScript('hostile-senders.mjs', [
+    JSON.stringify(where),
   ]);
+  let counts = message;
+  senders.on('message', (later) => (counts = later));
   await sleep(settleMs);
-  const beside = await Promise.race([measure(), failure]);
+  const before = busyOf(senders);
+  const beside = await measure();
+  const others = busyOf(senders) - before;
   await sleep(settleMs);
   const { engine } = product.weigh();
   print(`${kind}: requests beside it`, shown(beside));
@@ -115,18 +113,16 @@ async function runCase(kind) {
   const peak = (engine.peak / 1024 / 1024).toFixed(0);
   const sent = (counts.sentBytes / 1024 / 1024).toFixed(1);
   print(`${kind}: p99 by p99 before`, ratio);
+  print(`${kind}: CPU of senders and origin meanwhile`, `${others.toFixed(2)} s`);
   print(`${kind}: connections`, `${counts.opened} opened, ${counts.closed} ended, ${sent} MB sent`);
   print(`${kind}: engine`, `${megabytes(engine)}, peak of the run so far ${peak} MB`);
-  await worker.terminate();
+  senders.kill();
   await until(async () => (await product.through(host)).status === 200);
   await sleep(settleMs);
   print(`${kind}: engine after it`, megabytes(product.weigh().engine));
 }
 
-const origin = new Worker(new URL('hostile-origin.mjs', import.meta.url), {
-  workerData: { largeBytes },
-});
-const originPort = await new Promise((resolve) => origin.once('message', resolve));
+const origin = await startScript('hostile-origin.mjs', [String(largeBytes)]);
 try {
   const { makeCertificate } = await import(
     join(build, 'engine', 'upstream', 'test-certificate.js')
@@ -138,7 +134,7 @@ try {
     certPem: Buffer.from(certificatePem).toString('base64'),
     keyPem: Buffer.from(privateKeyPem).toString('base64'),
   });
-  const endpoints = [{ url: `http://127.0.0.1:${originPort}` }];
+  const endpoints = [{ url: `http://127.0.0.1:${origin.message}` }];
   const tls = { mode: 'uploaded', httpBehavior: 'serve-both' };
   const spec = { primaryHost: host, upstreamRef: 'pool', certRef: 'own', tls };
   await product.apply(
@@ -153,6 +149,6 @@ try {
 } finally {
   await product.stop();
   product.close();
-  await origin.terminate();
+  origin.child.kill();
   rmSync(data, { recursive: true, force: true });
 }

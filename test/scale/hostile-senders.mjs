@@ -1,16 +1,16 @@
 /**
- * Clients that mean harm or are slow, in a thread of their own: `workerData` names the kind, how
- * many connections it has, and where they go. Posts how many were opened and closed, once a second.
+ * Clients that mean harm or are slow; a process of hostile-clients.mjs. Its word is JSON: the kind,
+ * how many connections it has, and where they go. Sends how many were opened and closed, once a
+ * second.
  */
 
 import { join } from 'node:path';
 import net from 'node:net';
 import tls from 'node:tls';
-import { parentPort, workerData } from 'node:worker_threads';
 
-const { build, kind, connections, port, securePort } = workerData;
+const { build, kind, connections, port, securePort } = JSON.parse(process.argv[2]);
 const { authority, FRAME, frame, get, head, hex, host, method, post, request, scheme, u32, zeros } =
-  await import(join(build, 'engine', 'front', 'http2-fixture.js'));
+  await import(join(build, 'engine', 'front', 'fixtures', 'http2-fixture.js'));
 
 /** One loopback address has fewer ports than connections that may be asked for. */
 const connectionsPerAddress = 20_000;
@@ -154,5 +154,5 @@ function flood(next) {
 if (kind in slow) await runSlow(slow[kind]);
 else if (kind in floods) for (let at = 0; at < connections; at++) flood(floods[kind]);
 else throw new Error(`no such kind: ${kind}`);
-parentPort.postMessage({ ...counts, ready: true });
-setInterval(() => parentPort.postMessage(counts), 1_000);
+process.send({ ...counts, ready: true });
+setInterval(() => process.send(counts), 1_000);

@@ -6,7 +6,6 @@
  * Usage: node test/scale/large-bodies.mjs [--megabytes 13] [--clients 3] [--seconds 20]
  */
 
-import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +20,7 @@ import {
   Product,
   quantile,
   quantiles,
+  startScript,
 } from './product.mjs';
 
 const { values } = parseArgs({
@@ -38,9 +38,16 @@ const product = new Product({ build, data, workers: '2', quiet: true });
 
 const children = [];
 
+/** A script of this folder, which ends with this one. */
+async function start(script, words = []) {
+  const started = await startScript(script, words);
+  children.push(started.child);
+  return started;
+}
+
 try {
   await product.start();
-  const { child: originProcess, message: origin } = await start('large-body-origin.mjs', []);
+  const { child: originProcess, message: origin } = await start('large-body-origin.mjs');
   const site = (host) =>
     documentOf('Site', host, {
       primaryHost: host,
@@ -87,16 +94,6 @@ try {
   rmSync(data, { recursive: true, force: true });
 }
 process.exit(0);
-
-/** Starts a script of this folder as a process of its own; resolves with its first message. */
-function start(script, words) {
-  const child = fork(join(import.meta.dirname, script), words);
-  children.push(child);
-  return new Promise((resolve, reject) => {
-    child.once('message', (message) => resolve({ child, message }));
-    child.once('error', reject);
-  });
-}
 
 async function small() {
   const began = performance.now();

@@ -3,7 +3,7 @@
  * admin socket, asked through its proxy, weighed by what the kernel reports.
  */
 
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, fork, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { createServer as createTcp } from 'node:net';
@@ -51,6 +51,16 @@ export function freePort() {
 /** A manifest's document. JSON is YAML, too. */
 export const documentOf = (kind, name, spec) =>
   JSON.stringify({ apiVersion: 'waf.io/v1', kind, metadata: { name, id: name }, spec });
+
+/** Starts a script of this folder as a process; resolves with its first message. */
+export function startScript(script, words = []) {
+  const child = fork(join(import.meta.dirname, script), words);
+  return new Promise((resolve, reject) => {
+    child.once('message', (message) => resolve({ child, message }));
+    child.once('error', reject);
+    child.once('exit', () => reject(new Error(`${script} ended before it was ready`)));
+  });
+}
 
 /** The product over one data folder; one process at a time. */
 export class Product {

@@ -23,11 +23,16 @@ export interface CertificateWish {
   readonly hash?: string;
   /** Object identifiers of the extended key usage. */
   readonly usages?: readonly string[];
+  /** Demands stapled OCSP responses (RFC 7633). */
+  readonly mustStaple?: boolean;
   /** Default: signed by itself. */
   readonly issuer?: TestCertificate;
 }
 
 const dayMs = 24 * 3600 * 1000;
+const tlsFeature = '1.3.6.1.5.5.7.1.24';
+/** A sequence of one number, 5. */
+const statusRequest = new Uint8Array([0x30, 0x03, 0x02, 0x01, 0x05]);
 
 /** Makes a certificate. */
 export async function makeTestCertificate(wish: CertificateWish): Promise<TestCertificate> {
@@ -40,6 +45,7 @@ export async function makeTestCertificate(wish: CertificateWish): Promise<TestCe
   const { names = [], usages, issuer } = wish;
   const extensions = [
     new x509.BasicConstraintsExtension(wish.authority === true, undefined, true),
+    ...(wish.mustStaple === true ? [new x509.Extension(tlsFeature, false, statusRequest)] : []),
     ...(usages === undefined ? [] : [new x509.ExtendedKeyUsageExtension([...usages])]),
     ...(names.length === 0
       ? []

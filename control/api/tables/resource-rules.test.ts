@@ -76,6 +76,7 @@ async function certificates(): Promise<Record<string, Pick<TestCertificate, 'cer
     sha1: await makeTestCertificate({ names, issuer: mid, hash: 'SHA-1' }),
     ended: await makeTestCertificate({ names, fromDays: -20, toDays: -1 }),
     early: await makeTestCertificate({ names, fromDays: 1 }),
+    stapled: await makeTestCertificate({ names, mustStaple: true }),
     nameless: await makeTestCertificate({}),
     client: await makeTestCertificate({ names, usages: ['1.3.6.1.5.5.7.3.2'] }),
   };

@@ -43,6 +43,8 @@ const weakSignatures = [
   '2a8648ce3d0401',
   '2a8648ce380403',
 ];
+/** Object identifier (DER) of the extension that demands features of TLS (RFC 7633). */
+const tlsFeatures = '06082b06010505070118';
 const namesMax = 200;
 
 /**
@@ -156,6 +158,10 @@ function checkLeaf(certificate: X509Certificate, nowMs: number, field: string): 
   const usages = certificate.keyUsage as readonly string[] | undefined;
   if (usages !== undefined && !usages.some((one) => serverAuth.includes(one))) {
     throw invalidField(field, 'is not meant for servers: its extended key usage lacks serverAuth');
+  }
+  if (certificate.raw.includes(Buffer.from(tlsFeatures, 'hex'))) {
+    const problem = 'demands stapled OCSP responses (must-staple), which are not sent here';
+    throw invalidField(field, `${problem}: browsers would refuse it; order one without`);
   }
   const names = namesOf(certificate);
   if (names.length === 0) {
