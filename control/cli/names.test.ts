@@ -204,6 +204,8 @@ test('every argument names a resource, is a choice, or has no name', () => {
     'api enforce [operation...]',
     'api observe [operation...]',
     'audit get <id>',
+    'bot verifier-delete <verifier>',
+    'bot verifier-set <verifier>',
     'crs exclusion <plugin>',
     'crs exclusion-drop <use>',
     'crs exclusion-import <plugin>',
