@@ -6,16 +6,13 @@
  */
 
 import { randomBytes, randomInt } from 'node:crypto';
-import { encodeUtf8 } from '../../../base/byte-string.ts';
-import { HalfSipHash } from '../../base/half-sip-hash.ts';
-import { clientNetwork } from '../../../base/ip-address.ts';
 import { botLimits } from '../../../base/guard-limits.ts';
 import type { ChallengeSharing, VerifierConfig } from '../../contract/bot.ts';
 import type { GuardName, GuardVerdict } from '../../contract/guard.ts';
-import type { KeyHash } from '../../contract/rate-limit.ts';
 import type { ResponseScenario, SiteConfig } from '../../contract/site.ts';
 import type { RateTable } from '../rate-table.ts';
 import type { RequestView } from '../request-view.ts';
+import { ChallengeCounts } from './challenge-counts.ts';
 import { challengePage, fieldsFor, momentPage, pageFields } from './challenge-page.ts';
 import { scopesOf, type ChallengeScope } from './challenge-scope.ts';
 import {
@@ -88,9 +85,8 @@ export class ChallengeDesk {
   private readonly hosts: readonly string[];
   private readonly scopes: ReadonlyMap<string, ChallengeScope>;
   private readonly sealer: TextSealer;
-  private readonly table: RateTable;
+  private readonly counts: ChallengeCounts;
   private readonly reader: ClearanceReader;
-  private readonly hash: HalfSipHash;
   private readonly sharing: ChallengeSharing | null;
   private readonly verifiers: Verifiers;
   private readonly node: string;
@@ -103,14 +99,12 @@ export class ChallengeDesk {
     this.hosts = site.hosts;
     this.scopes = scopesOf(site);
     this.sealer = sealer;
-    this.table = table;
+    this.counts = new ChallengeCounts(table, site.id);
     this.reader = new ClearanceReader(sealer, site.id, opened);
-    const { low, high } = new HalfSipHash(table.seed).hash(`challenge\n${encodeUtf8(site.id)}`);
-    this.hash = new HalfSipHash([low, high]);
     this.sharing = sharing;
     this.verifiers = verifiers;
-    this.node = this.name(sharing === null ? 'node' : `node ${sharing.node}`);
-    this.group = sharing === null ? '' : this.name('group');
+    this.node = this.counts.name(sharing === null ? 'node' : `node ${sharing.node}`);
+    this.group = sharing === null ? '' : this.counts.name('group');
   }
 
   scope(id: string): ChallengeScope | null {
@@ -204,7 +198,7 @@ export class ChallengeDesk {
       token: sealChallenge(this.sealer, this.siteId, token),
       id: token.id,
       bits: settings.proofDifficulty,
-      takesWaits: scope.takesWaits && this.mayWait(view, true),
+      takesWaits: scope.takesWaits && this.counts.mayWait(view, true),
       question,
       verifier,
     });
@@ -227,18 +221,18 @@ export class ChallengeDesk {
     if (token.node !== this.node && !this.isShared(token)) return 'bot_other_node';
     const network = boundNetwork(view.clientAddress);
     if (token.network !== '' && token.network !== network) return 'bot_moved';
-    if (token.answers.length > 0 && !this.isAnswer(token, answer, view)) {
+    if (token.answers.length > 0 && !this.counts.isAnswer(token.id, token.answers, answer, view)) {
       if (!view.trial) this.spoil(token, scope);
       return 'bot_wrong_answer';
     }
     if (isVerified(token, scope)) {
       const readable = readResponse(response) !== null;
-      if (!readable || !this.guessesOf(view)(true)) return 'bot_verifier_refused';
+      if (!readable || !this.counts.guessesOf(view)(true)) return 'bot_verifier_refused';
     }
     if (nonce !== '') {
       return provesWork(token.id, nonce, scope.settings.proofDifficulty) ? '' : 'bot_wrong_proof';
     }
-    if (!takesWait(token, scope) || !this.mayWait(view, true)) return 'bot_proof_needed';
+    if (!takesWait(token, scope) || !this.counts.mayWait(view, true)) return 'bot_proof_needed';
     return ageMs < botLimits.waitMs ? 'bot_early' : '';
   }
 
@@ -251,27 +245,6 @@ export class ChallengeDesk {
     void this.sharing?.uses.use(id, settings.challengeTtlSeconds);
   }
 
-  private isAnswer({ id, answers }: ChallengeToken, answer: string, view: RequestView): boolean {
-    // A question that was answered wrongly is not asked again: a number is soon guessed.
-    const wrong = this.keyOf(`wrong ${id}`);
-    const window = once(botLimits.wrongAnswersWindowSeconds);
-    const guesses = this.guessesOf(view);
-    if (this.table.ask(wrong, window, 0, view.nowMs, true) !== 'pass') return false;
-    if (!guesses(true)) return false;
-    if (answers.includes(answer)) return true;
-    this.table.ask(wrong, window, 0, view.nowMs, view.trial);
-    guesses(view.trial);
-    return false;
-  }
-
-  /** Whether the client's network may answer wrongly once more; counts it unless `dry`. */
-  private guessesOf({ facts, nowMs }: RequestView): (dry: boolean) => boolean {
-    const { wrongAnswersPerNetwork: requests, wrongAnswersWindowSeconds: windowSeconds } =
-      botLimits;
-    const network = this.keyOf(`wrong ${clientNetwork(facts.clientIp)}`);
-    return (dry) => this.table.ask(network, { requests, windowSeconds }, 0, nowMs, dry) === 'pass';
-  }
-
   /** Uses a challenge up; only the first to do so is cleared. */
   private use(
     token: ChallengeToken,
@@ -280,19 +253,17 @@ export class ChallengeDesk {
     view: RequestView,
   ): GuardVerdict {
     const { challengeTtlSeconds, clearanceTtlSeconds, bindNetwork } = scope.settings;
-    const used = this.hash.hash(`used ${token.id}`);
-    const window = once(challengeTtlSeconds);
-    if (this.table.ask(used, window, 0, view.nowMs, view.trial) !== 'pass') {
+    if (!this.counts.use(token.id, challengeTtlSeconds, view)) {
       return this.usedBefore(token, scope, view);
     }
     const verified = isVerified(token, scope);
     if (verified && view.trial) return this.refusal('bot_verifier_not_asked', view);
-    if (verified && !this.isNew(response, window, view)) {
+    if (verified && !this.counts.takeResponse(response, challengeTtlSeconds, view.nowMs)) {
       const detail = 'the answer was handed in before';
       return this.setAgain(token, scope, { reason: 'bot_verifier_refused', detail }, view);
     }
     const waited = nonce === '';
-    if (waited) this.mayWait(view, view.trial);
+    if (waited) this.counts.mayWait(view, view.trial);
     const { waitClearanceSeconds } = botLimits;
     const lastsS = waited
       ? Math.min(clearanceTtlSeconds, waitClearanceSeconds)
@@ -322,13 +293,6 @@ export class ChallengeDesk {
     return this.verifiers.isUp(verifier, nowMs) ? verifier : null;
   }
 
-  /** What a verifier gave counts once, whatever it says about it. */
-  private isNew(response: string, window: RateBudget, { nowMs }: RequestView): boolean {
-    return (
-      this.table.ask(this.hash.hash(`response ${response}`), window, 0, nowMs, false) === 'pass'
-    );
-  }
-
   /** Has the verifier asked. Each outcome is made now: later the view is of another request. */
   private verify(
     token: ChallengeToken,
@@ -338,13 +302,9 @@ export class ChallengeDesk {
     view: RequestView,
   ): GuardVerdict {
     const { clientIp } = view.facts;
-    const guesses = this.guessesOf(view);
-    const refused = this.setAgain(
-      token,
-      scope,
-      { reason: 'bot_verifier_refused', detail: '' },
-      view,
-    );
+    const guesses = this.counts.guessesOf(view);
+    const why = { reason: 'bot_verifier_refused', detail: '' };
+    const refused = this.setAgain(token, scope, why, view);
     const failed = this.without(token, scope, view, 'bot_verifier_failed');
     const question = { response: readResponse(response) ?? '', clientIp };
     // A site of any host counts for the one that it was asked by.
@@ -409,17 +369,6 @@ export class ChallengeDesk {
     return { ...first, later: asked.then((answer) => outcomes[answer]) };
   }
 
-  /** A key that outlives the next one: the hash holds the last result only. */
-  private keyOf(of: string): KeyHash {
-    const { low, high } = this.hash.hash(of);
-    return { low, high };
-  }
-
-  private name(of: string): string {
-    const { low, high } = this.hash.hash(of);
-    return `${low >>> 0}.${high >>> 0}`;
-  }
-
   /** The answer is right and nobody worked for it: the wait comes first. */
   private moment(
     token: ChallengeToken,
@@ -438,13 +387,6 @@ export class ChallengeDesk {
     const page = momentPage(texts, path, Math.ceil(leftMs / 1000) + 1);
     return { ...ownVerdict('challenge', 'bot_early', 403), headers: pageFields, page };
   }
-
-  /** Whether the client's network may pass by waiting; counts it unless `dry`. */
-  private mayWait({ facts, nowMs }: RequestView, dry: boolean): boolean {
-    const { waitsPerNetwork: requests, waitsWindowSeconds: windowSeconds } = botLimits;
-    const key = this.hash.hash(`wait ${clientNetwork(facts.clientIp)}`);
-    return this.table.ask(key, { requests, windowSeconds }, 0, nowMs, dry) === 'pass';
-  }
 }
 
 /** Whether a verifier decides, and not an answer or a wait. */
@@ -454,15 +396,6 @@ function isVerified({ answers }: ChallengeToken, { verifier }: ChallengeScope): 
 
 function takesWait(token: ChallengeToken, scope: ChallengeScope): boolean {
   return scope.takesWaits && !isVerified(token, scope);
-}
-
-interface RateBudget {
-  readonly requests: number;
-  readonly windowSeconds: number;
-}
-
-function once(windowSeconds: number): RateBudget {
-  return { requests: 1, windowSeconds };
 }
 
 function drawQuestion(): readonly [number, number] {
