@@ -48,6 +48,31 @@ test('a rule that blocks does not hide those after it', async () => {
   expect(await trial.try(policyOf(first, ...each(300, matchesAll)))).toHaveLength(1);
 }, 60_000);
 
+test('a marker of the ruleset hides no rule', async () => {
+  const trial = new RuleSetTrial(entry);
+  const policy = policyOf(...each(1_000, matchesAll));
+  const seclangEntry = `SecAction "id:2,phase:2,pass,skipAfter:END-A"\n${policy.seclangEntry}`;
+  const ruleset = 'SecRule ARGS "@rx never" "id:1,phase:2,pass"\nSecMarker END-A\n';
+  const files = new Map([['crs/rules/A.conf', Buffer.from(ruleset)]]);
+  const found = await trial.try({ ...policy, seclangEntry, files });
+  expect(found).toMatchObject([{ code: 'rules-slow' }]);
+}, 120_000);
+
+test('rules that cannot stand alone are measured with the ruleset', async () => {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'waf-set-')), 'whole.mjs');
+  const slow = { kind: 'measured', ms: 9, request: 'a GET' };
+  writeFileSync(
+    file,
+    `process.once('message', ({ files }) => {
+      const whole = files.get('crs/rules/A.conf').length > 0;
+      process.send(whole ? ${JSON.stringify(slow)} : { kind: 'unlinked' });
+      process.disconnect();
+    });`,
+  );
+  const trial = new RuleSetTrial(pathToFileURL(file));
+  expect(await trial.try(policyOf(...each(60, usual)))).toMatchObject([{ code: 'rules-slow' }]);
+});
+
 test('few rules are not measured, and a set is measured again once much of it is new', async () => {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'waf-set-')), 'slow.mjs');
   const answer = { kind: 'measured', ms: 1, request: 'a GET' };
@@ -75,15 +100,21 @@ test('a set that takes too long to build is ended', async () => {
   ]);
 }, 60_000);
 
-test('the rules of the ruleset are left out, its data files are not', () => {
+test('of the ruleset markers and data files are left', () => {
   const { files, ...policy } = policyOf('SecRule ARGS "@pmFromFile crs/a.data" "id:7"');
   const all = new Map([
     ...files,
+    ['crs/rules/B.conf', Buffer.from('# SecMarker\nSecRule ARGS "x" "id:2"\n SecMarker "END-B"\n')],
     ['crs/a.data', Buffer.from('x')],
-    ['plugins/p.conf', Buffer.from('')],
+    ['plugins/p.conf', Buffer.from('y')],
   ]);
   const own = ownRules({ ...policy, files: all });
-  expect([...own.files.keys()]).toEqual(['crs/a.data', 'plugins/p.conf']);
-  expect(own.seclangEntry).not.toContain('Include crs/');
+  const texts = [...own.files].map(([name, bytes]) => [name, Buffer.from(bytes).toString()]);
+  expect(texts).toEqual([
+    ['crs/rules/A.conf', ''],
+    ['crs/rules/B.conf', ' SecMarker "END-B"'],
+    ['crs/a.data', 'x'],
+    ['plugins/p.conf', 'y'],
+  ]);
   expect(own.seclangEntry).toMatch(/SecRuleEngine DetectionOnly\n$/);
 });
