@@ -8,12 +8,18 @@ import { pathShape } from './attack-types.ts';
 import type { EventTerms } from './events/event-kind.ts';
 import { networkTerms, pathTerms } from './events/event-terms.ts';
 import { FactReader, textOfBytes, wire } from './events/fact-reader.ts';
+import {
+  agentTerms,
+  noTerms,
+  pathOfTarget,
+  termsOfText,
+  withoutPort,
+} from './events/fact-terms.ts';
 import { KnownTexts } from './events/known-texts.ts';
 import { KnownMatches } from './known-matches.ts';
 
 export { ruleTextSeparator } from './known-matches.ts';
 
-const none: readonly string[] = [];
 const protocol: readonly string[] = ['protocol'];
 const outcomes = { blocked: ['blocked'], passed: ['passed'] } as const;
 const factField = SecurityFactSchema.field;
@@ -31,7 +37,6 @@ const fields = {
   guards: factField.guards.number,
   matches: factField.matches.number,
 } as const;
-const questionMark = 0x3f;
 
 /** One for each thread: readers and what was met before are used again for every fact. */
 const reader = new FactReader();
@@ -42,7 +47,7 @@ const knownAddresses = new KnownTexts(4096);
 /** What was read of the fact at hand. */
 const fact = {
   ...{ requestId: '', path: '', status: 0, blocked: false, refused: false, refusal: false },
-  ...{ guards: false, site: none, client: none, method: none, host: none },
+  ...{ guards: false, site: noTerms, client: noTerms, method: noTerms, host: noTerms },
   matches: [] as ReturnType<KnownMatches['read']>[],
 };
 
@@ -57,9 +62,9 @@ export function securityTerms(bytes: Uint8Array, agentId: string): EventTerms {
       ? found.firstAttack
       : fact.refusal && !fact.guards
         ? protocol
-        : none;
+        : noTerms;
   return {
-    request: filled(fact.requestId),
+    request: termsOfText(fact.requestId),
     client,
     net: networkTerms(client[0] ?? ''),
     site: fact.site,
@@ -69,31 +74,14 @@ export function securityTerms(bytes: Uint8Array, agentId: string): EventTerms {
     attack: found.attackTypes.length > 0 ? found.attackTypes : first,
     first_attack: first,
     target: [`${fact.method[0] ?? ''} ${host[0] ?? ''}${pathShape(path)}`],
-    path: filled(path),
+    path: termsOfText(path),
     dir: pathTerms(path),
     host,
     method: fact.method,
     outcome: fact.blocked || fact.refused ? outcomes.blocked : outcomes.passed,
     severity: found.severity,
-    status: status === 0 ? none : [String(status)],
+    status: status === 0 ? noTerms : [String(status)],
   };
-}
-
-function filled(value: string): readonly string[] {
-  return value === '' ? none : [value];
-}
-
-let latestAgent = none;
-
-/** Facts of one node come together. */
-function agentTerms(agentId: string): readonly string[] {
-  if (latestAgent[0] !== agentId) latestAgent = filled(agentId);
-  return latestAgent;
-}
-
-function withoutPort(host: readonly string[]): readonly string[] {
-  const [text = ''] = host;
-  return text.includes(':') ? filled(text.replace(/:\d{1,5}$/, '')) : host;
 }
 
 /** The fields that are indexed; all others are skipped. */
@@ -101,7 +89,7 @@ function readFact(bytes: Uint8Array): void {
   fact.requestId = fact.path = '';
   fact.status = 0;
   fact.blocked = fact.refused = fact.refusal = fact.guards = false;
-  fact.site = fact.client = fact.method = fact.host = none;
+  fact.site = fact.client = fact.method = fact.host = noTerms;
   fact.matches.length = 0;
   reader.open(bytes);
   while (reader.next()) {
@@ -123,12 +111,9 @@ function readSpan(bytes: Uint8Array, field: number): void {
     case fields.requestId:
       fact.requestId = textOfBytes(bytes, from, to);
       return;
-    case fields.target: {
-      let end = from;
-      while (end < to && bytes[end] !== questionMark) end++;
-      fact.path = textOfBytes(bytes, from, end);
+    case fields.target:
+      fact.path = pathOfTarget(bytes, from, to);
       return;
-    }
     case fields.siteId:
       fact.site = knownTexts.list(bytes, from, to);
       return;
