@@ -41,7 +41,7 @@ import { EvidenceUploads } from './evidence-uploads.ts';
 import { healthPush } from './health-report.ts';
 import { LoadMeter } from './load-meter.ts';
 import { Observations, type SpoolStores } from './observations.ts';
-import { Outbox } from './outbox.ts';
+import { Outbox } from '../../base/outbox.ts';
 import type { ProgramUpgrade } from './program-upgrade.ts';
 import { Silence } from './silence.ts';
 import { takeConfiguration, type ConfigurationSink } from './take-configuration.ts';

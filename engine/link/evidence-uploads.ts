@@ -20,7 +20,7 @@ import type { Logger } from '../../base/log.ts';
 import { evidenceLimits, linkLimits } from '../base/observation-limits.ts';
 import type { EvidenceRecord } from '../contract/evidence.ts';
 import type { UploadMessage } from './evidence-message.ts';
-import { Outbox } from './outbox.ts';
+import { Outbox } from '../../base/outbox.ts';
 import { isSmall, RecordMessages } from './record-messages.ts';
 import { UploadSender } from './upload-sender.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
 import { controllerServerName } from '../../base/node-identity.ts';
 import { ownCapabilities, observationProtocolVersion } from '../../base/protocol-versions.ts';
-import { Outbox } from '../../engine/link/outbox.ts';
+import { Outbox } from '../../base/outbox.ts';
 import type { TestControl } from './test-control.ts';
 
 /** An enrolled node. */

@@ -1,5 +1,6 @@
-/** Owns the messages on their way to one node: newest configuration wins, the rest in order. */
+/** Messages on their way to one node: the newest configuration replaces older ones that wait. */
 
+import { Outbox } from '../../../base/outbox.ts';
 import type { ConnectResponse } from '../../../proto/gen/waf/v1/agent_stream_pb.ts';
 import { callLimits } from '../../limits/call-limits.ts';
 
@@ -8,9 +9,7 @@ const replaced: ReadonlySet<string | undefined> = new Set(['configUpdate', 'serv
 
 /** A queue that one stream drains. */
 export class Outgoing implements AsyncIterable<ConnectResponse> {
-  #queue: ConnectResponse[] = [];
-  #wake: (() => void) | null = null;
-  #closed = false;
+  readonly #waiting = new Outbox<ConnectResponse>();
   #ended = '';
 
   /** Why the stream ends before its node ended it; '' where the node did. */
@@ -20,18 +19,13 @@ export class Outgoing implements AsyncIterable<ConnectResponse> {
 
   /** Adds a message. A configuration or grant replaces one that still waits. */
   push(message: ConnectResponse): void {
-    if (this.#closed) return;
     const { case: kind } = message.message;
-    if (replaced.has(kind)) {
-      this.#queue = this.#queue.filter((waiting) => waiting.message.case !== kind);
-    }
-    this.#queue.push(message);
-    if (this.#queue.length > callLimits.nodeWaitingMax) {
-      // A node that reads nothing shall not keep what it will never read.
-      this.#queue = [];
-      this.end('the node does not read what it is sent');
-    }
-    this.#wake?.();
+    if (replaced.has(kind)) this.#waiting.remove((older) => older.message.case === kind);
+    this.#waiting.push(message);
+    if (this.#waiting.length <= callLimits.nodeWaitingMax) return;
+    // A node that reads nothing shall not keep what it will never read.
+    this.#waiting.remove();
+    this.end('the node does not read what it is sent');
   }
 
   /** Closes the queue, and the stream with this reason, whatever its node does. */
@@ -40,23 +34,12 @@ export class Outgoing implements AsyncIterable<ConnectResponse> {
     this.close();
   }
 
+  /** Ends the iteration after what is queued. */
   close(): void {
-    this.#closed = true;
-    this.#wake?.();
+    this.#waiting.close();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<ConnectResponse> {
-    for (;;) {
-      const next = this.#queue.shift();
-      if (next !== undefined) {
-        yield next;
-        continue;
-      }
-      if (this.#closed) return;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-      this.#wake = null;
-    }
+  [Symbol.asyncIterator](): AsyncGenerator<ConnectResponse> {
+    return this.#waiting[Symbol.asyncIterator]();
   }
 }

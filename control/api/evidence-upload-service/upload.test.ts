@@ -20,7 +20,7 @@ import {
   type UploadMessage,
 } from '../../../engine/link/evidence-message.ts';
 import { EvidenceUploads } from '../../../engine/link/evidence-uploads.ts';
-import { Outbox } from '../../../engine/link/outbox.ts';
+import { Outbox } from '../../../base/outbox.ts';
 import {
   EvidenceAckStatus,
   EvidenceUploadService,

@@ -1,4 +1,4 @@
-/** Owns the messages on their way out of a stream: a queue that an async iterator drains. */
+/** Messages on their way out of a stream: a queue that an async iterator drains. */
 
 /** A queue that can be iterated once. Its callers bound what they push. */
 export class Outbox<T> implements AsyncIterable<T> {
@@ -16,6 +16,12 @@ export class Outbox<T> implements AsyncIterable<T> {
     if (this.#closed) return;
     this.#queue.push(message);
     this.#wake?.();
+  }
+
+  /** Removes the messages that wait and match, all of them by default; ignored after `close`. */
+  remove(matches: (message: T) => boolean = () => true): void {
+    if (this.#closed) return;
+    this.#queue = this.#queue.filter((waiting) => !matches(waiting));
   }
 
   /** Ends the iteration after what is queued. */
