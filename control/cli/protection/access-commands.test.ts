@@ -98,6 +98,9 @@ test('countries and rates', async () => {
   const rate = itemOf(await json('rate-limit', 'set', ...place, ...limit, '--method', 'post'));
   expect(rate).toMatchObject({ action: 'ban', methods: ['POST'], mitigationSeconds: 600 });
   expect(itemOf(await json('rate-limit', 'list', ...place))['id']).toBe(rate['id']);
+  expect(itemOf(await json('rate-limit', 'list'))['id']).toBe(rate['id']);
+  expect(await run('rate-limit', 'set', ...limit)).not.toBe(0);
+  expect(line.err).toContain('--policy or the --site');
   expect(await run('rate-limit', 'delete', rate['id'] ?? '')).toBe(0);
   expect(
     await run('rate-limit', 'set', ...place, '--path', '/', '--requests', 'x', '--window', '1'),

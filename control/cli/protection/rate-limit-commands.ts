@@ -1,6 +1,8 @@
 /** `waf rate-limit`: how many requests a client may send. */
 
 import type { RateLimitEndpointRecord } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
+import { allPages } from '../all-pages.ts';
+import type { ApiClient } from '../api-client.ts';
 import { againWhenChanged, readAt } from '../change-attempts.ts';
 import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
@@ -17,18 +19,17 @@ const placeFlags: readonly FlagDefinition[] = [
 export const rateLimitCommands: readonly CommandDefinition[] = [
   {
     path: ['rate-limit', 'list'],
-    summary: 'List the rate limits of a policy or site',
+    summary: 'List the rate limits of a policy, of a site, or all of them',
     help: '',
     arguments: [],
     flags: placeFlags,
     run: async (context, _args, flags) => {
-      const { items } = await (
-        await context.api()
-      ).rateLimits.listRateLimitEndpoints({
-        policyId: textFlag(flags, 'policy') ?? '',
-        siteId: textFlag(flags, 'site') ?? '',
-      });
-      return showLimits(context, items);
+      const api = await context.api();
+      const place = placeOf(flags);
+      if (place.policyId !== '' || place.siteId !== '') {
+        return showLimits(context, (await api.rateLimits.listRateLimitEndpoints(place)).items);
+      }
+      return showLimits(context, await limitsEverywhere(api));
     },
   },
   {
@@ -64,10 +65,10 @@ export const rateLimitCommands: readonly CommandDefinition[] = [
     ],
     run: async (context, _args, flags) => {
       const { rateLimits } = await context.api();
-      const place = {
-        policyId: textFlag(flags, 'policy') ?? '',
-        siteId: textFlag(flags, 'site') ?? '',
-      };
+      const place = placeOf(flags);
+      if (place.policyId === '' && place.siteId === '') {
+        throw badFlag('Name the --policy or the --site that the limit belongs to.');
+      }
       const methods = [...listFlag(flags, 'method')];
       const pathPattern = textFlag(flags, 'path') ?? '';
       const asked = { ...place, pathPattern, methods };
@@ -99,6 +100,28 @@ export const rateLimitCommands: readonly CommandDefinition[] = [
     },
   },
 ];
+
+/** The policy or site that the flags name; '' for what they do not name. */
+function placeOf(flags: FlagValues): { policyId: string; siteId: string } {
+  return { policyId: textFlag(flags, 'policy') ?? '', siteId: textFlag(flags, 'site') ?? '' };
+}
+
+/** The limits of all policies, then of all sites. Cost: a call for each of them. */
+async function limitsEverywhere(api: ApiClient): Promise<RateLimitEndpointRecord[]> {
+  const policies = await allPages((page) => api.policies.listPolicies({ page }));
+  const sites = await allPages((page) => api.sites.listSites({ page }));
+  const places = [
+    ...policies.map(({ id }) => ({ policyId: id })),
+    ...sites.map(({ id }) => ({ siteId: id })),
+  ];
+  // A limit of a site under one policy is in the lists of both.
+  const found = new Map<string, RateLimitEndpointRecord>();
+  for (const place of places) {
+    const { items } = await api.rateLimits.listRateLimitEndpoints(place);
+    for (const one of items) found.set(one.id, one);
+  }
+  return [...found.values()];
+}
 
 /** Place, path and methods: what makes two limits the same one. */
 function sameLimit(
@@ -147,9 +170,10 @@ async function showLimits(
   const { create } = await import('@bufbuild/protobuf');
   const response = create(ListRateLimitEndpointsResponseSchema, { items: [...limits] });
   await showMessage(context, ListRateLimitEndpointsResponseSchema, response, {
-    columns: ['ID', 'PATH', 'METHODS', 'REQUESTS', 'WINDOW', 'ACTION', 'KEY', 'MODE'],
+    columns: ['ID', 'PLACE', 'PATH', 'METHODS', 'REQUESTS', 'WINDOW', 'ACTION', 'KEY', 'MODE'],
     rows: limits.map((one) => [
       one.id,
+      one.siteId === '' ? one.policyId : one.siteId,
       one.pathPattern,
       one.methods.join(' ') || 'any',
       String(one.requestCount),
