@@ -6,6 +6,8 @@ import { commandLineLimits } from '../limits/command-limits.ts';
 export interface Table {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  /** Characters of a cell; more is cut. The default suits tables of many columns. */
+  readonly cellCharactersMax?: number;
 }
 
 /** How results look. */
@@ -50,8 +52,9 @@ function jsonValue(_key: string, value: unknown): unknown {
 }
 
 /** Left-aligned columns, two spaces apart; cells are cut and cleaned of control characters. */
-export function renderTable({ columns, rows }: Table): string {
-  const cells = [columns, ...rows].map((row) => row.map(cleanCell));
+export function renderTable({ columns, rows, cellCharactersMax }: Table): string {
+  const charactersMax = cellCharactersMax ?? commandLineLimits.cellCharactersMax;
+  const cells = [columns, ...rows].map((row) => row.map((cell) => cleanCell(cell, charactersMax)));
   const widths = columns.map((_, index) =>
     Math.max(...cells.map((row) => row[index]?.length ?? 0)),
   );
@@ -62,9 +65,7 @@ export function renderTable({ columns, rows }: Table): string {
 }
 
 /** A cell may hold what an attacker sent: nothing of it reaches the terminal as a control code. */
-function cleanCell(text: string): string {
+function cleanCell(text: string, charactersMax: number): string {
   const clean = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
-  return clean.length > commandLineLimits.cellCharactersMax
-    ? clean.slice(0, commandLineLimits.cellCharactersMax - 1) + '…'
-    : clean;
+  return clean.length > charactersMax ? clean.slice(0, charactersMax - 1) + '…' : clean;
 }

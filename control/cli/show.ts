@@ -3,6 +3,7 @@
 import type { DescMessage, JsonValue, MessageShape } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { CommandContext } from './command.ts';
+import { detailTable } from './detail-table.ts';
 import { badFlag } from './input.ts';
 import type { Table } from './output.ts';
 
@@ -15,6 +16,18 @@ export async function showMessage<S extends DescMessage>(
 ): Promise<void> {
   const { toJson } = await import('@bufbuild/protobuf');
   output.result(toJson(schema, message), table);
+}
+
+/** Writes the one resource that an answer holds in `field`: all its fields for people, too. */
+export async function showResource<S extends DescMessage>(
+  { output }: CommandContext,
+  schema: S,
+  message: MessageShape<S>,
+  field: string,
+): Promise<void> {
+  const { toJson } = await import('@bufbuild/protobuf');
+  const answer = toJson(schema, message) as Record<string, JsonValue>;
+  output.result(answer, detailTable(answer[field] ?? {}));
 }
 
 /** A text for a terminal: names in it may come from outside and reach it as no control codes. */

@@ -50,6 +50,8 @@ export const commandLineLimits = {
   watchSecondsMax: 86_400,
   /** One cell of a table; more is cut. */
   cellCharactersMax: 72,
+  /** One value of a resource that is shown with all its fields; more is cut. */
+  detailCharactersMax: 4_000,
   /** What a template of a test file may expand to. */
   templateBytesMax: 1_000_000,
   /** One request that the reflecting origin takes. */

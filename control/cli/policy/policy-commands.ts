@@ -14,7 +14,7 @@ import {
   revisionFlag,
   revisionOf,
 } from './policy-table.ts';
-import { readMessage, showMessage, showRemoved } from '../show.ts';
+import { readMessage, showMessage, showRemoved, showResource } from '../show.ts';
 
 const compiling = 'Compiling rules';
 const idArgument: readonly ArgumentDefinition[] = [
@@ -30,15 +30,14 @@ const fileFlag = {
 export const policyCommands: readonly CommandDefinition[] = [
   {
     path: ['policy', 'get'],
-    summary: 'Show one policy',
-    help: 'All settings: waf policy get ID --output json',
+    summary: 'Show all settings of one policy',
+    help: '',
     arguments: idArgument,
     flags: [],
     run: async (context, [id = '']) => {
       const { GetPolicyResponseSchema } = await import('../../../proto/gen/waf/v1/policy_pb.ts');
       const response = await (await context.api()).policies.getPolicy({ id });
-      const found = response.policy === undefined ? [] : [response.policy];
-      await showMessage(context, GetPolicyResponseSchema, response, policyTable(found));
+      await showResource(context, GetPolicyResponseSchema, response, 'policy');
       return 0;
     },
   },

@@ -1,22 +1,19 @@
 /** `waf site get`: one site. */
 
 import type { CommandDefinition } from '../command.ts';
-import { siteTable } from './site-table.ts';
+import { showResource } from '../show.ts';
 
 /** The command. */
 export const siteGetCommand: CommandDefinition = {
   path: ['site', 'get'],
-  summary: 'Show one site',
-  help: 'All fields: waf site get ID --output json',
+  summary: 'Show all settings of one site',
+  help: '',
   arguments: [{ name: '<site>', summary: 'id or name', resource: 'site' }],
   flags: [],
   run: async (context, [id = '']) => {
     const { GetSiteResponseSchema } = await import('../../../proto/gen/waf/v1/site_pb.ts');
-    const { toJson } = await import('@bufbuild/protobuf');
-    const { sites } = await context.api();
-    const response = await sites.getSite({ id });
-    const found = response.site === undefined ? [] : [response.site];
-    context.output.result(toJson(GetSiteResponseSchema, response), siteTable(found));
+    const response = await (await context.api()).sites.getSite({ id });
+    await showResource(context, GetSiteResponseSchema, response, 'site');
     return 0;
   },
 };

@@ -15,7 +15,14 @@ import { changeList, changePairs, listChangeFlags, listMode, noteChange } from '
 import { originTlsFlags, readOriginTls } from './origin-tls.ts';
 import type { Table } from '../output.ts';
 import { notePage, pageFlags, readPage } from '../paging.ts';
-import { printable, readMessage, showMessage, showRemoved, timeText } from '../show.ts';
+import {
+  printable,
+  readMessage,
+  showMessage,
+  showRemoved,
+  showResource,
+  timeText,
+} from '../show.ts';
 
 const idArgument: readonly ArgumentDefinition[] = [
   { name: '<pool>', summary: 'id or name', resource: 'upstream' },
@@ -58,16 +65,15 @@ export const upstreamCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['upstream', 'get'],
-    summary: 'Show one upstream pool',
-    help: 'All fields: waf upstream get ID --output json',
+    summary: 'Show all settings of one upstream pool',
+    help: '',
     arguments: idArgument,
     flags: [],
     run: async (context, [id = '']) => {
       const { GetUpstreamResponseSchema } =
         await import('../../../proto/gen/waf/v1/upstream_pb.ts');
       const response = await (await context.api()).upstreams.getUpstream({ id });
-      const found = response.upstream === undefined ? [] : [response.upstream];
-      await showMessage(context, GetUpstreamResponseSchema, response, poolTable(found));
+      await showResource(context, GetUpstreamResponseSchema, response, 'upstream');
       return 0;
     },
   },
