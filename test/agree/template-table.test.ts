@@ -1,5 +1,5 @@
 /**
- * README's table of what templates do past their limits is what the product does: every row has
+ * The guide's table of what templates do past their limits is what the product does: every row has
  * requests here that are sent through the live proxy under each template, and every cell is read.
  */
 
@@ -49,7 +49,7 @@ const reported: Comes = [0, 'event'];
 const blocked: Comes = [403, 'event'];
 const refused = (status: number): Comes => [status, 'event'];
 
-/** Rows by their first cell; the cells as README has them. */
+/** Rows by their first cell; the cells as the guide has them. */
 const rows: Readonly<Record<string, Row>> = {
   'body past the inspection budget (64 KiB)': {
     light: 'event; 1 MiB more is inspected like the rest; then forwarded',
@@ -203,11 +203,12 @@ function isAnswerLost({ blocked, status }: Outcome): boolean {
   return blocked && status === 0;
 }
 
-/** The cells of README's table, by the first of each row. */
-function tableOfReadme(): Record<string, { light: string; others: string }> {
-  const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
+/** The cells of the guide's table, by the first of each row. */
+function tableOfGuide(): Record<string, { light: string; others: string }> {
+  const file = path.join(root, 'deploy', 'guides', 'limits-and-templates.md');
+  const guide = readFileSync(file, 'utf8');
   const section =
-    readme.split('## What the templates do past their limits')[1]?.split('\n## ')[0] ?? '';
+    guide.split('## What the templates do past their limits')[1]?.split('\n## ')[0] ?? '';
   const lines = section.split('\n').filter((line) => line.startsWith('|'));
   const cells = lines.slice(2).map((line) => line.split('|').map((cell) => cell.trim()));
   return Object.fromEntries(
@@ -219,7 +220,7 @@ test('every row of the table has its requests here, and every cell is as it was 
   const expected = Object.entries(rows).map(([reached, { light, others }]) => {
     return [reached, { light, others }] as const;
   });
-  expect(tableOfReadme()).toEqual(Object.fromEntries(expected));
+  expect(tableOfGuide()).toEqual(Object.fromEntries(expected));
 });
 
 describe.skipIf(missingBuild !== null)('the templates past their limits', () => {

@@ -1,14 +1,20 @@
-/** Keeps README.md and ARCHITECTURE.md true: the files, scripts and commands they name exist. */
+/**
+ * Keeps README.md, ARCHITECTURE.md and the guides true: the files, scripts and commands that they
+ * name exist, their links lead somewhere, and README lists every guide.
+ */
 
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadCommands } from '../../control/cli/commands.ts';
 import { buildProgram } from '../../control/cli/program.ts';
 import { readSources, root } from './source-files.ts';
 
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');
-const documents = { readme: read('README.md'), architecture: read('ARCHITECTURE.md') };
+const guides = readdirSync(join(root, 'deploy', 'guides')).map((name) => `deploy/guides/${name}`);
+const documents = ['README.md', 'ARCHITECTURE.md', ...guides].map(
+  (path) => [path, read(path)] as const,
+);
 const files = readSources('').map(({ path }) => path);
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 const commands = buildProgram(await loadCommands([]), () => undefined).commands;
@@ -24,7 +30,7 @@ function codeOf(text: string): { spans: string[]; lines: string[] } {
     lines: blocks
       .join('')
       .replace(/ *\\\n\s*/g, ' ')
-      .split('\n'),
+      .split(/\n| \| (?=npx waf )/),
   };
 }
 
@@ -65,13 +71,14 @@ function wrongWords(line: string): string[] {
   const words = line.replace(/\s#.*|\s\|.*/, '').match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
   const first = words.shift() ?? '';
   if (first.startsWith('--')) return [];
+  if (words.at(-1) === '--help') words.pop();
   let at: Program | undefined = commands.find((one) => one.name() === first);
   if (at === undefined) return [`waf ${first}`];
   for (const word of words) {
     if (at.commands.length > 0) {
       at = at.commands.find((one) => one.name() === word);
       if (at === undefined) return [`waf ${first} ${word}`];
-    } else if (word.startsWith('-')) {
+    } else if (/^-./.test(word)) {
       if (!at.options.some(({ long, short }) => word === long || word === short))
         return [`waf ${line}`];
     }
@@ -104,30 +111,69 @@ function wrongCommands(text: string): string[] {
   });
 }
 
-test.each(Object.entries(documents))('%s: files and folders exist', (_, text) => {
+/** Links to files that do not exist, and to headings that their file does not have. */
+function brokenLinks(path: string, text: string): string[] {
+  const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+  return targets.filter((target) => {
+    if (/^https?:/.test(target)) return false;
+    const [file = '', heading] = target.split('#');
+    const linked = file === '' ? path : join(dirname(path), file);
+    if (!existsSync(join(root, linked))) return true;
+    return (
+      heading !== undefined && !headingsOf(file === '' ? text : read(linked)).includes(heading)
+    );
+  });
+}
+
+/** The anchors of a document's headings, as GitHub makes them. */
+function headingsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replace(/\s/g, '-'),
+  );
+}
+
+test.each(documents)('%s: files and folders exist', (_, text) => {
   expect(missingFiles(text)).toEqual([]);
 });
 
 test('the tests that hold invariants exist', () => {
-  expect(missingProofs(documents.architecture)).toEqual([]);
+  expect(missingProofs(read('ARCHITECTURE.md'))).toEqual([]);
 });
 
-test.each(Object.entries(documents))('%s: commands, flags and scripts exist', (_, text) => {
+test.each(documents)('%s: commands, flags and scripts exist', (_, text) => {
   expect(wrongCommands(text)).toEqual([]);
 });
 
+test.each(documents)('%s: links lead to a file and a heading', (path, text) => {
+  expect(brokenLinks(path, text)).toEqual([]);
+});
+
+test('README lists every guide and is one short page', () => {
+  const readme = read('README.md');
+  expect(guides.filter((path) => !readme.includes(`](${path})`))).toEqual([]);
+  expect(readme.split('\n').length).toBeLessThanOrEqual(250);
+  expect(read('ARCHITECTURE.md').split('\n').length).toBeLessThanOrEqual(301);
+});
+
 test('what does not exist is found', () => {
+  const links = '[a](nowhere.md) [b](README.md#start-and-test) [c](#gone) [d](https://a.example)\n';
+  expect(brokenLinks('README.md', links)).toEqual(['nowhere.md', '#gone']);
   const prose = '`engine/nowhere`, `gone.ts`, `engine/<name>/none.ts`, `test/agree/phases`\n';
   expect(missingFiles(prose)).toEqual(['engine/nowhere', 'gone.ts', 'engine/<name>/none.ts']);
   const row = '## Invariants and what holds them\n\n| a | b |\n| - | - |\n| x | `no-proof` |\n';
   expect(missingProofs(row)).toEqual(['no-proof']);
   const lines = ['npx waf sight list', 'npx waf site lists', 'npx waf site list \\', '  --no-such'];
+  lines.push('echo x | npx waf role gets --help', 'npx waf role get --help');
   const block = ['```', ...lines, 'npm start -- --demos', 'npm run nothing', '```', ''].join('\n');
   expect(wrongCommands('| `waf site get`, `gets` | x |\n')).toEqual(['waf site gets']);
   expect(wrongCommands(block)).toEqual([
     'waf sight',
     'waf site lists',
     'waf site list --no-such',
+    'waf role gets',
     'waf run --demos',
     'npm run nothing',
   ]);
