@@ -70,8 +70,8 @@ export function listGlobalIpListBindings(
 export function upsertIpListBinding(
   parts: ApiParts,
 ): Method<typeof IpListService, 'upsertIpListBinding'> {
-  return async ({ binding }, context) => ({
-    binding: showBinding(parts.store, await upsert(parts, callerOf(context), binding, false)),
+  return async (request, context) => ({
+    binding: showBinding(parts.store, await upsert(parts, callerOf(context), request, false)),
   });
 }
 
@@ -79,8 +79,8 @@ export function upsertIpListBinding(
 export function upsertGlobalIpListBinding(
   parts: ApiParts,
 ): Method<typeof IpListService, 'upsertGlobalIpListBinding'> {
-  return async ({ binding }, context) => ({
-    binding: showBinding(parts.store, await upsert(parts, callerOf(context), binding, true)),
+  return async (request, context) => ({
+    binding: showBinding(parts.store, await upsert(parts, callerOf(context), request, true)),
   });
 }
 
@@ -216,14 +216,20 @@ export function sortBindings(bindings: readonly IpListBinding[]): IpListBinding[
 export type NewBinding = IpListBindingRecordJson &
   Pick<IpListBinding, 'ipListId' | 'policyId' | 'siteId' | 'scope' | 'kind'>;
 
+/** A binding, and what its caller read of it. */
+interface Asked {
+  readonly binding?: IpListBindingRecord | undefined;
+  readonly expected?: IpListBindingRecord | undefined;
+}
+
 async function upsert(
   parts: ApiParts,
   caller: Caller,
-  message: IpListBindingRecord | undefined,
+  { binding, expected }: Asked,
   global: boolean,
 ): Promise<IpListBinding> {
-  if (message === undefined) throw invalidField('binding', 'is required');
-  const asked = toRecord<IpListBindingRecordJson>(IpListBindingRecordSchema, message);
+  if (binding === undefined) throw invalidField('binding', 'is required');
+  const asked = toRecord<IpListBindingRecordJson>(IpListBindingRecordSchema, binding);
   const choice = checkAccessChoice(asked, 'binding.');
   const pathPrefix = checkPathPrefix(asked.pathPrefix ?? '', 'binding.pathPrefix');
   const sortOrder = checkSortOrder(asked.sortOrder, 'binding.sortOrder');
@@ -241,6 +247,7 @@ async function upsert(
     const id = asked.id ?? '';
     const moved = id === '' ? undefined : storedBinding(tx, caller, id, 'binding.id', global);
     const fresh = { ...choice, ...target, pathPrefix, sortOrder, ipListId: list.id, id };
+    requireAsRead(expected, moved ?? sameBinding(tx, caller, fresh));
     const kept = keepBinding(tx, caller, fresh, now);
     keepVersionsOf(tx, caller, moved === undefined ? [kept] : [moved, kept], now);
     return kept;
@@ -267,12 +274,8 @@ export function keepBinding(
   fresh: NewBinding,
   now: string,
 ): IpListBinding {
-  const placeOf = (one: NewBinding): string =>
-    JSON.stringify([one.policyId, one.siteId, one.pathPrefix ?? '', one.addressSource]);
   const { id = '' } = fresh;
-  const same = tx
-    .find(ipListBindings, 'list', fresh.ipListId)
-    .find((one) => one.tenantId === caller.tenantId && placeOf(one) === placeOf(fresh));
+  const same = sameBinding(tx, caller, fresh);
   if (id !== '' && same !== undefined && same.id !== id) {
     throw refusal('already_exists', 'binding: another binding has this list, place and path');
   }
@@ -292,6 +295,38 @@ export function keepBinding(
   const earlier = before === undefined ? {} : { before };
   tx.audit({ ...bindingNote(caller, record), action: 'upsert', ...earlier, after: record });
   return record;
+}
+
+/** The binding of the same list, place, path and address. */
+function sameBinding(
+  store: ReadStore,
+  caller: Caller,
+  fresh: NewBinding,
+): IpListBinding | undefined {
+  const placeOf = (one: NewBinding): string =>
+    JSON.stringify([one.policyId, one.siteId, one.pathPrefix ?? '', one.addressSource]);
+  return store
+    .find(ipListBindings, 'list', fresh.ipListId)
+    .find((one) => one.tenantId === caller.tenantId && placeOf(one) === placeOf(fresh));
+}
+
+/** Errors: aborted where the binding is not what the caller read. */
+function requireAsRead(
+  expected: IpListBindingRecord | undefined,
+  stored: IpListBinding | undefined,
+): void {
+  if (expected === undefined) return;
+  const read = toRecord<IpListBindingRecordJson>(IpListBindingRecordSchema, expected);
+  if (contentOfBinding(read) === contentOfBinding(stored ?? {})) return;
+  throw refusal('aborted', 'expected: the binding changed since; read it again');
+}
+
+/** What a person may set in a binding, and which one it is. */
+function contentOfBinding(one: IpListBindingRecordJson): string {
+  const { id = '', ipListId = '', policyId = '', siteId = '', pathPrefix = '', kind = '' } = one;
+  const { sortOrder = 0, bypassMode = '', addressSource = '', matchMode = '' } = one;
+  const place = [id, ipListId, policyId, siteId, pathPrefix];
+  return JSON.stringify([...place, kind, sortOrder, bypassMode, addressSource, matchMode]);
 }
 
 async function remove(parts: ApiParts, caller: Caller, id: string, global: boolean): Promise<void> {

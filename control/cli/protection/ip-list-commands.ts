@@ -16,6 +16,7 @@ import type {
   FlagDefinition,
 } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
+import { againWhenChanged } from '../change-attempts.ts';
 import { badFlag } from '../input.ts';
 import { importCsv } from './ip-list-import.ts';
 import type { Table } from '../output.ts';
@@ -241,23 +242,26 @@ export const ipListCommands: readonly CommandDefinition[] = [
         addressSource: switchFlag(flags, 'peer') ? 'peer_ip' : 'client_ip',
       };
       const { policyId, siteId } = binding;
-      const global = policyId === '' && siteId === '';
-      const { items } = global
-        ? await ipLists.listGlobalIpListBindings({})
-        : await ipLists.listIpListBindings({ policyId, siteId });
-      const before = items.find((one) => samePlace(one) === samePlace(binding));
       const [notIn, within] = [switchFlag(flags, 'notIn'), switchFlag(flags, 'in')];
       if (notIn && within) throw badFlag('--not-in and --in exclude each other');
-      const wanted = {
-        ...binding,
-        matchMode: notIn ? 'not_in_list' : within ? 'in_list' : (before?.matchMode ?? 'in_list'),
-        bypassMode:
-          textFlag(flags, 'bypass') ?? (before?.kind === binding.kind ? before.bypassMode : ''),
-      };
-      const kept = before === undefined ? wanted : { ...before, ...wanted };
-      const made = global
-        ? await ipLists.upsertGlobalIpListBinding({ binding: kept })
-        : await ipLists.upsertIpListBinding({ binding: kept });
+      const global = policyId === '' && siteId === '';
+      const made = await againWhenChanged(async () => {
+        const { items } = global
+          ? await ipLists.listGlobalIpListBindings({})
+          : await ipLists.listIpListBindings({ policyId, siteId });
+        const before = items.find((one) => samePlace(one) === samePlace(binding));
+        const wanted = {
+          ...binding,
+          matchMode: notIn ? 'not_in_list' : within ? 'in_list' : (before?.matchMode ?? 'in_list'),
+          bypassMode:
+            textFlag(flags, 'bypass') ?? (before?.kind === binding.kind ? before.bypassMode : ''),
+        };
+        const kept = before === undefined ? wanted : { ...before, ...wanted };
+        const request = { binding: kept, expected: before ?? {} };
+        return global
+          ? ipLists.upsertGlobalIpListBinding(request)
+          : ipLists.upsertIpListBinding(request);
+      });
       const code = await showBindings(context, made.binding === undefined ? [] : [made.binding]);
       if (made.binding !== undefined) await noteBinding(context, made.binding);
       return code;
