@@ -140,6 +140,8 @@ export const ruleRunLimits = {
   /** Values per @rx whose answer is remembered, and bytes of each; header lines come again. */
   rememberedValuesMax: 16,
   rememberedValueBytesMax: 512,
+  /** What transformations make of the longer values of one transaction, and rules may share. */
+  transformedBytesMax: 16_777_216,
   /** Names of which what was made last is kept; no path in JSON is longer (`jsonPathBytesMax`). */
   rememberedNameBytesMax: 4_096,
   /** Texts of one value that a verify operator checks; each costs a search, 10 us in 64 KB. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Pcre } from '../../native-bindings/index.ts';
 import { crsPatterns, valueNear } from './crs-patterns.test-support.ts';
-import { compileExact } from './regex.ts';
+import { compileExact, forgetSearched } from './regex.ts';
 
 /** Fails with a readable pair when both engines do not give the same captures. */
 function agreement(pattern: string, caseless: boolean): { check(v: string): void; close(): void } {
@@ -27,6 +27,38 @@ function agreement(pattern: string, caseless: boolean): { check(v: string): void
 
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 20);
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
+
+describe('long values', () => {
+  const patterns = ['(b+)(x)?(c)', '^.*(b)', '(\\xe9+)b', 'c$', '(?:nothing)', ''];
+  const fills = ['a', 'a\xe9', '\xff', 'ab'];
+  test.each(patterns)('%s has the captures that PCRE2 finds', (pattern) => {
+    const { check, close } = agreement(pattern, false);
+    for (const fill of fills) {
+      // Twice, and others between: what is kept of a long value is its own.
+      for (const end of ['bbc', 'b\xe9\xe9bc', 'bbc']) check(`${fill.repeat(20_000)}${end}`);
+    }
+    expect(() => check('')).not.toThrow();
+    close();
+  });
+
+  test('all matches have their places, with and without high bytes', () => {
+    const regex = compileExact('b(c)');
+    for (const fill of ['a', 'a\xe9', '\xff\xfe']) {
+      const value = `bc${fill.repeat(30_000)}bc${fill.repeat(9)}bc`;
+      const places = regex.execAll(value).map(([whole, group]) => [whole?.start, group?.end]);
+      const second = 2 + fill.length * 30_000;
+      const third = second + 2 + fill.length * 9;
+      expect(places).toEqual([
+        [0, 2],
+        [second, second + 2],
+        [third, third + 2],
+      ]);
+    }
+    forgetSearched();
+    expect(regex.test(`${'a'.repeat(30_000)}bc`)).toBe(true);
+    regex.close();
+  });
+});
 
 describe('compileExact', () => {
   test('agrees with PCRE2 on every CRS pattern', () => {

@@ -21,21 +21,19 @@ export function hideInMatches(
   values: readonly string[],
 ): MatchedRule[] {
   const known = new SecretParts([...values, ...secretsOfTexts(matches)]);
-  // The same values come under many rules.
+  const whole = once((text) => known.hideWhole(hideSecrets(text)));
+  const parts = once((text) => known.hideParts(hideSecrets(text)));
+  return matches.map((match) => hideInMatch(match, whole, parts));
+}
+
+/** The same texts come under many rules: each is looked through once. */
+function once(hide: (text: string) => string): (text: string) => string {
   const seen = new Map<string, string>();
-  const once = (kind: string, text: string, hide: (text: string) => string): string => {
-    const key = `${kind}${text}`;
-    let result = seen.get(key);
-    if (result === undefined) seen.set(key, (result = hide(text)));
+  return (text) => {
+    let result = seen.get(text);
+    if (result === undefined) seen.set(text, (result = hide(text)));
     return result;
   };
-  const whole = (text: string): string => {
-    return once('w', text, (one) => known.hideWhole(hideSecrets(one)));
-  };
-  const parts = (text: string): string => {
-    return once('p', text, (one) => known.hideParts(hideSecrets(one)));
-  };
-  return matches.map((match) => hideInMatch(match, whole, parts));
 }
 
 /** Secrets that stand in matched texts under names which no parser saw. */

@@ -20,7 +20,7 @@ import type { Entry } from '../transaction/values.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
 import type { Prescan } from './prescan.ts';
 import { leavePossible } from './possible-locations.ts';
-import { transform, valueAt } from './transformed-values.ts';
+import { transform, transformAt, valueAt } from './transformed-values.ts';
 
 const captures: ByteString[] = [];
 const noCaptures: readonly ByteString[] = [];
@@ -53,11 +53,10 @@ export function evaluateCandidate(
       if (!covers(tx, target, location)) continue;
       const key = tx.values.key(location >> 1);
       if (!selects(target, key) || isExcluded(rule, removed, target, key)) continue;
-      const value = valueAt(tx, location);
       const captures = rule.capture && !(lastCaptures && matches > 0);
       if (hitIsMatch && !captures) {
-        noteMatch(tx, rule, target, key, transform(rule, value), noCaptures);
-      } else if (!evaluateValue(tx, rule, target, key, value, captures)) continue;
+        noteMatch(tx, rule, target, key, transformAt(tx, rule, location), noCaptures);
+      } else if (!evaluateLocation(tx, rule, target, key, location, captures)) continue;
       matches++;
     }
   }
@@ -95,9 +94,10 @@ function evaluateMany(tx: Transaction, rule: Rule, count: number): boolean {
     } else {
       const target = manyTargets[i]!;
       const key = tx.values.key(manyLocations[i]! >> 1);
-      const value = valueAt(tx, manyLocations[i]!);
-      if (!captures) noteMatch(tx, rule, target, key, transform(rule, value), noCaptures);
-      else if (!evaluateValue(tx, rule, target, key, value, true)) continue;
+      const location = manyLocations[i]!;
+      if (!captures) {
+        noteMatch(tx, rule, target, key, transformAt(tx, rule, location), noCaptures);
+      } else if (!evaluateLocation(tx, rule, target, key, location, true)) continue;
     }
     matches++;
   }
@@ -161,8 +161,8 @@ function evaluateRows(
       if (wanted !== null && !nameIs(slab, keyStart[row]!, keyEnd[row]!, wanted)) continue;
       const key = values.key(row);
       if (!selects(target, key) || isExcluded(rule, removed, target, key)) continue;
-      const value = rowPart === 'key' ? key : values.value(row);
-      if (evaluateValue(tx, rule, target, key, value)) matched = true;
+      const location = 2 * row + (rowPart === 'key' ? 1 : 0);
+      if (evaluateLocation(tx, rule, target, key, location, rule.capture)) matched = true;
     }
   }
   return matched;
@@ -187,14 +187,28 @@ function entriesOf(tx: Transaction, rule: Rule, { variable, selector }: Target):
   return variable.entries(tx);
 }
 
+function evaluateLocation(
+  tx: Transaction,
+  rule: Rule,
+  target: Target,
+  key: ByteString,
+  location: number,
+  capture: boolean,
+): boolean {
+  if (rule.multiMatch) {
+    return evaluateStages(tx, rule, target, key, valueAt(tx, location), capture);
+  }
+  return evaluateOne(tx, rule, target, key, transformAt(tx, rule, location), capture);
+}
+
 function evaluateValue(
   tx: Transaction,
   rule: Rule,
   target: Target,
   key: ByteString,
   value: ByteString,
-  capture = rule.capture,
 ): boolean {
+  const { capture } = rule;
   if (rule.multiMatch) return evaluateStages(tx, rule, target, key, value, capture);
   return evaluateOne(tx, rule, target, key, transform(rule, value), capture);
 }

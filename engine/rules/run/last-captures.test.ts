@@ -40,8 +40,11 @@ interface Outcome {
   readonly tx: (name: string) => string | undefined;
 }
 
-/** Runs one rule over a hundred matching arguments, a1=b1b to a100=b100b. */
-function runOver(rule: string): Outcome {
+/** Runs rules over a hundred matching arguments, a1=b1b to a100=b100b, or others. */
+function runOver(
+  rule: string,
+  list = Array.from({ length: 100 }, (_, at) => `a${at + 1}=b${at + 1}b`),
+): Outcome {
   const text = `SecRuleEngine On\n${rule}`;
   const { program, diagnostics } = buildProgram(loadText(text, 't.conf'), fullCatalog, () => null);
   if (!program) throw new Error(diagnostics.map(({ message }) => message).join('; '));
@@ -51,14 +54,13 @@ function runOver(rule: string): Outcome {
   engines.push(engine);
   const counts = { evaluations: 0, captures: 0, transformations: 0 };
   for (const operator of operatorsOf(plan)) countEvaluations(operator, counts);
-  for (const transformation of linksRun(plan).flatMap((link) => link.transformations)) {
+  for (const transformation of new Set(linksRun(plan).flatMap((link) => link.transformations))) {
     const { apply } = transformation;
     vi.spyOn(transformation, 'apply').mockImplementation((value) => {
       counts.transformations++;
       return apply(value);
     });
   }
-  const list = Array.from({ length: 100 }, (_, at) => `a${at + 1}=b${at + 1}b`);
   const session = engine.open(requestFrom(`GET /?${list.join('&')} HTTP/1.1\r\nHost: a`));
   session.requestHead();
   session.requestBody(null);
@@ -163,4 +165,15 @@ test('excluded arguments are left out of many matches, too', () => {
   );
   expect(tx('n')).toBe('90');
   expect(record.matchedRules[0]?.matched.at(-1)?.name).toBe('ARGS:a99');
+});
+
+test('rules that match a long value share what their transformations make of it', () => {
+  const value = `${'B'.repeat(1_000)}1b`;
+  const one = (id: number): string => {
+    return `SecRule ARGS "@rx b([0-9])b" "id:${id},phase:1,pass,log,capture,t:lowercase,t:trim"`;
+  };
+  const rules = Array.from({ length: 20 }, (_, at) => one(at + 1)).join('\n');
+  const { record, transformations } = runOver(rules, [`a=${value}`, `b=${value}x`]);
+  expect(record.matchedRules).toHaveLength(20);
+  expect(transformations).toBe(4);
 });

@@ -18,6 +18,7 @@ import type {
   TransactionRecord,
   Verdict,
 } from '../../contract/verdict.ts';
+import { forgetSearched } from '../../match/regex.ts';
 import { saveCollections } from '../transaction/collections.ts';
 import { loadRequestBody } from '../load/request-body.ts';
 import { loadRequestHead } from '../load/request-head.ts';
@@ -83,6 +84,7 @@ export class PolicyEngine implements Inspector {
   release(runner: Runner): void {
     this.open_--;
     this.transactions.giveBack(runner.tx);
+    forgetSearched();
     if (this.idle.length < ruleRunLimits.idleRunnersMax) {
       runner.prescan.rest();
       this.idle.push(runner);

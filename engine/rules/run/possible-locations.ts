@@ -7,7 +7,7 @@ import type { ByteString } from '../../../base/byte-string.ts';
 import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import type { Rule } from '../transaction/types.ts';
-import { transform, valueAt } from './transformed-values.ts';
+import { transformAt } from './transformed-values.ts';
 
 const values: ByteString[] = [];
 let possible = new Uint8Array(1024);
@@ -28,7 +28,7 @@ export function leavePossible(
   tx.checkDeadline();
   if (possible.length < count) possible = new Uint8Array(2 * count);
   values.length = 0;
-  for (let i = 0; i < count; i++) values.push(transform(rule, valueAt(tx, locations[i]!)));
+  for (let i = 0; i < count; i++) values.push(transformAt(tx, rule, locations[i]!));
   const knows = operator.sift(values, possible);
   values.length = 0;
   if (!knows) return count;

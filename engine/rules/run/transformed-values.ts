@@ -1,6 +1,6 @@
 /**
  * Values of a transaction by location, and what a rule's transformations make of them. Keeps the
- * last result of each rule.
+ * last result of each rule for short values; the transaction keeps those of long ones.
  */
 
 import type { ByteString } from '../../../base/byte-string.ts';
@@ -16,6 +16,19 @@ export function valueAt(tx: Transaction, location: number): ByteString {
 
 /** What each rule's transformations made of the last value; header lines come again and again. */
 const lastResults = new WeakMap<Rule, { value: ByteString; result: ByteString }>();
+
+/** What the rule's transformations make of the value at a location. */
+export function transformAt(tx: Transaction, rule: Rule, location: number): ByteString {
+  const value = valueAt(tx, location);
+  const { transformations } = rule;
+  const short = value.length <= ruleRunLimits.rememberedValueBytesMax;
+  if (short || transformations.length === 0) return transform(rule, value);
+  // Items of a list share the bytes of their name.
+  const { keyStart, start } = tx.values;
+  const row = location >> 1;
+  const place = (location & 1) === 1 ? keyStart[row]! : start[row]!;
+  return tx.transformed.apply(place, value, transformations);
+}
 
 /** What the rule's transformations make of the value. */
 export function transform(rule: Rule, value: ByteString): ByteString {

@@ -56,6 +56,25 @@ export function expandMacro(text: MacroText, tx: Transaction): ByteString {
   return expanded;
 }
 
+/**
+ * The beginning of what `expandMacro` gives, at most `bytesMax` of it. References that begin later
+ * are not read. Cost: that of the bytes returned, however long the values are.
+ */
+export function expandMacroStart(text: MacroText, tx: Transaction, bytesMax: number): ByteString {
+  if (text.literal !== null) return cut(text.literal, bytesMax);
+  let expanded = '';
+  for (const part of text.parts) {
+    if (expanded.length >= bytesMax) break;
+    const value = typeof part === 'string' ? part : resolveReference(part, tx);
+    expanded += cut(value, bytesMax - expanded.length);
+  }
+  return expanded;
+}
+
+function cut(text: ByteString, bytesMax: number): ByteString {
+  return text.length > bytesMax ? text.slice(0, bytesMax) : text;
+}
+
 /** The first value that a reference stands for; empty when the variable is unset. */
 export function resolveReference(reference: MacroReference, tx: Transaction): ByteString {
   const { variable, key, regex } = reference;

@@ -9,9 +9,9 @@ import { isSecretNameIn } from '../../base/secret-names.ts';
 import { secretsIn } from '../../base/secret-text.ts';
 import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import type { MatchedRule, MatchedVariable } from '../../contract/verdict.ts';
-import { expandMacro } from './macro.ts';
+import { expandMacroStart } from './macro.ts';
 import type { Transaction } from './transaction.ts';
-import type { Rule } from './types.ts';
+import type { MacroText, Rule } from './types.ts';
 import { SOURCE } from './values.ts';
 
 /**
@@ -24,10 +24,10 @@ export function buildMatchedRule(rule: Rule, tx: Transaction): MatchedRule {
   return {
     ruleId: rule.id,
     phase: rule.phase,
-    message: rule.message ? shorten(expandMacro(rule.message, tx)) : '',
-    data: rule.logData ? shorten(expandMacro(rule.logData, tx)) : '',
+    message: rule.message ? expandShort(rule.message, tx) : '',
+    data: rule.logData ? expandShort(rule.logData, tx) : '',
     severity: rule.severity,
-    tags: rule.tags.map((tag) => shorten(expandMacro(tag, tx))),
+    tags: rule.tags.map((tag) => expandShort(tag, tx)),
     operator: lastLink(rule).operatorText,
     matched: reportVariables(tx),
     disruptive: blocks && tx.control.engine === 'on',
@@ -121,6 +121,11 @@ function reportVariables(tx: Transaction): MatchedVariable[] {
   return tx.matchedVariables
     .slice(-ruleRunLimits.reportedVariablesMax)
     .map(({ key, value }) => ({ name: key, value: shorten(value) }));
+}
+
+/** Values of a megabyte are not put together to be cut afterwards: dozens of rules may show one. */
+function expandShort(text: MacroText, tx: Transaction): ByteString {
+  return expandMacroStart(text, tx, ruleRunLimits.reportedValueBytesMax);
 }
 
 function shorten(text: ByteString): ByteString {

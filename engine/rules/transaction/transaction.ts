@@ -13,6 +13,7 @@ import type { MatchedRule } from '../../contract/verdict.ts';
 import type { InspectionLimitName } from './inspection-limits.ts';
 import { noRequest } from './no-request.ts';
 import { workedUs, type RulePorts } from './ports.ts';
+import { TransformedTexts } from './transformed.ts';
 import { TxCollection } from './tx-collection.ts';
 import type { EngineMode, ProgramSettings, Rule, Target } from './types.ts';
 import { type Entry, ValueTable } from './values.ts';
@@ -100,6 +101,7 @@ export interface UploadedFile {
 export class Transaction {
   readonly values = new ValueTable();
   readonly tx = new TxCollection();
+  readonly transformed = new TransformedTexts();
   persistent = new Map<PersistentName, OpenCollection>();
   env = new Map<string, ByteString>();
   readonly control: ControlState = {
@@ -214,6 +216,7 @@ export class Transaction {
    */
   forget(): void {
     this.values.reset();
+    this.transformed.forget();
     this.tx.reset();
     if (this.persistent.size > 0) this.persistent = new Map();
     if (this.env.size > 0) this.env = new Map();
