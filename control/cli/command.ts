@@ -35,6 +35,8 @@ export interface FlagDefinition {
   readonly required?: boolean;
   /** Its values are ids or names of these. */
   readonly resource?: NamedResource;
+  /** Its values are pairs; those of these names hold ids or names of what stands here. */
+  readonly pairResources?: Readonly<Record<string, NamedResource>>;
 }
 
 /** A positional argument, for example `<file>` or `[name]`. */

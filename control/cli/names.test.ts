@@ -115,6 +115,11 @@ const lines: Readonly<Record<NamedResource, readonly (readonly string[])[]>> = {
     ['crs', 'get', 'crs-default'],
     ['policy', 'ruleset', 'my policy', 'default'],
     ['policy', 'create', '--name', 'ruled', '--ruleset', 'crs-4.9.1'],
+    [
+      ...'policy import test/seclang/modsecurity --name taken --dry-run --ruleset default'.split(
+        ' ',
+      ),
+    ],
   ],
   role: [
     ['role', 'get', 'Auditor'],
@@ -236,5 +241,47 @@ test('every argument names a resource, is a choice, or has no name', () => {
     'rule override <rule>',
     'rule override-delete <override>',
     'rule override-get <override>',
+  ]);
+});
+
+test('names in pairs are those of the resource that the pair is about', async () => {
+  const made = ['--name', 'of my site', '--severity', 'info', '--kind', 'origin_down'];
+  const filter = ['siteId=my site', 'upstreamId=my pool'].flatMap((one) => ['--filter', one]);
+  expect(await run(['alert', 'rule-set', ...made, ...filter])).toBe(0);
+  const { body } = await waf.call('AlertService/ListAlertRules', {});
+  const rule = (body['items'] as { name: string; expression: string }[]).find(
+    ({ name }) => name === 'of my site',
+  );
+  expect(JSON.parse(rule?.expression ?? '{}')).toMatchObject({
+    filter: {
+      siteId: expect.stringMatching(/^site-/),
+      upstreamId: expect.stringMatching(/^upstream-/),
+    },
+  });
+  const match = ['siteId=my site', 'ruleId=of my site'].flatMap((one) => ['--match', one]);
+  const code = await run(['alert', 'silence', ...match, '--reason', 'maintenance']);
+  expect(`${code} ${printed.err}`).toMatch(/^0 /);
+  expect(printed.out).toMatch(/siteId=site-/);
+  expect(await run(['alert', 'silence', '--match', 'siteId=Nobody'])).toBe(1);
+  expect(printed.err).toContain('No site named "Nobody".');
+});
+
+test('every flag that takes an id takes a name', () => {
+  const kinds = 'site policy list pool ruleset certificate role user node group rule template';
+  const meant = new RegExp(`<(?:id|[\\w-]*\\b(?:${kinds.replaceAll(' ', '|')}))>`);
+  const left = commands.flatMap(({ path, flags: all }) =>
+    all
+      .filter((one) => one.resource === undefined && one.pairResources === undefined)
+      .filter(({ flags }) => meant.test(flags))
+      .map(({ flags }) => `${path.join(' ')} ${flags}`),
+  );
+  // Requests, numbers of rules and what the audit holds of those that are gone.
+  expect(left.sort()).toEqual([
+    'audit list --actor-id <id>',
+    'audit list --resource <id>',
+    'log access --request-id <id>',
+    'log errors --request-id <id>',
+    'log security --request-id <id>',
+    'log security --rule <id>',
   ]);
 });

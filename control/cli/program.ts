@@ -119,7 +119,9 @@ async function runDefinition(
   args: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
-  const named = [...definition.arguments, ...definition.flags].some((one) => one.resource);
+  const named =
+    definition.arguments.some((one) => one.resource) ||
+    definition.flags.some((one) => one.resource ?? one.pairResources);
   const waits =
     definition.published === true && flags['wait'] !== false && flags['dryRun'] !== true;
   if (!named && !waits) return definition.run(context, args, flags);

@@ -93,17 +93,18 @@ export async function resolveFlags(
   values: FlagValues,
 ): Promise<FlagValues> {
   const resolved: Record<string, FlagValues[string]> = { ...values };
-  for (const { flags, resource } of definitions) {
+  for (const { flags, resource, pairResources } of definitions) {
     const name = /--([a-z-]+)/.exec(flags)?.[1] ?? '';
     const key = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
     const value = values[key];
-    if (resource === undefined || value === undefined || typeof value === 'boolean') continue;
+    const named = resource ?? pairResources;
+    if (named === undefined || value === undefined || typeof value === 'boolean') continue;
     const isPair = /<\w+=[\w-]+>/.test(flags);
     const one = async (text: string): Promise<string> => {
       const cut = isPair ? text.indexOf('=') + 1 : 0;
-      return (
-        text.slice(0, cut) + (await resolveName(await api(), resource, text.slice(cut).trim()))
-      );
+      const kind = resource ?? pairResources?.[text.slice(0, Math.max(0, cut - 1)).trim()];
+      if (kind === undefined) return text;
+      return text.slice(0, cut) + (await resolveName(await api(), kind, text.slice(cut).trim()));
     };
     resolved[key] =
       typeof value === 'string' ? await one(value) : await Promise.all(value.map(one));

@@ -126,6 +126,7 @@ export const alertChannelCommands: readonly CommandDefinition[] = [
         summary: 'ruleId, siteId, agentId, severity or kind; repeatable, all must fit',
         repeatable: true,
         required: true,
+        pairResources: { siteId: 'site', agentId: 'node', ruleId: 'alert-rule' },
       },
       { flags: '--for <time>', summary: 'how long: 30m, 2h, 1d', default: '1h' },
       { flags: '--reason <text>', summary: 'why' },

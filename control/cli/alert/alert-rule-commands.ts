@@ -32,6 +32,12 @@ const conditionFlags: readonly FlagDefinition[] = [
     flags: '--filter <name=value>',
     summary: 'siteId, agentId, attackTypes, ruleIds, outcome and so on; repeatable',
     repeatable: true,
+    pairResources: {
+      siteId: 'site',
+      agentId: 'node',
+      upstreamId: 'upstream',
+      certificateId: 'certificate',
+    },
   },
   { flags: '--condition <json>', summary: 'the whole condition as JSON instead' },
 ];

@@ -25,7 +25,11 @@ Example: waf policy import /etc/modsecurity --name shop --dry-run`,
   arguments: [{ name: '<dir>', summary: 'folder with modsecurity.conf and crs-setup.conf' }],
   flags: [
     { flags: '--name <name>', summary: 'name of the policy', required: true },
-    { flags: '--ruleset <id>', summary: 'rule set; default is the one that crs-setup.conf is for' },
+    {
+      flags: '--ruleset <ruleset>',
+      summary: 'rule set; default is the one that crs-setup.conf is for',
+      resource: 'ruleset',
+    },
     { flags: '--dry-run', summary: 'check everything, print the report, write nothing' },
     { flags: '--partial', summary: 'create the policy without the directives that are refused' },
   ],
@@ -134,7 +138,7 @@ function chooseRuleset(
   setupVersion: string,
 ): CrsRuleset | undefined {
   if (asked !== '') {
-    const named = rulesets.find(({ id, version }) => id === asked || version === asked);
+    const named = rulesets.find(({ id }) => id === asked);
     if (named !== undefined) return named;
     const known = rulesets.map(({ id }) => id).join(', ');
     throw badFlag(`--ruleset: no rule set ${asked}. Known: ${known}`);
