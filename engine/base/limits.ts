@@ -122,6 +122,8 @@ export const stateLimits = {
   collectionsBytesMax: 1024 * 1024 * 1024,
   /** The file of what waits for control; above the bounds of all streams, for LMDB's own pages. */
   spoolMapBytesMax: 768 * 1024 * 1024,
+  /** How long what control has waits for a batch to be removed with; a kill sends it once more. */
+  spoolRemovesDelayMs: 500,
   /** The tally of one run; 64 bytes a front thread. */
   tallyBytesMax: 1024 * 1024,
   /** How long changed collections gather for one transaction; a power cut loses no more. */

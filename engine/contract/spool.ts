@@ -10,7 +10,7 @@ export interface SpoolStore {
   readNote(): Uint8Array | null;
   /**
    * Writes and removes entries and, when given, replaces the second note: all of it or nothing;
-   * false when the disk refuses.
+   * false when the disk refuses. What is only removed may leave the disk with a later change.
    */
   change(
     puts: Iterable<readonly [number, Uint8Array]>,

@@ -203,7 +203,8 @@ export class Observations {
       return;
     }
     spool?.acknowledge(ack.bootId, ack.ackThroughBatchSeq);
-    this.#flush();
+    // Batches that are open have a timer: an answer must not cut them short, each at its own cost.
+    if (spool !== null) this.#sendSealed(spool);
   }
 
   gapAcknowledged(ack: GapNoticeAck): void {
@@ -286,5 +287,9 @@ export class Observations {
       for (const value of spool.drainGaps()) send({ case: 'gapNotice', value });
       for (const value of spool.drainUnsent()) send({ case: 'observationBatch', value });
     }
+  }
+
+  #sendSealed(spool: Spool<EncodedFact> | Spool<CounterBatch>): void {
+    for (const value of spool.drainSealed()) this.#send?.({ case: 'observationBatch', value });
   }
 }

@@ -188,9 +188,14 @@ export class Spool<T> {
     this.#write([]);
   }
 
-  /** The next batches to send, oldest first; they count as sent. */
+  /** The next batches to send, oldest first, with what is open; they count as sent. */
   drainUnsent(): ObservationBatch[] {
     this.seal();
+    return this.drainSealed();
+  }
+
+  /** As `drainUnsent`, but for what is open: it may still grow. */
+  drainSealed(): ObservationBatch[] {
     let inFlight = this.#entries.reduce((count, { sent }) => count + Number(sent), 0);
     const out: ObservationBatch[] = [];
     const lost: Entry[] = [];
@@ -231,7 +236,7 @@ export class Spool<T> {
     if (done.length === 0) return;
     this.#entries = this.#entries.filter((entry) => entry.boot !== boot || entry.seq > seq);
     for (const entry of done) this.#forget(entry);
-    this.#write(done.map(({ position }) => position));
+    this.#write(storedPositions(done));
   }
 
   /** After a lost connection every batch is sent again, under its old number. */
@@ -264,7 +269,7 @@ export class Spool<T> {
       this.#forget(oldest);
     }
     this.#giveUp(given, ObservationGapReason.SPOOL_EVICTED);
-    return given.map(({ position }) => position);
+    return storedPositions(given);
   }
 
   #giveUp(entries: readonly Entry[], reason: ObservationGapReason): void {
@@ -350,6 +355,11 @@ export function memorySpoolStore(): SpoolStore {
       return true;
     },
   };
+}
+
+/** Where they are on disk; those that the disk never took need not be removed. */
+function storedPositions(entries: readonly Entry[]): number[] {
+  return entries.filter(({ bytes }) => bytes === null).map(({ position }) => position);
 }
 
 /** Null when the bytes are no batch, or a damaged one. */
