@@ -116,6 +116,14 @@ test('export, an empty store, apply, export: equal', async () => {
   expect(await run(second, 'diff', '-f', source)).toBe(0);
 });
 
+test('an export names what no manifest holds', async () => {
+  await exported(first, 'named.yaml');
+  for (const one of ['log policies', 'API documents', 'silences of alerts']) {
+    expect(printed.err).toContain(one);
+  }
+  expect(printed.err).toMatch(/^not part of manifests: /m);
+});
+
 test('apply says which secrets a manifest cannot bring, and what is not enforced', async () => {
   const third = await startTestControl({
     demoOrigin: null,

@@ -2,6 +2,11 @@
 
 import { textFlag, type CommandDefinition } from '../command.ts';
 
+/** What no manifest holds, for every export to say. */
+const outside =
+  'not part of manifests: log policies (waf log policy), API documents with their body controls ' +
+  '(waf api status), silences of alerts (waf alert silences); waf admin backup has everything.';
+
 /** The command. */
 export const exportCommand: CommandDefinition = {
   path: ['export'],
@@ -10,6 +15,7 @@ export const exportCommand: CommandDefinition = {
 country rules, alert rules and channels, what decides for the whole deployment, settings, roles,
 users, groups of nodes and accounts at DNS providers. Certificates and rulesets are named, secrets
 stand as configured, passwords are left out: apply keeps what is stored and says what is missing.
+Log policies, API documents with their body controls and silences of alerts are not part of it.
 Example: waf export -o waf.yaml`,
   arguments: [],
   flags: [{ flags: '-o, --out <file>', summary: 'file to write; default is standard output' }],
@@ -21,6 +27,7 @@ Example: waf export -o waf.yaml`,
     const { readExportedState } = await import('./export-state.ts');
     const { state, leftOut } = await readExportedState(await context.api());
     for (const one of leftOut) context.output.note(`not exported: ${one}`);
+    context.output.note(outside);
     const documents = exportDocuments(state);
     const out = textFlag(flags, 'out');
     if (out !== undefined) {
