@@ -140,9 +140,38 @@ export function drawXml(dice: Dice): BedRequest {
     method: 'POST',
     target: '/',
     headers: [['Content-Type', type]],
-    body: Buffer.from(start + xmlNode(draft, 0) + end, 'latin1'),
+    body: encodeXml(draft, start + xmlNode(draft, 0) + end),
   };
 }
+
+/** Mostly the bytes as they are, else the document in another encoding, which it may name. */
+function encodeXml(draft: Draft, text: ByteString): Buffer {
+  const named = (name: string): ByteString =>
+    `<?xml version="1.0"${draft.odd(' ', ['\n', ' '.repeat(150)])}encoding="${name}"?>${text}`;
+  const utf16 = (name: string): Buffer => Buffer.from(draft.odd(text, [named(name)]), 'utf16le');
+  const encode = draft.odd(
+    () => Buffer.from(text, 'latin1'),
+    [
+      () => utf16('UTF-16'),
+      () => utf16('UTF-16BE').swap16(),
+      () => Buffer.concat([Buffer.from([0xff, 0xfe]), utf16('UTF-16')]),
+      () => Buffer.from(utf32Of(draft.odd(text, [named('UTF-32BE')]))),
+      () => Buffer.from(utf7Of(named('UTF-7')), 'latin1'),
+      () => Buffer.from(named(draft.dice.pick(['HZ', 'ISO-2022-JP', 'koi8-r', 'Big5'])), 'latin1'),
+    ],
+  );
+  return encode();
+}
+
+const utf32Of = (text: ByteString): number[] =>
+  [...text].flatMap((one) => [0, 0, 0, one.charCodeAt(0)]);
+
+/** The text with its marks in Base64 but for those of the declaration and of tags. */
+const utf7Of = (text: ByteString): ByteString =>
+  text.replaceAll(/[^\w\s<>?="':/.-]/g, (mark) => {
+    const unit = Buffer.from(mark, 'utf16le').swap16();
+    return `+${unit.toString('base64').replaceAll('=', '')}-`;
+  });
 
 function xmlNode(draft: Draft, depth: number): ByteString {
   const { dice } = draft;

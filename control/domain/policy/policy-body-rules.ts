@@ -18,6 +18,7 @@ const inspectionLimitRule = 199_403;
 const fieldExcessRule = 199_404;
 const lateLimitRule = 199_405;
 const responseLimitRule = 199_406;
+const hiddenEncodingRule = 199_407;
 
 /** SecLang: the policy's own media types, then the rules 200000 to 200006 that CRS expects. */
 export function renderBodyRules({ crsCore, httpPolicy: http, argLimits }: CrsSettings): string {
@@ -116,15 +117,20 @@ export function renderLateLimitRules({ argLimits }: CrsSettings): string {
   );
 }
 
-/** Only JSON and XML may fail unpunished: what multipart hides from us is never let through. */
+/**
+ * Only JSON and XML may fail unpunished, in encodings that show what they say: what multipart and
+ * other encodings hide from us is never let through.
+ */
 function parseErrorSection({ requestBodyParseFailureAction }: HttpPolicyJson): string {
   const message = "msg:'Failed to parse request body.',logdata:'%{reqbody_error_msg}',severity:2";
   const observed = requestBodyParseFailureAction === 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE';
-  const multipart = `SecRule REQBODY_PROCESSOR "@streq MULTIPART" \\
+  const never = `SecRule REQBODY_PROCESSOR "@streq MULTIPART" \\
   "id:${multipartErrorRule},phase:2,t:none,log,deny,status:400,${message},chain"
   SecRule REQBODY_ERROR "!@eq 0" "t:none"
+SecRule REQBODY_ERROR_MSG "@beginsWith XML: an encoding that is not read" \\
+  "id:${hiddenEncodingRule},phase:2,t:none,log,deny,status:400,${message}"
 `;
-  return `${observed ? multipart : ''}SecRule REQBODY_ERROR "!@eq 0" \\
+  return `${observed ? never : ''}SecRule REQBODY_ERROR "!@eq 0" \\
   "id:200002,phase:2,t:none,log,${observed ? 'pass' : 'deny,status:400'},\\
   ${message}"`;
 }

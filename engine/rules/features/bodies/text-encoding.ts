@@ -11,10 +11,13 @@ export interface WideEncoding {
   readonly markBytes: number;
 }
 
+/** What JSON and XML begin with: the next character may be any, and tell nothing. */
+const documentStarts: ReadonlySet<number> = new Set(Buffer.from('<{["'));
+
 /**
- * The encoding of [start, end) where it is UTF-16 or UTF-32, by its byte order mark or by the NULs
- * of its first two characters; null for all else. Source: RFC 4627 section 3, as Python's json
- * reads bytes.
+ * The encoding of [start, end) where it is UTF-16 or UTF-32, by its byte order mark, by the NULs of
+ * its first two characters, or by that of the character that begins a document; null for all else.
+ * Source: RFC 4627 section 3, as Python's json reads bytes; XML 1.0, appendix F, as expat reads it.
  */
 export function wideEncodingOf(bytes: Uint8Array, start: number, end: number): WideEncoding | null {
   if (end - start < 4) return null;
@@ -34,7 +37,8 @@ export function wideEncodingOf(bytes: Uint8Array, start: number, end: number): W
   if (a !== 0 && b === 0 && c === 0 && d === 0) return wide(4, true, 0);
   if (a === 0 && b !== 0 && c === 0 && d !== 0) return wide(2, false, 0);
   if (a !== 0 && b === 0 && c !== 0 && d === 0) return wide(2, true, 0);
-  return null;
+  if (a === 0 && documentStarts.has(b)) return wide(2, false, 0);
+  return b === 0 && documentStarts.has(a) ? wide(2, true, 0) : null;
 }
 
 /**
@@ -48,26 +52,37 @@ export function appendAsUtf8(
   encoding: WideEncoding,
 ): number {
   values.reserve(2 * (end - start));
-  const { slab } = values;
-  const { width, littleEndian } = encoding;
   const first = values.used;
-  let out = first;
-  const unit = (at: number): number => {
-    if (width === 2) return littleEndian ? slab.readUInt16LE(at) : slab.readUInt16BE(at);
-    return littleEndian ? slab.readUInt32LE(at) : slab.readUInt32BE(at);
+  const { slab } = values;
+  values.used = writeAsUtf8(slab.subarray(start, end), encoding, slab, first);
+  return first;
+}
+
+/** A text of that encoding in UTF-8, as `appendAsUtf8` writes it. */
+export function decodeWide(bytes: Buffer, encoding: WideEncoding): Buffer {
+  const text = Buffer.allocUnsafe(2 * bytes.length);
+  return text.subarray(0, writeAsUtf8(bytes, encoding, text, 0));
+}
+
+/** Writes all of `bytes` at `at` of `target`; returns where it ends. */
+function writeAsUtf8(bytes: Buffer, encoding: WideEncoding, target: Buffer, at: number): number {
+  const { width, littleEndian, markBytes } = encoding;
+  const unit = (from: number): number => {
+    if (width === 2) return littleEndian ? bytes.readUInt16LE(from) : bytes.readUInt16BE(from);
+    return littleEndian ? bytes.readUInt32LE(from) : bytes.readUInt32BE(from);
   };
-  for (let at = start + encoding.markBytes; at + width <= end; at += width) {
-    let code = unit(at);
-    if (code >= 0xd800 && code < 0xdc00 && width === 2 && at + 2 * width <= end) {
-      const low = unit(at + width);
+  let out = at;
+  for (let from = markBytes; from + width <= bytes.length; from += width) {
+    let code = unit(from);
+    if (code >= 0xd800 && code < 0xdc00 && width === 2 && from + 2 * width <= bytes.length) {
+      const low = unit(from + width);
       if (low >= 0xdc00 && low < 0xe000) {
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-        at += width;
+        from += width;
       }
     }
     if ((code >= 0xd800 && code < 0xe000) || code > 0x10ffff) code = 0xfffd;
-    out = writeUtf8(slab, out, code);
+    out = writeUtf8(target, out, code);
   }
-  values.used = out;
-  return first;
+  return out;
 }

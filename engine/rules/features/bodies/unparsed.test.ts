@@ -57,6 +57,25 @@ describe('bodies without a processor', () => {
     expect(rowTexts(tx, SOURCE.xmlAttribute)).toEqual(['//@*=c']);
   });
 
+  test.each([
+    ['text/plain', ''],
+    ['', ''],
+    ['application/x-www-form-urlencoded', 'URLENCODED'],
+    ['application/json', 'JSON'],
+  ])('XML in an encoding that hides ASCII is an error as %s', (type, processor) => {
+    for (const body of ['<?xml version="1.0" encoding="UTF-7"?><a/>', '\x4c\x6f\xa7\x94\x93']) {
+      const tx = read(type, body, processor);
+      expect(tx.bodyError).toBe(1);
+      if (processor !== 'JSON')
+        expect(tx.bodyErrorMessage).toBe('XML: an encoding that is not read');
+    }
+  });
+
+  test('a form that is XML in UTF-16 is read as such', () => {
+    const tx = read('', Buffer.from('<a b="c">d</a>', 'utf16le'), 'URLENCODED');
+    expect(rowTexts(tx, SOURCE.xmlText)).toEqual(['/*=d']);
+  });
+
   test('long text comes in windows that overlap', () => {
     const text = `${'x '.repeat(20_000)}attack`;
     const windows = args(read('text/plain', text));

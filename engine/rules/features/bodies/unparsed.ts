@@ -8,10 +8,11 @@ import { valueLimits } from '../../../../base/rule-limits.ts';
 import { nameIs } from '../../transaction/ascii.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { SOURCE } from '../../transaction/values.ts';
-import { readArguments } from './arguments.ts';
+import { failBody, readArguments } from './arguments.ts';
 import { JsonReader } from './json-reader.ts';
 import { addRawText } from './raw-text.ts';
 import { appendAsUtf8, wideEncodingOf } from './text-encoding.ts';
+import { hiddenEncodingReason, xmlEncodingOf } from './xml-encoding.ts';
 import { XmlReader } from './xml-reader.ts';
 
 const AMPERSAND = 0x26;
@@ -47,6 +48,7 @@ export function readUndeclared(tx: Transaction, start: number, end: number, cut:
     quietly(tx, () => readJson(tx, from, to, cut));
     return;
   }
+  noteHidden(tx, first, from, to);
   if (first === '<') {
     quietly(tx, () => xml.read(tx, from, to, cut));
     if (!/^[^;]*[/+]xml\b/.test(type)) addRawText(tx, SOURCE.argPost, from, to);
@@ -70,20 +72,31 @@ export function readOtherwise(
   end: number,
   cut: boolean,
 ): void {
-  const { slab } = tx.values;
-  const first = firstByte(slab, start, end);
+  const first = firstByte(tx.values.slab, start, end);
+  noteHidden(tx, first, start, end);
   if (processorName === 'URLENCODED' || (processorName === 'XML' && first !== '<')) {
-    if (first === '{' || first === '[') quietly(tx, () => readJson(tx, start, end, cut));
-    else if (first === '<') quietly(tx, () => xml.read(tx, start, end, cut));
+    if (first === '{' || first === '[' || first === '<') {
+      const [from, to] = asUtf8(tx, start, end);
+      if (first === '<') quietly(tx, () => xml.read(tx, from, to, cut));
+      else quietly(tx, () => readJson(tx, from, to, cut));
+    }
   }
   if (processorName === 'JSON' && first === '<') {
-    quietly(tx, () => xml.read(tx, start, end, cut));
-    addRawText(tx, SOURCE.argPost, start, end);
-  } else if (processorName !== 'URLENCODED' && looksLikeForm(slab, start, end)) {
+    const [from, to] = asUtf8(tx, start, end);
+    quietly(tx, () => xml.read(tx, from, to, cut));
+    addRawText(tx, SOURCE.argPost, from, to);
+  } else if (processorName !== 'URLENCODED' && looksLikeForm(tx.values.slab, start, end)) {
     quietly(tx, () => readForm(tx, start, end));
   } else if (processorName === 'XML' && first !== '<') {
     addRawText(tx, SOURCE.argPost, start, end);
   }
+}
+
+/** XML of which the bytes tell nothing: no reading here shows what a backend makes of it. */
+function noteHidden(tx: Transaction, first: string, start: number, end: number): void {
+  if (first !== '<' && first !== 'L') return;
+  const encoding = xmlEncodingOf(tx.values.slab.subarray(start, end));
+  if (encoding === 'hidden') failBody(tx, hiddenEncodingReason);
 }
 
 /** Reads JSON; what the reader stops at is inspected as text. */

@@ -52,8 +52,57 @@ describe('documents', () => {
     const latin1 = '<?xml version="1.0" encoding="ISO-8859-1"?><a>\xe4</a>';
     expect(rowTexts(transactionWithBody('XML', latin1), SOURCE.xmlText)).toEqual(['/*=\xc3\xa4']);
     expect(transactionWithBody('XML', '<a>\xff</a>').bodyErrorMessage).toBe('XML: not UTF-8');
-    const other = '<?xml version="1.0" encoding="utf-7"?><a/>';
+    const other = '<?xml version="1.0" encoding="koi8-r"?><a/>';
     expect(transactionWithBody('XML', other).bodyErrorMessage).toBe('XML: an unknown encoding');
+  });
+
+  test('UTF-16 and UTF-32 without a byte order mark', () => {
+    for (const name of ['名', 'a']) {
+      const utf16 = Buffer.from(`<${name} b="c">ö😀</${name}>`, 'utf16le');
+      for (const bytes of [utf16, Buffer.from(utf16).swap16()]) {
+        const tx = transactionWithBody('XML', bytes);
+        expect(rowTexts(tx, SOURCE.xmlText).map(decodeUtf8)).toEqual(['/*=ö😀']);
+        expect(rowTexts(tx, SOURCE.xmlAttribute)).toEqual(['//@*=c']);
+        expect(tx.bodyError).toBe(0);
+      }
+    }
+    const utf32 = Buffer.from([...'<a>x</a>'].flatMap((one) => [0, 0, 0, one.charCodeAt(0)]));
+    for (const bytes of [utf32, Buffer.from(utf32).swap32()]) {
+      const tx = transactionWithBody('XML', bytes);
+      expect(rowTexts(tx, SOURCE.xmlText)).toEqual(['/*=x']);
+      expect(tx.bodyErrorMessage).toBe('XML: not UTF-8');
+    }
+  });
+
+  test.each([
+    '<?xml version="1.0" encoding="utf-7"?><a/>',
+    `<?xml version="1.0"${' '.repeat(5000)}encoding="utf-7"?><a/>`,
+    `\xef\xbb\xbf<?xml\n version='1.0'\tencoding\r\n= 'UNICODE-1-1-UTF-7' standalone="yes"?><a/>`,
+    '<?xml version="1.0" encoding="utf-8" encoding="HZ"?><a/>',
+    '<?xml version="1.0" encoding="ISO-2022-JP"?><a/>',
+    '<?xml version="1.0" encoding="IBM037"?><a/>',
+    '<?xml version="1.0" encoding=""?><a/>',
+    '\x4c\x6f\xa7\x94\x93\x40',
+  ])('an encoding that hides ASCII is named, case %#', (text) => {
+    const hidden = 'XML: an encoding that is not read';
+    expect(transactionWithBody('XML', text).bodyErrorMessage).toBe(hidden);
+  });
+
+  test('a document type is inspected as text in every encoding', () => {
+    const text = '<?xml version="1.0" encoding="latin1"?><!DOCTYPE a [<!ENTITY e "x">]><a>&e;</a>';
+    const outside = '= a [<!ENTITY e "x">]>';
+    for (const bytes of [Buffer.from(text), Buffer.from(text, 'utf16le')]) {
+      const tx = transactionWithBody('XML', bytes, { inspectsUnparsed: true });
+      expect(rowTexts(tx, SOURCE.argPost)).toEqual([outside]);
+      expect(rowTexts(tx, SOURCE.xmlText)).toEqual(['/*=&e;']);
+    }
+  });
+
+  test('a name of UTF-16 on bytes that are ASCII hides nothing', () => {
+    const text = '<?xml version="1.0" encoding="utf-16"?><a>b</a>';
+    const tx = transactionWithBody('XML', text);
+    expect(tx.bodyErrorMessage).toBe('XML: an unknown encoding');
+    expect(rowTexts(tx, SOURCE.xmlText)).toEqual(['/*=b']);
   });
 });
 

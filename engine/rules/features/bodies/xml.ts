@@ -13,6 +13,12 @@ import { reachLimit } from '../../transaction/inspection-limits.ts';
 import { failBody, hasArgumentRoom } from './arguments.ts';
 import { addRawText } from './raw-text.ts';
 import { XmlReader } from './xml-reader.ts';
+import {
+  hiddenEncodingReason,
+  xmlEncodingOf,
+  xmlInUtf8,
+  type XmlEncoding,
+} from './xml-encoding.ts';
 import { readXml, textOf } from './xml-tree.ts';
 import type { XmlElement } from '../../transaction/xml-element.ts';
 
@@ -30,71 +36,51 @@ export const xmlBody: BodyProcessorDefinition = {
   source: 'ModSecurity v3 reference, XML; XML 1.0 and Namespaces',
   process(tx: Transaction, start: number, end: number, truncated: boolean): void {
     const bytes = tx.values.slab.subarray(start, end);
-    const encoding = encodingOf(bytes);
+    const encoding = xmlEncodingOf(bytes);
+    if (encoding === 'hidden') failBody(tx, hiddenEncodingReason);
     if (encoding === 'unknown') failBody(tx, 'XML: an unknown encoding');
+    if (typeof encoding === 'object' && encoding.width === 4) failBody(tx, 'XML: not UTF-8');
     if (encoding === 'utf-8' && !truncated && !isUtf8(bytes)) failBody(tx, 'XML: not UTF-8');
     const { parseXmlIntoArgs } = tx.control;
     tx.xmlPresent = parseXmlIntoArgs !== 'onlyArgs';
     tx.xmlTruncated = truncated;
-    const inPlace = encoding === 'utf-8' || encoding === 'unknown';
-    if (inPlace && parseXmlIntoArgs === 'off') {
-      reader.read(tx, start, end, truncated);
-      return;
-    }
-    const { root, reason, limit } = readXml(utf8Of(bytes, encoding), truncated);
-    if (reason !== null) failBody(tx, reason);
-    if (limit !== null) {
-      reachLimit(tx, limit);
-      if (tx.settings.inspectsUnparsed) addRawText(tx, SOURCE.argPost, start, end);
-    }
-    if (root === null) return;
-    if (parseXmlIntoArgs !== 'off') addArguments(tx, root);
-    if (parseXmlIntoArgs === 'onlyArgs') return;
-    tx.xmlRoot = root;
-    tx.values.addText(SOURCE.xmlText, '/*', encodeUtf8(textOf(root)));
-    addAttributes(tx, root);
+    const [from, to] = inUtf8(tx, start, end, encoding);
+    if (tx.xmlPresent) reader.read(tx, from, to, truncated);
+    if (parseXmlIntoArgs !== 'off') readArguments(tx, from, to);
   },
 };
+
+/** Where the document stands in UTF-8. */
+function inUtf8(
+  tx: Transaction,
+  start: number,
+  end: number,
+  encoding: XmlEncoding,
+): [from: number, to: number] {
+  const bytes = tx.values.slab.subarray(start, end);
+  const text = xmlInUtf8(bytes, encoding);
+  if (text === bytes) return [start, end];
+  const from = tx.values.append(text);
+  return [from, from + text.length];
+}
+
+/** Arguments from the tree; without the other rows, what the tree does not show is text. */
+function readArguments(tx: Transaction, start: number, end: number): void {
+  const { root, reason, limit } = readXml(tx.values.slab.subarray(start, end), tx.xmlTruncated);
+  if (reason !== null) failBody(tx, reason);
+  if (limit !== null) reachLimit(tx, limit);
+  const hides = limit !== null || (reason !== null && !tx.xmlPresent);
+  if (hides && tx.settings.inspectsUnparsed) addRawText(tx, SOURCE.argPost, start, end);
+  if (root !== null) addArguments(tx, root);
+}
 
 /** The tree of the XML body, made at the first call; null when there is none. */
 export function xmlRootOf(tx: Transaction): XmlElement | null {
   if (!tx.xmlPresent || tx.xmlRoot !== null) return tx.xmlRoot;
   const bytes = tx.values.slab.subarray(tx.bodyStart, tx.bodyStart + tx.requestBodyBytes);
-  tx.xmlRoot = readXml(utf8Of(bytes, encodingOf(bytes)), tx.xmlTruncated).root;
+  tx.xmlRoot = readXml(xmlInUtf8(bytes, xmlEncodingOf(bytes)), tx.xmlTruncated).root;
   tx.xmlPresent = tx.xmlRoot !== null;
   return tx.xmlRoot;
-}
-
-type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1' | 'unknown';
-
-/** XML 1.0 appendix F: the byte order mark, then what the declaration says, else UTF-8. */
-function encodingOf(bytes: Buffer): Encoding {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
-  const declaration = /^(?:\xef\xbb\xbf)?<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.-]+)["']/.exec(
-    bytes.latin1Slice(0, Math.min(bytes.length, 200)),
-  );
-  const name = declaration?.[1]?.toLowerCase() ?? 'utf-8';
-  if (/^(?:iso-?8859-1|latin1|windows-1252)$/.test(name)) return 'latin1';
-  return /^(?:utf-?8|us-ascii)$/.test(name) ? 'utf-8' : 'unknown';
-}
-
-/** The document in UTF-8; the reader passes over a mark before it. */
-function utf8Of(bytes: Buffer, encoding: Encoding): Buffer {
-  if (encoding === 'utf-16le') return Buffer.from(new TextDecoder('utf-16le').decode(bytes));
-  if (encoding === 'utf-16be') {
-    const swapped = Buffer.from(bytes.subarray(0, bytes.length & ~1)).swap16();
-    return Buffer.from(new TextDecoder('utf-16le').decode(swapped));
-  }
-  return encoding === 'latin1' ? Buffer.from(bytes.latin1Slice()) : bytes;
-}
-
-function addAttributes(tx: Transaction, root: XmlElement): void {
-  forEachElement(root, (element) => {
-    for (const { value } of element.attributes) {
-      tx.values.addText(SOURCE.xmlAttribute, '//@*', encodeUtf8(value));
-    }
-  });
 }
 
 /** Elements without child elements become arguments named by their path: `xml.order.id`. */
