@@ -1,3 +1,5 @@
+/** All settings of one resource as a table: nothing of them is left out or cut. */
+
 import { expect, test } from 'vitest';
 import { commandLineLimits } from '../limits/command-limits.ts';
 import { detailTable } from './detail-table.ts';

@@ -1,3 +1,5 @@
+/** What waits for one node: what is sent, what is replaced, and when the stream ends. */
+
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import {
