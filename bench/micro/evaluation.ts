@@ -93,7 +93,7 @@ function checkVerdict(title: string, request: SampleRequest, blocked: boolean): 
 }
 
 /** True when blocked. Without `await`: answers are there at once. */
-function inspectNow({ snapshot, body }: SampleRequest, inspector: Inspector): boolean {
+export function inspectNow({ snapshot, body }: SampleRequest, inspector: Inspector): boolean {
   const session = inspector.open(snapshot);
   let blocked = blocks(session.requestHead());
   if (!blocked) blocked = blocks(session.requestBody(body));

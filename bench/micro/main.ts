@@ -13,6 +13,7 @@ import { runGroup, type MicroGroup, type MicroResult } from './group.ts';
 import { apiCheckGroup } from './api-checks.ts';
 import { guardGroup } from './guards.ts';
 import { httpHeadGroup } from './http-heads.ts';
+import { buildLight, largeBodyGroup } from './large-bodies.ts';
 import { buildPolicy, policySource } from './policy.ts';
 import { startPool } from './pool.ts';
 import { readShapes } from './samples.ts';
@@ -25,7 +26,7 @@ const usage = `Times the parts of the engine, one at a time.
   npm run bench -- [flags]
 
   --only A,B    groups: http, guards, api-checks, transformations, scans, bodies,
-                evaluation-inline, evaluation-pool, upstream
+                evaluation-inline, evaluation-pool, large-bodies, upstream
   --task TEXT   tasks whose name holds the text
   --time N      milliseconds per task (500)
   --crs4 DIR    an unpacked CRS 4 release (WAF_CORPUS_DIR/crs/4.28.0); CRS 3 without it
@@ -45,6 +46,7 @@ interface Choice {
   readonly task: string;
   readonly timeMs: number;
   readonly ruleset: Ruleset;
+  readonly crs4: string;
   readonly out: string;
 }
 
@@ -67,11 +69,21 @@ function readChoice(): Choice | null {
   const timeMs = Number(values.time);
   if (!(timeMs >= 10 && timeMs <= 600_000)) throw new Error('--time: expected 10 to 600000');
   const { task, out } = values;
-  return { only: values.only.split(',').filter(Boolean), task, timeMs, ruleset, out };
+  return {
+    only: values.only.split(',').filter(Boolean),
+    task,
+    timeMs,
+    ruleset,
+    crs4: values.crs4,
+    out,
+  };
 }
 
 /** Groups are made one after another: each holds memory and threads only while it runs. */
-function groupMakers(ruleset: Ruleset): Record<string, () => MicroGroup | Promise<MicroGroup>> {
+function groupMakers(
+  ruleset: Ruleset,
+  crs4: string,
+): Record<string, () => MicroGroup | Promise<MicroGroup>> {
   const shapes = readShapes(join(root, 'bench', 'workloads'));
   const cacheFolder = join(root, '.cache', 'bench-databases');
   const withEngine = (make: (engine: ReturnType<typeof buildPolicy>) => MicroGroup): MicroGroup => {
@@ -90,6 +102,10 @@ function groupMakers(ruleset: Ruleset): Record<string, () => MicroGroup | Promis
       const { inspector, close } = await startPool(policySource(ruleset), cacheFolder);
       return pooledGroup(shapes, inspector, close);
     },
+    'large-bodies': () => {
+      const engine = buildLight(ruleset, crs4, cacheFolder);
+      return { ...largeBodyGroup(engine), close: () => engine.retire() };
+    },
     upstream: upstreamGroup,
   };
 }
@@ -100,9 +116,9 @@ async function main(): Promise<void> {
     process.stdout.write(usage);
     return;
   }
-  const { only, task, timeMs, ruleset, out } = choice;
+  const { only, task, timeMs, ruleset, crs4, out } = choice;
   const machine = readMachineFacts();
-  const makers = groupMakers(ruleset);
+  const makers = groupMakers(ruleset, crs4);
   const unknown = only.find((name) => !Object.hasOwn(makers, name));
   if (unknown !== undefined) throw new Error(`--only ${unknown}: there is no such group`);
   const results: MicroResult[] = [];

@@ -42,11 +42,12 @@ export function readShapes(folder: string): SampleShape[] {
   });
 }
 
-function isAttack({ expect }: WireRequest): boolean {
+function isAttack({ expect }: Pick<WireRequest, 'expect'>): boolean {
   return expect.waf !== expect.plain;
 }
 
-function parseSample(request: WireRequest): SampleRequest {
+/** A request as the front reads it. Errors: one that the parser refuses. */
+export function parseSample(request: Pick<WireRequest, 'bytes' | 'expect'>): SampleRequest {
   const parser = new RequestHeadParser();
   parser.reset(0);
   const { bytes } = request;
