@@ -11,7 +11,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   alert: 'Alerts, their rules, channels and silences',
   audit: 'Who changed what, and whether the record is whole',
   auth: 'Sign in to a remote API, second factors, passwords',
-  bot: 'Proof that a browser, or a person, is there',
+  bot: 'Challenges: prove that the client is a browser or a person',
   bundle: 'Configurations in a file, for engines without control',
   cert: 'Certificates and accounts at DNS providers',
   country: 'Rules by the country of the client',

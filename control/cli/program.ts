@@ -57,7 +57,7 @@ function addGlobalFlags(command: Command): void {
     .option('--api <url>', 'remote management API; default is the local socket (WAF_API)')
     .option('--token <token>', 'access token for --api (WAF_TOKEN)')
     .option('--ca-file <path>', 'CA certificate for --api, PEM (WAF_CA_FILE)')
-    .option('--insecure', 'take any certificate of --api')
+    .option('--insecure', 'accept any certificate of --api (no verification)')
     .option('--admin-socket <path>', 'local administration socket (WAF_ADMIN_SOCKET)')
     .option('-c, --config <path>', 'YAML file with any of these settings')
     .option('--log-level <level>', 'debug, info, warn or error')

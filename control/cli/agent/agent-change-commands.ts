@@ -60,7 +60,7 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
       }
       process.stdout.write(`${texts[textFlag(flags, 'print') ?? 'command'] ?? ''}\n`);
       process.stderr.write(
-        `Token ${answer.tokenId}, for ${answer.maxNodes} nodes until ${timeText(answer.expiresAt)}.\n`,
+        `Token ${answer.tokenId}, nodes: ${answer.maxNodes}, until ${timeText(answer.expiresAt)}.\n`,
       );
       return 0;
     },
@@ -149,7 +149,7 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['agent', 'delete'],
-    summary: 'Remove a node; its streams end at once and its certificate counts no more',
+    summary: 'Remove a node; its streams end and its certificate is no longer accepted',
     help: 'It serves its last configuration until it is stopped. It cannot enrol with the same token again.',
     arguments: agentArgument,
     flags: [],

@@ -37,7 +37,7 @@ export const agentEnrollCommand: CommandDefinition = {
     },
     {
       flags: '--ca-sha256 <hex>',
-      summary: 'SHA-256 of the authority of the controller; without it public ones are believed',
+      summary: 'SHA-256 of the authority of the controller; default: publicly trusted ones',
     },
     {
       flags: '--release-key <key>',
@@ -48,7 +48,7 @@ export const agentEnrollCommand: CommandDefinition = {
       flags: '--token-file <file>',
       summary: 'file with the enrolment token; - for standard input; or set WAF_TOKEN',
     },
-    { flags: '--again', summary: 'enrol though this machine has an identity' },
+    { flags: '--again', summary: 'enrol even if this machine has an identity' },
   ],
   run: async ({ options, output }, _args, flags) => {
     const controllerUrl = readBaseUrl(textFlag(flags, 'controller') ?? '');

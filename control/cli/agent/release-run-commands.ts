@@ -82,7 +82,7 @@ export const releaseRunCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['release', 'watch'],
-    summary: 'Show what happens in a roll-out, from its begin to its end',
+    summary: 'Follow a roll-out from its start to its end',
     help: 'Ends with 1 for a run that failed or was canceled.',
     arguments: runArgument,
     flags: [],

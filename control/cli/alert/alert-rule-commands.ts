@@ -60,7 +60,7 @@ export const alertRuleCommands: readonly CommandDefinition[] = [
     path: ['alert', 'rule-set'],
     summary: 'Create a rule, or change the one with --id',
     help:
-      'With --id, what is not named stays; channels are added.\n' +
+      'With --id, unspecified options are unchanged; channels are added.\n' +
       'Example: waf alert rule-set --name attacks --severity critical --kind security_threshold ' +
       '--threshold 100 --channel ops',
     arguments: [],
@@ -71,7 +71,7 @@ export const alertRuleCommands: readonly CommandDefinition[] = [
       ...conditionFlags,
       {
         flags: '--channel <channel>',
-        summary: 'who hears of it; repeatable',
+        summary: 'channel that gets the messages; repeatable',
         repeatable: true,
         resource: 'alert-channel',
       },
@@ -95,7 +95,7 @@ export const alertRuleCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['alert', 'replay'],
-    summary: 'Say what a rule would have done in the last day',
+    summary: 'Show what a rule would have done in the last day',
     help: 'Only security_threshold: its counts are kept. Nothing is written.',
     arguments: [{ name: '[rule]', summary: 'id or name', resource: 'alert-rule' }],
     flags: conditionFlags,

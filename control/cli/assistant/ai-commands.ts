@@ -14,7 +14,7 @@ const idArgument = [{ name: '<proposal>', summary: 'proposal id' }];
 export const aiCommands: readonly CommandDefinition[] = [
   {
     path: ['ai', 'status'],
-    summary: 'Say whether a model is set up, and which',
+    summary: 'Show whether a model is set up, and which',
     help: 'It is set up with waf system settings-set, key ai.config; nothing is sent before.',
     arguments: [],
     flags: [],

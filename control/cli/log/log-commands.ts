@@ -16,7 +16,7 @@ const logAccessCommand: CommandDefinition = {
     { flags: '--client <cidr>', summary: 'only these clients; repeatable', repeatable: true },
     { flags: '--status <code>', summary: 'only these statuses; repeatable', repeatable: true },
     { flags: '--method <name>', summary: 'only this method' },
-    { flags: '--path <prefix>', summary: 'only paths that begin so' },
+    { flags: '--path <prefix>', summary: 'only paths with this prefix' },
   ],
   run: async (context, _args, flags) => {
     const { output } = context;

@@ -111,7 +111,7 @@ export const logPolicyCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['log', 'policy-set'],
-    summary: 'Change what is recorded of requests; what is not named stays',
+    summary: 'Change what is recorded of requests; unspecified options are unchanged',
     help: 'Example: waf log policy-set --site shop --access all --access-days 14',
     published: true,
     arguments: [],

@@ -47,7 +47,7 @@ export const systemTopCommands: readonly CommandDefinition[] = [
       'Example: waf system top path --hours 1 --site SITE_ID\n' +
       'Of all requests, in whole hours: path, user-agent, method, http-version; exactly: status.\n' +
       'Of security events: attacker, country, attack, rule, target.\n' +
-      'Rare values of requests may be missing; what is shown was seen at least so often.',
+      'Rare values of requests may be missing; a shown count is never too high.',
     arguments: [{ name: '<what>', summary: names.join(', ') }],
     flags: [
       { flags: '--hours <n>', summary: 'how far back', default: '24' },

@@ -7,7 +7,7 @@ import { manifestFlag, readManifests, showPlan } from './manifest-input.ts';
 /** The command. */
 export const applyCommand: CommandDefinition = {
   path: ['apply'],
-  summary: 'Create and change resources as a manifest says',
+  summary: 'Apply a manifest: create and change the resources that it names',
   help: `All documents are applied in one transaction, or none. Kinds: Upstream, IpList, Policy,
 Site, CountryRule, Deployment. A field that a document leaves out gets its standard value; resources
 that no document names stay.

@@ -120,8 +120,8 @@ export const policyCommands: readonly CommandDefinition[] = [
     help:
       'Inspection settings (crsCore, httpPolicy, argLimits) are saved apart from all else.\n' +
       'A field of the file that is null returns to its standard value. A list is replaced whole.\n' +
-      'Example: echo "crsCore: {blockingParanoiaLevel: 2}" | waf policy update ID --file - ' +
-      '--mask crsCore.blockingParanoiaLevel',
+      'Example: echo "crsCore: {blockingParanoiaLevel: 2, detectionParanoiaLevel: 2}" | ' +
+      'waf policy update ID --file -',
     arguments: idArgument,
     flags: [
       { flags: '--name <name>', summary: 'name for people' },

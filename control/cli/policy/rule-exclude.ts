@@ -30,7 +30,7 @@ export const ruleExcludeCommand: CommandDefinition = {
   flags: [
     { flags: '--from <request>', summary: 'id of the request that was blocked', required: true },
     { flags: '--choose <n>', summary: 'number of the exclusion; 1 unless given' },
-    { flags: '--apply', summary: 'add it' },
+    { flags: '--apply', summary: 'add it; without this flag nothing is changed' },
   ],
   published: true,
   run: async (context, _args, flags) => {

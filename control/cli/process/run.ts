@@ -50,7 +50,7 @@ export const runCommand: CommandDefinition = {
     },
     {
       flags: '--management-tls <how>',
-      summary: 'its certificate: one of our own, or off for plain HTTP',
+      summary: 'own: certificate of the product or of --management-cert; off: plain HTTP',
       choices: ['own', 'off'],
       default: 'own',
     },

@@ -85,7 +85,7 @@ const listFlags: readonly ListFlag[] = [
 export const botCommands: readonly CommandDefinition[] = [
   {
     path: ['bot', 'show'],
-    summary: 'Show what clients of a site prove before they are served',
+    summary: 'Show which challenge clients of a site must solve',
     help: '',
     arguments: [{ name: '<site>', summary: 'id or name', resource: 'site' }],
     flags: [],
@@ -99,10 +99,10 @@ export const botCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['bot', 'set'],
-    summary: 'Change what clients of a site prove; what is not named stays',
+    summary: 'Change the challenge for clients of a site; unspecified options are unchanged',
     help:
       'browser: the browser works on a puzzle by itself; human: a person answers, too.\n' +
-      'Clients that are no browsers get 403: exempt their paths or trust their addresses.\n' +
+      'Clients that are not browsers get 403: exempt their paths or trust their addresses.\n' +
       'Example: waf bot set shop --mode browser --difficulty 16 --exempt-path /api',
     arguments: [{ name: '<site>', summary: 'id or name', resource: 'site' }],
     flags: [

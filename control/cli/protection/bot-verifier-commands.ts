@@ -34,7 +34,7 @@ const idArgument = [{ name: '<verifier>', summary: 'its name: letters, digits an
 export const botVerifierCommands: readonly CommandDefinition[] = [
   {
     path: ['bot', 'verifier-list'],
-    summary: 'List the services of others that verify people',
+    summary: 'List third-party services that verify people',
     help: '',
     arguments: [],
     flags: [],
@@ -45,7 +45,7 @@ export const botVerifierCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['bot', 'verifier-set'],
-    summary: 'Have a service of others verify people; what is not named stays',
+    summary: 'Let a third-party service verify people; unspecified options are unchanged',
     help:
       'For sites in mode human. Visitors load the script of the service; the node sends it their\n' +
       'addresses. "*" stands for all sites that no verifier names.\n' +
@@ -85,7 +85,7 @@ export const botVerifierCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['bot', 'verifier-delete'],
-    summary: 'Verify people without a service again',
+    summary: 'Remove a verification service; the built-in question returns',
     help: '',
     arguments: idArgument,
     flags: [],

@@ -28,7 +28,7 @@ export const countryCommands: readonly CommandDefinition[] = [
     path: ['country', 'set'],
     summary: 'Create a country rule, or change the one with --id',
     help:
-      'With --id, what is not named stays; countries and places are added.\n' +
+      'With --id, unspecified options are unchanged; countries and places are added.\n' +
       'Example: waf country set --name embargo --kind deny --country KP --country IR',
     arguments: [],
     flags: [

@@ -179,7 +179,7 @@ export const ipListCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['ip-list', 'lookup'],
-    summary: 'Say what the bound lists decide for an address',
+    summary: 'Show what the bound lists decide for an address',
     help: '',
     arguments: [{ name: '<ip>', summary: 'address of a client' }],
     flags: [
@@ -215,7 +215,7 @@ export const ipListCommands: readonly CommandDefinition[] = [
   {
     path: ['ip-list', 'bind'],
     summary: 'Let an IP list decide for the deployment, a policy or a site',
-    help: 'What is not named stays. Example: waf ip-list bind ID --kind deny --site SITE',
+    help: 'Unspecified options are unchanged. Example: waf ip-list bind ID --kind deny --site SITE',
     arguments: idArgument,
     flags: [
       { flags: '--kind <kind>', summary: 'what happens', choices: kinds, required: true },

@@ -36,7 +36,7 @@ export const rateLimitCommands: readonly CommandDefinition[] = [
     path: ['rate-limit', 'set'],
     summary: 'Create or change a rate limit; the same path and methods are the same limit',
     help:
-      'What is not named stays.\n' +
+      'Unspecified options are unchanged.\n' +
       'Example: waf rate-limit set --site SITE --path /login --requests 5 --window 60 --action ban',
     arguments: [],
     flags: [

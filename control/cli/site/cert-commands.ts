@@ -101,7 +101,7 @@ export const certCommands: readonly CommandDefinition[] = [
     summary: 'Renew a certificate that was ordered here, when it is due',
     help: '',
     arguments: idArgument,
-    flags: [{ flags: '--force', summary: 'although it is not due' }],
+    flags: [{ flags: '--force', summary: 'renew it even if it is not due' }],
     run: async (context, [id = ''], flags) => {
       const { RenewCertResponseSchema } = await import('../../../proto/gen/waf/v1/cert_pb.ts');
       const { certs } = await context.api();
@@ -154,7 +154,7 @@ export const certCommands: readonly CommandDefinition[] = [
 function keepCommand(word: 'import' | 'upload'): CommandDefinition {
   return {
     path: ['cert', word],
-    summary: 'Keep a certificate of your own with its key and chain',
+    summary: 'Store your own certificate with its key and chain',
     help:
       `Example: waf cert ${word} --name shop --cert fullchain.pem --key privkey.pem\n` +
       'The certificate file may hold the chain too. - reads standard input.',

@@ -46,7 +46,7 @@ export const siteMoveCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['site', 'import'],
-    summary: 'Create sites from what export wrote',
+    summary: 'Create sites from an export',
     help: 'Takes one configuration or an archive of several; - reads standard input.',
     arguments: [{ name: '<file>', summary: 'file, or -' }],
     flags: [],
@@ -78,7 +78,7 @@ export const siteMoveCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['site', 'preview'],
-    summary: 'Show what nodes are given for a site',
+    summary: 'Show the configuration of a site as nodes get it',
     help: '',
     arguments: idArgument,
     flags: [],
