@@ -13,6 +13,8 @@ export interface ServingState {
   readonly connected: boolean;
   /** Revision that it is to serve. */
   readonly target: bigint;
+  /** A later one is being made. */
+  readonly publishing: boolean;
   readonly serves: bigint;
   readonly tried: bigint;
   readonly failure: string;
@@ -22,12 +24,13 @@ export interface ServingState {
 export async function readServing({ agents }: ApiClient): Promise<ServingState | null> {
   try {
     const { items } = await agents.listNodes({ localOnly: true });
-    const { targetRevision } = await agents.getNodeServingState({ nodeId: 'local' });
+    const { targetRevision, publishing } = await agents.getNodeServingState({ nodeId: 'local' });
     const node = items[0];
     if (node === undefined) return null;
     return {
       connected: node.connectionStatus !== 'OFFLINE',
       target: targetRevision,
+      publishing,
       serves: node.configRevision,
       tried: node.attemptConfigRevision,
       failure: node.applyResult === 'failure' ? node.applyError : '',
@@ -56,7 +59,7 @@ export async function awaitServing(
     const state = await readServing(api);
     if (state === null) return;
     const published = state.target > before.target;
-    if (!published && passedMs > publishNoticeMs) return;
+    if (!published && !state.publishing && passedMs > publishNoticeMs) return;
     if (published && state.serves >= state.target) {
       if (noticed) output.note(`served after ${Math.round(passedMs / 1000)} s`);
       return;

@@ -88,7 +88,14 @@ test('a visual rule with a field that means nothing is refused', async () => {
   }
 });
 
-const before: ServingState = { connected: true, target: 1n, serves: 1n, tried: 1n, failure: '' };
+const before: ServingState = {
+  connected: true,
+  target: 1n,
+  publishing: false,
+  serves: 1n,
+  tried: 1n,
+  failure: '',
+};
 
 /** A node whose configuration and state follow from how often it was asked. */
 function nodeOf(states: readonly object[]): ApiClient {
@@ -99,9 +106,9 @@ function nodeOf(states: readonly object[]): ApiClient {
     agents: {
       listNodes: () => Promise.resolve({ items: [{ connectionStatus: 'LOCAL', ...at() }] }),
       getNodeServingState: () => {
-        const { targetRevision } = at();
+        const { targetRevision, publishing = false } = at();
         asked++;
-        return Promise.resolve({ targetRevision });
+        return Promise.resolve({ targetRevision, publishing });
       },
     },
   } as unknown as ApiClient;
@@ -120,6 +127,12 @@ const next = { targetRevision: 2n, configRevision: 1n, attemptConfigRevision: 1n
 test('a change that is served at once, or changes nothing, needs no word', async () => {
   expect(await notesOf([old, next, { ...next, configRevision: 2n }])).toBe('');
   expect(await notesOf([old])).toBe('');
+});
+
+test('a command waits for a publication that takes long, and for the node then', async () => {
+  const slow = Array.from({ length: 25 }, () => ({ ...old, publishing: true }));
+  const notes = await notesOf([...slow, next, { ...next, configRevision: 2n }]);
+  expect(notes).toMatch(/^Saved\. Compiling rules…\nserved after \d+ s\n$/);
 });
 
 test('a node that cannot serve the change says why', async () => {

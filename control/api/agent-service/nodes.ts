@@ -109,6 +109,7 @@ export function getNodeServingState(
       targetRevision: revision,
       artifactSha256: current?.signed.sha256 ?? '',
       siteIds: facts.assigned ? [...(current?.siteIds ?? [])] : [],
+      publishing: parts.publisher.progress().waiting,
     };
   };
 }

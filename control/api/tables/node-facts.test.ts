@@ -211,6 +211,20 @@ async function publishAgain(): Promise<void> {
     expect((now['items'] as object[]).length).toBeGreaterThan(before);
   });
   await ask('AgentService/ListConfigBundles', { page: { page: 2, pageSize: 1 } });
+  await askWhilePublishing();
+}
+
+/** Changes something and asks at once, until an answer comes before the publication. */
+async function askWhilePublishing(): Promise<void> {
+  let made = 0;
+  await until(async () => {
+    made++;
+    const upstreams = [{ inline: { url: 'http://127.0.0.1:1', weight: 1 } }];
+    const site = { name: `more${made}`, primaryHost: `more${made}.example`, upstreams };
+    await ask('SiteService/CreateSite', { site: { ...site, status: 'RESOURCE_STATUS_ACTIVE' } });
+    const state = await ask('AgentService/GetNodeServingState', { nodeId: 'local' });
+    expect(state['publishing']).toBe(true);
+  });
 }
 
 /** Posts JSON over the network, whatever the certificate; resolves to the status. */
