@@ -23,8 +23,8 @@ export async function findEventOfRequest(
   const [newest] = items;
   if (newest === undefined) {
     throw badFlag(
-      `no security event has the request id ${requestId}; requests that nothing noticed leave ` +
-        'none, and events arrive within a second',
+      `No security event has the request id ${requestId}. Requests that nothing noticed leave ` +
+        'none; a new event arrives within a second.',
     );
   }
   if (items.length > 1) output.note(`${items.length} events have this request id: the newest.`);

@@ -11,6 +11,7 @@ import { textFlag } from '../command.ts';
 import { describedRequest, requestFlags } from './described-request.ts';
 import { badFlag } from '../input.ts';
 import { waitFor } from '../policy-progress.ts';
+import { findEventOfRequest } from '../log/found-event.ts';
 import { printable } from '../show.ts';
 
 const columns = ['STEP', 'SAW', 'DECIDED'];
@@ -43,21 +44,9 @@ export const explainCommand: CommandDefinition = {
 };
 
 async function explainSeen(context: CommandContext, requestId: string): Promise<number> {
-  const { SecurityEventOutcome, SecurityEventSchema } =
-    await import('../../../proto/gen/waf/v1/log_pb.ts');
+  const { SecurityEventSchema } = await import('../../../proto/gen/waf/v1/log_pb.ts');
   const { toJson } = await import('@bufbuild/protobuf');
-  const { logs } = await context.api();
-  const { items } = await logs.querySecurityEvents({
-    uniqueId: requestId,
-    outcome: SecurityEventOutcome.ANY,
-  });
-  const [event] = items;
-  if (event === undefined) {
-    throw badFlag(
-      'no security event has this request id; requests that nothing noticed leave none, and ' +
-        'events arrive within a second',
-    );
-  }
+  const { event } = await findEventOfRequest(await context.api(), context.output, requestId);
   context.output.result(toJson(SecurityEventSchema, event), { columns, rows: rowsSeen(event) });
   const verdict = event.blocked ? 'blocked' : 'passed';
   context.output.line(`${verdict}, status ${event.status}, inbound score ${event.anomalyScore}`);
