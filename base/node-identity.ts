@@ -57,13 +57,13 @@ export function readNodeIdentity(path: string): NodeIdentity {
     if (statSync(path).size > nodeIdentityLimits.fileBytesMax) throw new Error('too large');
     value = JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {
-    const message = `${path} cannot be read: enrol this node with waf agent enroll`;
+    const message = `${path} cannot be read: enroll this node with waf agent enroll`;
     throw new AppError('identity_unreadable', message, { source: 'config', cause });
   }
   const record = (value ?? {}) as Readonly<Record<string, unknown>>;
   const missing = fields.find((name) => typeof record[name] !== 'string' || record[name] === '');
   if (missing === undefined) return value as NodeIdentity;
-  const message = `${path} lacks ${missing}: enrol this node again with waf agent enroll`;
+  const message = `${path} lacks ${missing}: enroll this node again with waf agent enroll`;
   throw new AppError('identity_unreadable', message, { source: 'config' });
 }
 

@@ -35,7 +35,7 @@ export const permissionCodes: readonly (readonly [code: string, description: str
   ['agent:read', 'See nodes'],
   ['agent:write', 'Change nodes'],
   ['agent:delete', 'Remove nodes'],
-  ['agent:install', 'Enrol nodes'],
+  ['agent:install', 'Enroll nodes'],
   ['agent_group:read', 'See node groups'],
   ['agent_group:write', 'Create and change node groups'],
   ['agent_group:delete', 'Remove node groups'],

@@ -9,7 +9,7 @@ export const commandLineLimits = {
   importRulePagesMax: 100,
   /** Entries of an IP list sent in one call; some 6 MB. */
   importBatchEntries: 50_000,
-  /** The authority that a controller shows to machines that enrol. */
+  /** The authority that a controller shows to machines that enroll. */
   bootstrapBytesMax: 65_536,
   /** A file of settings. */
   configBytesMax: 65_536,

@@ -1,12 +1,12 @@
 /** The bounds of enrolled nodes: tokens, identities, commands and releases. */
 
-/** Enrolment, and what a node proves itself with. */
+/** Enrollment, and what a node proves itself with. */
 export const nodeLimits = {
-  /** Lifetime of an enrolment token, in seconds; the bounds are those of the contract. */
+  /** Lifetime of an enrollment token, in seconds; the bounds are those of the contract. */
   tokenTtlSecondsMin: 60,
   tokenTtlSecondsMax: 2_592_000,
   tokenTtlSecondsDefault: 86_400,
-  /** Nodes that one token enrols; stated in the contract. */
+  /** Nodes that one token enrolls; stated in the contract. */
   nodesPerTokenMax: 1_000,
   /** Tokens that are kept; those that ended go first. */
   tokensMax: 10_000,

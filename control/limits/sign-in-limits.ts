@@ -2,7 +2,7 @@
 
 /** Sessions, identity providers, and failures that lock. */
 export const signInLimits = {
-  /** Enrolments of a second factor that wait for their code. */
+  /** Enrollments of a second factor that wait for their code. */
   enrollmentsMax: 1_000,
   /** Challenges that wait for their answer. */
   challengesMax: 10_000,

@@ -1,4 +1,4 @@
-/** Owns the collections of enrolment: tokens, their uses, and what nodes prove themselves with. */
+/** Owns the collections of enrollment: tokens, their uses, and what nodes prove themselves with. */
 
 import type {
   AgentIdentityRecord,
@@ -10,7 +10,7 @@ import type { SeenIndexRecord } from '../domain/release/release-index.ts';
 import type { UpgradeRunRecord } from '../domain/release/upgrade-run.ts';
 import type { Collection } from './collection.ts';
 
-/** Tokens with which nodes enrol. */
+/** Tokens with which nodes enroll. */
 export const enrollmentTokens: Collection<EnrollmentTokenRecord> = {
   name: 'enrollment-tokens',
   indexes: {},

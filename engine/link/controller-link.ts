@@ -252,7 +252,7 @@ class Link {
     switch (message.case) {
       case 'welcome':
         refuseOtherVersions(message.value);
-        // An enrolled node believes the key of its enrolment alone.
+        // An enrolled node believes the key of its enrollment alone.
         if (this.#options.enrolled === undefined) {
           this.#signingKey = message.value.bundleSigningPublicKey;
         }

@@ -29,7 +29,7 @@ const nothing = new Uint8Array();
 /** Where evidence goes. */
 export interface EvidenceUploadOptions {
   readonly agentId: string;
-  /** Of the enrolment; '' for the built-in node. */
+  /** Of the enrollment; '' for the built-in node. */
   readonly streamToken?: string;
   readonly transport: () => Transport;
   readonly logger: Logger;

@@ -1,4 +1,4 @@
-/** Proves that a node serves only what was granted to it, by the key of its enrolment, in order. */
+/** A node serves only what was granted to it, by the key of its enrollment, in order. */
 
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Remote nodes end to end: the printed command's enrolment, serving, a controller that goes away
+ * Remote nodes end to end: the printed command's enrollment, serving, a controller that goes away
  * and comes back, revocation. Each node has a data folder and ports of its own.
  */
 
@@ -42,7 +42,7 @@ afterAll(async () => {
 }, 60_000);
 
 test.skipIf(missingBuild !== null)(
-  'three nodes enrol by the printed token, serve, lose the controller, and end when deleted',
+  'three nodes enroll by the printed token, serve, lose the controller, and end when deleted',
   async () => {
     const enrollment = makeEnrollment(waf, 3);
 
@@ -119,7 +119,7 @@ function holds(check: () => void | Promise<void>, timeout: number): Promise<void
   return vi.waitFor(check, { timeout, interval: 200 });
 }
 
-/** Downloads the package from the controller, unpacks it and enrols with it. */
+/** Downloads the package from the controller, unpacks it and enrolls with it. */
 async function enrollByScript(printed: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'waf-node-'));
   const script = printed.replace(/^exec .*$/m, '"$work/waf/waf" version; rm -rf "$work"');

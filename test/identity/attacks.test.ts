@@ -74,7 +74,7 @@ describe('whoever knows the name of a session', () => {
 });
 
 describe('whoever holds a stolen session', () => {
-  test('does not replace a second factor by an enrolment that was begun before', async () => {
+  test('does not replace a second factor by an enrollment that was begun before', async () => {
     const user = await addUser();
     const token = tokenOf(await login(user));
     const { Secret, TOTP } = await import('otpauth');

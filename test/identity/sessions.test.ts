@@ -146,7 +146,7 @@ describe('a session ends', () => {
 
   test('with what was begun before: an open challenge', async () => {
     const user = await addUser();
-    const [recovery = ''] = await enrol(user);
+    const [recovery = ''] = await enroll(user);
     const asked = await login(user);
     expect(asked.body['challengeRequired']).toBe(true);
     await waf.call('UserService/ResetPassword', { userId: user.id, password: 'another password' });
@@ -159,8 +159,8 @@ describe('a session ends', () => {
   });
 });
 
-/** Enrols a second factor; resolves to the recovery codes. */
-async function enrol(user: User): Promise<string[]> {
+/** Enrolls a second factor; resolves to the recovery codes. */
+async function enroll(user: User): Promise<string[]> {
   const token = tokenOf(await login(user));
   const begun = await waf.call('AuthService/BeginTOTPEnrollment', {}, { token });
   const { secret, enrollmentToken } = begun.body as { secret: string; enrollmentToken: string };
@@ -195,7 +195,7 @@ describe('limits', () => {
 
   test('a stolen session does not get to guess codes', async () => {
     const user = await addUser();
-    const [first = '', second = ''] = await enrol(user);
+    const [first = '', second = ''] = await enroll(user);
     const asked = await login(user);
     const entered = await waf.call(
       'AuthService/CompleteAuthenticationChallenge',

@@ -40,7 +40,7 @@ export function makeEnrollment(waf: Product, count: number): Enrollment {
   return { controller, token, pin, printed };
 }
 
-/** Enrols a folder; what the command printed. */
+/** Enrolls a folder; what the command printed. */
 export function enroll(
   data: string,
   { controller, token, pin }: Omit<Enrollment, 'printed'>,

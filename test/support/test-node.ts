@@ -42,7 +42,7 @@ export async function issueTestToken(waf: TestControl, count: number): Promise<s
   return String(body['token']);
 }
 
-/** Enrols a node over the socket. */
+/** Enrolls a node over the socket. */
 export async function enrollTestNode(
   waf: TestControl,
   enrollmentToken: string,

@@ -25,7 +25,7 @@ import { showAgent } from './show-node.ts';
 
 const plainText = /^[\x20-\x7e\u00a0-\uffff]*$/;
 
-/** A node that enrols again keeps its id; what it proved itself with before counts no more. */
+/** A node that enrolls again keeps its id; what it proved itself with before counts no more. */
 export function enroll(parts: ApiParts): Method<typeof AgentService, 'enroll'> {
   return async (request, context) => {
     refuseInTheClear(context, parts.secureCookies);
@@ -76,7 +76,7 @@ function refuseInTheClear(context: HandlerContext, secured: boolean): void {
   if (secured || context.values.get(entranceKey) === 'socket') return;
   throw refusal(
     'failed_precondition',
-    'nodes enrol over HTTPS only: run the controller without --management-tls off',
+    'nodes enroll over HTTPS only: run the controller without --management-tls off',
   );
 }
 
@@ -135,7 +135,7 @@ function agentOf(
   }
   const others = tx.list(agents).filter(({ tenantId }) => tenantId === token.tenantId);
   if (others.some((other) => other.fingerprint === fingerprint)) {
-    throw refusal('aborted', 'fingerprint: the node enrols twice at once; try again');
+    throw refusal('aborted', 'fingerprint: the node enrolls twice at once; try again');
   }
   const name = freeName(hostname, id, new Set(others.map((other) => other.name)));
   const status = 'AGENT_STATUS_OFFLINE' as const;

@@ -83,7 +83,7 @@ export function getNodeInstallStatus(
   return ({ tokenId }, context) => {
     const token = parts.store.get(enrollmentTokens, requireText(tokenId, 'tokenId'));
     if (token === undefined || token.tenantId !== callerOf(context).tenantId) {
-      throw notFound('enrolment token', tokenId);
+      throw notFound('enrollment token', tokenId);
     }
     return {
       tokenId,
@@ -100,7 +100,7 @@ function makeRoom(tx: WriteStore, now: string): void {
   if (tx.count(enrollmentTokens) < nodeLimits.tokensMax) return;
   const ended = tx.list(enrollmentTokens).filter(({ expiresAt }) => expiresAt <= now);
   if (ended.length === 0) {
-    throw refusal('resource_exhausted', 'there are too many enrolment tokens: let some expire');
+    throw refusal('resource_exhausted', 'there are too many enrollment tokens: let some expire');
   }
   for (const { id } of ended) {
     for (const row of tx.find(enrollments, 'token', id)) tx.remove(enrollments, row.id);

@@ -17,7 +17,7 @@ import { issueToken } from './enrollment-tokens.ts';
 const proxyHttpAddr = '0.0.0.0:80';
 const proxyHttpsAddr = '0.0.0.0:443';
 
-/** Commands that install and enrol a node. */
+/** Commands that install and enroll a node. */
 export function createNodeInstallation(
   parts: ApiParts,
 ): Method<typeof AgentService, 'createNodeInstallation'> {

@@ -1,4 +1,4 @@
-/** Owns the caller's second factor: status, enrolment, removal, recovery codes. */
+/** Owns the caller's second factor: status, enrollment, removal, recovery codes. */
 
 import { randomBytes } from 'node:crypto';
 import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -21,7 +21,7 @@ interface Enrollment {
   readonly expiresAtMs: number;
 }
 
-/** Enrolments that wait for their code; a restart forgets them. */
+/** Enrollments that wait for their code; a restart forgets them. */
 const enrollments = new Map<string, Enrollment>();
 
 /** Which second factors the caller has. */
@@ -79,7 +79,7 @@ export function confirmTotpEnrollment(
     const { secret } = enrollment;
     const totp: TotpRecord = { secret, confirmedAt, lastStep, recoverySha256: sha256 };
     await changeFactor(parts, caller, 'enable_totp', (now) => {
-      // Another enrolment came first: only its code may replace it.
+      // Another enrollment came first: only its code may replace it.
       if (now !== undefined && now.confirmedAt !== '') throw alreadyOn();
       return totp;
     });

@@ -108,7 +108,7 @@ describe('who is admitted', () => {
     expect(stream.heard).toEqual([]);
   });
 
-  test('a certificate that enrolment replaced counts no more', async () => {
+  test('a certificate that enrollment replaced counts no more', async () => {
     const node = await freshNode();
     await enrollTestNode(waf, token, `fresh-${count}`);
     expect(await open(node).ended).toContain('not enrolled');

@@ -95,7 +95,7 @@ test('every field of the services of nodes follows a fact', async () => {
     const { items } = await ask('AgentService/ListNodes', { query: nodes[0]!.id });
     expect(items).toMatchObject([{ connectionStatus: 'OFFLINE' }]);
   });
-  await enrolAnother(token);
+  await enrollAnother(token);
   await publishAgain();
   await readNodes(nodes);
   await ask('AgentService/DeleteAgent', { id: nodes[1]!.id });
@@ -189,8 +189,8 @@ async function useGroups(nodes: readonly TestNode[]): Promise<void> {
   }
 }
 
-/** A node on another system, which enrols over the network. */
-async function enrolAnother(enrollmentToken: string): Promise<void> {
+/** A node on another system, which enrolls over the network. */
+async function enrollAnother(enrollmentToken: string): Promise<void> {
   const system = { hostname: 'mac', os: 'darwin', arch: 'arm64', version: '2.0.0' };
   const asked = { enrollmentToken, fingerprint: 'third', ...system };
   const body = JSON.stringify(asked);

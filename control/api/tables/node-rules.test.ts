@@ -1,5 +1,5 @@
 /**
- * Runs the table of rules on enrolment, nodes and installations, one line of node-rules.jsonl a
+ * Runs the table of rules on enrollment, nodes and installations, one line of node-rules.jsonl a
  * rule, in order, and counts what ran.
  */
 
@@ -39,7 +39,7 @@ describe('rules on nodes', () => {
     }
   });
 
-  test('a token that has ended enrols nobody, nor one that it enrolled before', async () => {
+  test('a token that has ended enrolls nobody, nor one that it enrolled before', async () => {
     const { body } = await waf.call('AgentService/IssueEnrollmentToken', {
       ttlSeconds: 60,
       maxNodes: 2,

@@ -125,7 +125,7 @@ function countedBatch() {
   return { toMs: BigInt(Date.now()), deltas: [{ ...delta, durations: [...durations, 2n] }] };
 }
 
-/** Enrolled nodes, as enrolment would leave them. */
+/** Enrolled nodes, as enrollment would leave them. */
 async function addAgents(folder: string): Promise<void> {
   const kv = openLmdbKv({ folder, durable: false });
   const store = await openStore(kv, systemClock);

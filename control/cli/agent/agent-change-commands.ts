@@ -14,9 +14,9 @@ import type { Table } from '../output.ts';
 import { showMessage, timeText } from '../show.ts';
 
 const tokenFlags: readonly FlagDefinition[] = [
-  { flags: '--tag <tag>', summary: 'label of the nodes that enrol', repeatable: true },
+  { flags: '--tag <tag>', summary: 'label of the nodes that enroll', repeatable: true },
   { flags: '--ttl <seconds>', summary: '60 to 2592000; default 86400' },
-  { flags: '--nodes <n>', summary: 'nodes that may enrol, 1 to 1000; default 1' },
+  { flags: '--nodes <n>', summary: 'nodes that may enroll, 1 to 1000; default 1' },
 ];
 const agentArgument = [{ name: '<node>', summary: 'id or name', resource: 'node' }] as const;
 
@@ -24,8 +24,8 @@ const agentArgument = [{ name: '<node>', summary: 'id or name', resource: 'node'
 export const agentChangeCommands: readonly CommandDefinition[] = [
   {
     path: ['agent', 'install'],
-    summary: 'Print the command that installs and enrols a node',
-    help: 'The command holds the enrolment secret: whoever has it can enrol a node until it expires.',
+    summary: 'Print the command that installs and enrolls a node',
+    help: 'The command holds the enrollment secret: whoever has it can enroll a node until it expires.',
     arguments: [],
     flags: [
       {
@@ -67,7 +67,7 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['agent', 'install-status'],
-    summary: 'Show how many nodes used an enrolment token',
+    summary: 'Show how many nodes used an enrollment token',
     help: '',
     arguments: [{ name: '<token>', summary: 'id of the token' }],
     flags: [],
@@ -91,7 +91,7 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['agent', 'token'],
-    summary: 'Issue an enrolment token; it is shown once',
+    summary: 'Issue an enrollment token; it is shown once',
     help: '',
     arguments: [],
     flags: tokenFlags,
@@ -150,7 +150,7 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
   {
     path: ['agent', 'delete'],
     summary: 'Remove a node; its streams end and its certificate is no longer accepted',
-    help: 'It serves its last configuration until it is stopped. It cannot enrol with the same token again.',
+    help: 'It serves its last configuration until it is stopped. It cannot enroll with the same token again.',
     arguments: agentArgument,
     flags: [],
     run: async (context, [id = '']) => {

@@ -1,4 +1,4 @@
-/** Which authority of a controller is believed at enrolment. */
+/** Which authority of a controller is believed at enrollment. */
 
 import { createHash, X509Certificate } from 'node:crypto';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * `waf agent enroll`: turns an enrolment token into this machine's identity. Before the controller
+ * `waf agent enroll`: turns an enrollment token into this machine's identity. Before the controller
  * has proved itself nothing secret is sent: its authority is fetched and compared with the hash in
  * the command, or publicly trusted.
  */
@@ -26,7 +26,7 @@ import { readInputText } from '../input.ts';
 /** The command. */
 export const agentEnrollCommand: CommandDefinition = {
   path: ['agent', 'enroll'],
-  summary: 'Enrol this machine as a node of a controller',
+  summary: 'Enroll this machine as a node of a controller',
   help: 'waf agent install on the controller prints the whole command. Writes node/identity.json below the data folder.',
   arguments: [],
   flags: [
@@ -46,9 +46,9 @@ export const agentEnrollCommand: CommandDefinition = {
     },
     {
       flags: '--token-file <file>',
-      summary: 'file with the enrolment token; - for standard input; or set WAF_TOKEN',
+      summary: 'file with the enrollment token; - for standard input; or set WAF_TOKEN',
     },
-    { flags: '--again', summary: 'enrol even if this machine has an identity' },
+    { flags: '--again', summary: 'enroll even if this machine has an identity' },
   ],
   run: async ({ options, output }, _args, flags) => {
     const controllerUrl = readBaseUrl(textFlag(flags, 'controller') ?? '');
@@ -56,7 +56,7 @@ export const agentEnrollCommand: CommandDefinition = {
     const token = readToken(textFlag(flags, 'tokenFile'), options);
     const path = identityFile(options.data);
     if (existsSync(path) && !switchFlag(flags, 'again')) {
-      throw bad(`${path} exists: this machine is enrolled; --again enrols it anew`);
+      throw bad(`${path} exists: this machine is enrolled; --again enrolls it anew`);
     }
     makeFolder(options.data);
     const ca = await readAuthority(controllerUrl, textFlag(flags, 'caSha256'), options);
@@ -81,11 +81,11 @@ export const agentEnrollCommand: CommandDefinition = {
   },
 };
 
-/** The enrolment token; a file or the environment keep it off command lines. Errors: bad_flag. */
+/** The enrollment token; a file or the environment keep it off command lines. Errors: bad_flag. */
 function readToken(file: string | undefined, { token }: GlobalOptions): string {
   if (file === undefined) {
     if (token !== undefined) return token;
-    throw bad('the enrolment token is required: --token-file, WAF_TOKEN or --token');
+    throw bad('the enrollment token is required: --token-file, WAF_TOKEN or --token');
   }
   const text = readInputText(file).trim();
   if (text !== '') return text;
@@ -105,7 +105,7 @@ function fingerprintOf(identityPath: string): string {
   }
   const text = readFileSync(path, 'utf8').trim();
   if (/^[0-9a-f]{64}$/.test(text)) return text;
-  throw bad(`${path} is damaged: remove it, then enrol with a new token`);
+  throw bad(`${path} is damaged: remove it, then enroll with a new token`);
 }
 
 async function enroll(

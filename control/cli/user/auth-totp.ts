@@ -29,7 +29,7 @@ export const authTotpStatusCommand: CommandDefinition = {
   },
 };
 
-/** Enrolment, in one go. */
+/** Enrollment, in one go. */
 export const authTotpEnableCommand: CommandDefinition = {
   path: ['auth', 'totp', 'enable'],
   summary: 'Switch a second factor on',

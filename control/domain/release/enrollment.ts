@@ -1,18 +1,18 @@
 /**
- * Owns who may enrol: what a token allows, for how long and for how many. Pure decisions; secrets
+ * Owns who may enroll: what a token allows, for how long and for how many. Pure decisions; secrets
  * come as hashes only.
  */
 
 import { nodeLimits } from '../../limits/node-limits.ts';
 import { invalidField, refusal } from '../errors.ts';
 
-/** A token with which nodes enrol. The secret itself is shown once and never kept. */
+/** A token with which nodes enroll. The secret itself is shown once and never kept. */
 export interface EnrollmentTokenRecord {
   readonly id: string;
   readonly tenantId: string;
   /** SHA-256 of the secret, hex. */
   readonly secretSha256: string;
-  /** Given to the nodes that it enrols. */
+  /** Given to the nodes that it enrolls. */
   readonly tags: readonly string[];
   readonly maxNodes: number;
   /** RFC 3339. */
@@ -113,13 +113,13 @@ export function admitToToken(
   if (known !== undefined && known.deletedAt !== '') {
     throw refusal(
       'permission_denied',
-      'enrollmentToken: this node was deleted; issue a new token to enrol it again',
+      'enrollmentToken: this node was deleted; issue a new token to enroll it again',
     );
   }
   if (known === undefined && registered >= token.maxNodes) {
     throw refusal(
       'resource_exhausted',
-      `enrollmentToken: it enrols ${token.maxNodes} nodes and has done so; issue a new one`,
+      `enrollmentToken: it enrolls ${token.maxNodes} nodes and has done so; issue a new one`,
     );
   }
 }

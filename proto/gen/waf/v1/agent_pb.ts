@@ -3723,13 +3723,13 @@ export const AgentStatusSchema: GenEnum<AgentStatus, AgentStatusJson> = /*@__PUR
   enumDesc(file_waf_v1_agent, 0);
 
 /**
- * Enrols nodes and manages what they run.
+ * Enrolls nodes and manages what they run.
  *
  * @generated from service waf.v1.AgentService
  */
 export const AgentService: GenService<{
   /**
-   * Turns an enrolment token into the identity of a node.
+   * Turns an enrollment token into the identity of a node.
    *
    * @generated from rpc waf.v1.AgentService.Enroll
    */
@@ -3819,7 +3819,7 @@ export const AgentService: GenService<{
     output: typeof RetryNodeConfigResponseSchema;
   },
   /**
-   * Issues a token with which nodes can enrol.
+   * Issues a token with which nodes can enroll.
    *
    * @generated from rpc waf.v1.AgentService.IssueEnrollmentToken
    */
@@ -3839,7 +3839,7 @@ export const AgentService: GenService<{
     output: typeof CreateNodeInstallationResponseSchema;
   },
   /**
-   * Says how many nodes used an enrolment token.
+   * Says how many nodes used an enrollment token.
    *
    * @generated from rpc waf.v1.AgentService.GetNodeInstallStatus
    */

@@ -905,7 +905,7 @@ export type BeginTOTPEnrollmentResponse = Message<"waf.v1.BeginTOTPEnrollmentRes
   provisioningUri: string;
 
   /**
-   * When the enrolment lapses.
+   * When the enrollment lapses.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */
@@ -940,7 +940,7 @@ export type BeginTOTPEnrollmentResponseJson = {
   provisioningUri?: string;
 
   /**
-   * When the enrolment lapses.
+   * When the enrollment lapses.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */

@@ -29,7 +29,7 @@ export type RenewIdentityRequest = Message<"waf.runtime.v1.RenewIdentityRequest"
   agentId: string;
 
   /**
-   * Token from its enrolment.
+   * Token from its enrollment.
    *
    * @generated from field: string stream_token = 2;
    */
@@ -64,7 +64,7 @@ export type RenewIdentityRequestJson = {
   agentId?: string;
 
   /**
-   * Token from its enrolment.
+   * Token from its enrollment.
    *
    * @generated from field: string stream_token = 2;
    */
