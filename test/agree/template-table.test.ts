@@ -183,6 +183,19 @@ const rows: Readonly<Record<string, Row>> = {
       },
     ],
   },
+  'XML in an encoding that hides ASCII (UTF-7, EBCDIC, ...)': {
+    light: '400',
+    others: '400',
+    probes: [
+      {
+        what: 'UTF-7',
+        headers: ['Content-Type: application/xml'],
+        body: `<?xml version="1.0" encoding="UTF-7"?><a>x</a>`,
+        light: refused(400),
+        others: refused(400),
+      },
+    ],
+  },
 };
 
 /** What `send` does not read: the bytes say it. */
