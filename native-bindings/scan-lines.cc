@@ -13,11 +13,10 @@ namespace {
 constexpr size_t kLinesMax = 1 << 20;
 
 // A joined scan reports every place where a pattern ends, some 12 to 100 ns each, and a value may
-// be made of nothing else: five patterns of CRS match at every byte of one. Past this number for
-// each line, and one for so many of its bytes, it is broken off, and each line is scanned alone,
+// be made of nothing else: five patterns of CRS match at every byte of one. Past `kLineMatchesMax`
+// for each line and one for every `kBytesPerMatch` it is broken off, and each line is scanned alone,
 // where a pattern is reported once. That costs some 4 us a line, and with the widest database 5 to
-// 100 ns a byte. A megabyte of dashes takes 118 ms at CRS 3.3.4's level 3, and 259 with a report a
-// byte.
+// 100 ns a byte. A megabyte of dashes at CRS 3.3.4's level 3: 118 ms, 259 with a report a byte.
 constexpr size_t kLineMatchesMax = 256;
 constexpr size_t kBytesPerMatch = 16;
 // Shorter lines stay together: their reports cannot cost more than a call of their own.
