@@ -12,13 +12,12 @@ namespace {
 // Joined lines are scanned when they have become this long; bounds the memory of a call.
 constexpr size_t kLinesMax = 1 << 20;
 
-// A joined scan reports every place where a pattern ends, some 12 to 100 ns each, and a value may
-// be made of nothing else: five patterns of CRS match at every byte of one. Past `kLineMatchesMax`
-// for each line and one for every `kBytesPerMatch` it is broken off, and each line is scanned alone,
-// where a pattern is reported once. That costs some 4 us a line, and with the widest database 5 to
-// 100 ns a byte. A megabyte of dashes at CRS 3.3.4's level 3: 118 ms, 259 with a report a byte.
+// A joined scan reports every place where a pattern ends, some 12 ns each, and a value may be made
+// of nothing else: five patterns of CRS match at every byte of one. Past this number for each line
+// and for its bytes it is broken off, and each line is scanned alone, where a pattern is reported
+// once. That costs some 4 us a line, and with the widest database 5 to 100 ns a byte.
 constexpr size_t kLineMatchesMax = 256;
-constexpr size_t kBytesPerMatch = 16;
+constexpr size_t kMatchesPerByte = 1;
 // Shorter lines stay together: their reports cannot cost more than a call of their own.
 constexpr size_t kApartMin = 16;
 // A guard reports every place, too; past this number, and one a line, all lines are suspects.
@@ -83,7 +82,7 @@ void ScanProgram::SearchLines(size_t database, int32_t guard, LineBatch* batch) 
   if (guard >= 0) batch = Suspects(guard, batch);
   if (end_ == ScanEnd::kFailed) return;
   const size_t before = count_;
-  const size_t bound = batch->lines.size() * kLineMatchesMax + batch->text.size() / kBytesPerMatch;
+  const size_t bound = batch->lines.size() * kLineMatchesMax + batch->text.size() * kMatchesPerByte;
   if (ScanJoined(database, batch, batch->wholes ? bound : SIZE_MAX)) return;
   ++stats_.abandoned;
   count_ = before;
