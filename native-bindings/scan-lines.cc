@@ -12,12 +12,13 @@ namespace {
 // Joined lines are scanned when they have become this long; bounds the memory of a call.
 constexpr size_t kLinesMax = 1 << 20;
 
-// A joined scan reports every place where a pattern ends, some 12 ns each, and a value may be made
-// of nothing else: five patterns of CRS match at every byte of one. Past this number for each line
-// and for its bytes it is broken off, and each line is scanned alone, where a pattern is reported
-// once. That costs some 4 us a line, and with the widest database 5 to 100 ns a byte.
+// A joined scan reports every place where a pattern ends, some 12 to 100 ns each, and a value may
+// be made of nothing else: five patterns of CRS match at every byte of one. Past `kLineMatchesMax`
+// for each line and one for `kBytesPerMatch` of the bytes scanned so far it is broken off, and each
+// line is scanned alone, where a pattern is reported once. That costs some 4 us a line, and with
+// the widest database 5 to 100 ns a byte: one match for four bytes is cheaper reported.
 constexpr size_t kLineMatchesMax = 256;
-constexpr size_t kMatchesPerByte = 1;
+constexpr size_t kBytesPerMatch = 2;
 // Shorter lines stay together: their reports cannot cost more than a call of their own.
 constexpr size_t kApartMin = 16;
 // A guard reports every place, too; past this number, and one a line, all lines are suspects.
@@ -82,7 +83,7 @@ void ScanProgram::SearchLines(size_t database, int32_t guard, LineBatch* batch) 
   if (guard >= 0) batch = Suspects(guard, batch);
   if (end_ == ScanEnd::kFailed) return;
   const size_t before = count_;
-  const size_t bound = batch->lines.size() * kLineMatchesMax + batch->text.size() * kMatchesPerByte;
+  const size_t bound = batch->lines.size() * kLineMatchesMax;
   if (ScanJoined(database, batch, batch->wholes ? bound : SIZE_MAX)) return;
   ++stats_.abandoned;
   count_ = before;
@@ -135,10 +136,11 @@ bool ScanProgram::ScanJoined(size_t database, LineBatch* batch, size_t bound) {
   batch->at_start = batch->at_end = 0;
   batch->matches = 0;
   batch->bound = bound;
+  batch->broken_off = false;
   std::fill_n(work_.last_location.begin(), target_count_, -1);
   Search(database, batch->text.data(), batch->text.size(), OnLineMatch);
   stats_.matches += batch->matches;
-  return batch->matches <= bound;
+  return !batch->broken_off;
 }
 
 // Scans each line with the databases for every value; the short ones together once more.
@@ -181,7 +183,10 @@ int ScanProgram::OnLineMatch(unsigned id, unsigned long long, unsigned long long
                              void* context) {
   auto* self = static_cast<ScanProgram*>(context);
   LineBatch& batch = *self->batch_;
-  if (++batch.matches > batch.bound) return 1;
+  if (++batch.matches > batch.bound && batch.matches - batch.bound > to / kBytesPerMatch) {
+    batch.broken_off = true;
+    return 1;
+  }
   // No value ends here: `\B$` and the like match after the newline of the last line.
   if (to == batch.text.size()) return 0;
   // Most often a pattern matches once more, some bytes on in the same line.

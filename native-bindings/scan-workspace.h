@@ -92,7 +92,8 @@ struct LineBatch {
   uint64_t at_start = 0;
   uint64_t at_end = 0;
   size_t matches = 0;  // told by the scan that runs
-  size_t bound = 0;    // of them, before the scan is broken off
+  size_t bound = 0;    // of them, before the scan may be broken off
+  bool broken_off = false;
   bool wholes = true;  // every line has databases that tell each pattern once
 
   // Forgets the lines, and gives back what unusually large ones have taken.
