@@ -137,6 +137,11 @@ export const testPackages = [
     why: 'the same for Django',
     present: () => existsSync('/usr/lib/python3/dist-packages/django'),
   },
+  {
+    name: 'python3-h2',
+    why: 'field cases speak HTTP/2 with it, on loopback',
+    present: () => existsSync('/usr/lib/python3/dist-packages/h2'),
+  },
 ];
 
 /** Installs the packages of the tests. When that fails, prints a note and continues. */
