@@ -76,7 +76,8 @@ export function hasProgram(name: string): boolean {
   }
 }
 
-const plainProxy: Candidate = {
+/** nginx as a proxy without inspection: what all others are measured by. */
+export const plainProxy: Candidate = {
   name: 'nginx',
   title: 'nginx, no WAF',
   expectation: 'plain',

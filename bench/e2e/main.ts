@@ -7,6 +7,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } f
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildCommit, loadBuild } from './against-build.ts';
+import { pairResult, pairTargets } from './against.ts';
 import { freePort, stopAll } from './child-process.ts';
 import { chooseTargets, hasProgram, type Candidate } from './line-up.ts';
 import { startOrigin } from './nginx.ts';
@@ -16,7 +18,7 @@ import { readMachineFacts } from '../report/machine-facts.ts';
 import { workloadSections, type Report } from './report.ts';
 import { writeResults } from './results.ts';
 import { runWorkload } from './rounds.ts';
-import { availableRulesets, locateRulesets } from './ruleset.ts';
+import { availableRulesets, locateRulesets, type Ruleset } from './ruleset.ts';
 import { splitCpus, type CpuSplit } from './cpu-split.ts';
 import { summarize, type RunRecord } from './summary.ts';
 import type { Surroundings, Target } from './target.ts';
@@ -75,40 +77,114 @@ async function measure(options: BenchOptions, folder: string): Promise<number> {
   );
   const folders = locateRulesets(options.crs4);
   if (folders.crs4 === null) say(`no CRS 4 in ${options.crs4}: give its folder with --crs4`);
+  const rulesets = availableRulesets(folders);
+  const databaseFolder = join(root, '.cache', 'bench-databases');
+  if (options.against !== null) {
+    return measureAgainst(options.against, {
+      options,
+      folder,
+      workloads,
+      rulesets,
+      databaseFolder,
+    });
+  }
   const engineFile = join(root, '.build', 'engine', 'main.js');
   const { candidates, missing } = chooseTargets({
-    rulesets: availableRulesets(folders),
+    rulesets,
     only: options.only,
     inspection: options.inspection,
     pauses: options.pauses,
     engineFile: existsSync(engineFile) ? engineFile : null,
-    databaseFolder: join(root, '.cache', 'bench-databases'),
+    databaseFolder,
   });
   for (const line of missing) say(line);
   const split = splitCpus(options.pin, options.workers, availableParallelism());
   const targets = await startTargets(candidates, options, split, folder);
   const startFailed = targets.length < candidates.length + options.external.length;
   if (options.hold) return hold(targets);
-  const program = readFileSync(join(root, 'bench', 'e2e', 'load.lua'), 'utf8');
-  const runs: RunRecord[] = [];
   const beganMs = Date.now();
-  const done: Workload[] = [];
+  const machine = readMachine();
+  const report = (runs: readonly RunRecord[], done: readonly Workload[]): Report =>
+    toReport(options, split, { machine, targets, runs, workloads: done });
+  // What was measured is kept, should the run be ended early.
+  const keep = (runs: readonly RunRecord[], done: readonly Workload[]): void => {
+    save(report(runs, done), options, false);
+  };
+  const runs = await runAll(workloads, targets, { options, split, folder, keep });
+  const code = finish(report(runs, workloads), options);
+  for (const { name } of targets) {
+    const pauses = readPauses(join(folder, name, 'pauses'), beganMs);
+    if (pauses !== null) say(`pauses of ${name}: ${describePauses(pauses)}`);
+  }
+  return startFailed ? 1 : code;
+}
+
+/** What a comparison with a commit is made of. */
+interface PairPlan {
+  readonly options: BenchOptions;
+  readonly folder: string;
+  readonly workloads: readonly Workload[];
+  readonly rulesets: readonly Ruleset[];
+  readonly databaseFolder: string;
+}
+
+/** Compares this tree with a commit; 1 where a figure is lost or a side does not run. */
+async function measureAgainst(commit: string, plan: PairPlan): Promise<number> {
+  const { options, folder, workloads, rulesets, databaseFolder } = plan;
+  const ruleset = rulesets.find(({ name }) => name === 'crs4-pl1') ?? rulesets[0];
+  if (ruleset === undefined) throw new Error('no rule set is here: give one with --crs4');
+  say(`building ${commit}: some minutes, unless its build is kept from an earlier run`);
+  const before = await buildCommit(root, commit, join(root, '.cache', 'bench-builds'));
+  try {
+    const now = await loadBuild(root, 'this-tree');
+    const split = splitCpus(options.pin, options.workers, availableParallelism());
+    const candidates = pairTargets(now, before, ruleset, databaseFolder);
+    const targets = await startTargets(candidates, options, split, folder);
+    if (targets.length < candidates.length) return 1;
+    readMachine();
+    const runs = await runAll(workloads, targets, { options, split, folder, keep: () => {} });
+    const names = workloads.map(({ name }) => name);
+    const { text, lost } = pairResult(runs, names, before);
+    process.stdout.write(`${text}\n`);
+    return lost ? 1 : 0;
+  } finally {
+    await before.stopAll();
+  }
+}
+
+/** Facts of the machine; says so where other work keeps it busy. */
+function readMachine(): Report['machine'] {
   const machine = readMachineFacts(programs);
   if (machine.loadBefore > busyLoad) {
     say(
       `other work keeps this machine busy (load ${machine.loadBefore.toFixed(1)}): rough figures`,
     );
   }
-  const report = (): Report =>
-    toReport(options, split, { machine, targets, runs, workloads: done });
-  for (const workload of workloads) {
+  return machine;
+}
+
+/** How all loads are run, and what is done after each. */
+interface RunPlan {
+  readonly options: BenchOptions;
+  readonly split: CpuSplit;
+  readonly folder: string;
+  readonly keep: (runs: readonly RunRecord[], done: readonly Workload[]) => void;
+}
+
+/** Runs one load after the other against all targets. */
+async function runAll(
+  workloads: readonly Workload[],
+  targets: readonly Target[],
+  { options, split, folder, keep }: RunPlan,
+): Promise<RunRecord[]> {
+  const program = readFileSync(join(root, 'bench', 'e2e', 'load.lua'), 'utf8');
+  const { rounds, seconds, warmupSeconds, turnWarmupSeconds, connections, workers } = options;
+  const runs: RunRecord[] = [];
+  for (const [at, workload] of workloads.entries()) {
     runs.push(
       ...(await runWorkload(workload, targets, {
-        rounds: options.rounds,
-        seconds: options.seconds,
-        warmupSeconds: options.warmupSeconds,
-        connections: options.connections,
-        loadThreads: options.workers > 1 ? Math.min(options.workers, options.connections) : 1,
+        ...{ rounds, seconds, warmupSeconds, turnWarmupSeconds, connections },
+        loadThreads: workers > 1 ? Math.min(workers, connections) : 1,
         prefix: split.load,
         folder,
         program,
@@ -116,16 +192,9 @@ async function measure(options: BenchOptions, folder: string): Promise<number> {
         say,
       })),
     );
-    done.push(workload);
-    // What was measured is kept, should the run be ended early.
-    save(report(), options, false);
+    keep(runs, workloads.slice(0, at + 1));
   }
-  const code = finish(report(), options);
-  for (const { name } of targets) {
-    const pauses = readPauses(join(folder, name, 'pauses'), beganMs);
-    if (pauses !== null) say(`pauses of ${name}: ${describePauses(pauses)}`);
-  }
-  return startFailed ? 1 : code;
+  return runs;
 }
 
 /** Starts the origin and then one target after the other; one that fails to start is left out. */

@@ -27,7 +27,17 @@ test('reads flags, defaults and external targets', () => {
   expect(parseOptions(['--help'], places)).toBeNull();
 });
 
+test('a comparison with a commit has many short rounds, the short form three loads', () => {
+  const long = parseOptions(['--against', 'abc'], places)!;
+  expect(long).toMatchObject({ against: 'abc', rounds: 10, seconds: 1, workloads: [], half: [] });
+  const short = parseOptions(['--against', 'abc', '--short', '--rounds', '4'], places)!;
+  expect(short).toMatchObject({ rounds: 4, turnWarmupSeconds: 0 });
+  expect(short.workloads).toEqual(['get-new-values', 'form-1k-new', 'attack-mix']);
+  expect(parseOptions([], places)).toMatchObject({ against: null, turnWarmupSeconds: 1 });
+});
+
 test.each([
+  [['--short'], /--short: goes with --against/],
   [['--rounds', '0'], /--rounds 0/],
   [['--workers', 'many'], /--workers many/],
   [['--inspection', 'moon'], /--inspection moon/],

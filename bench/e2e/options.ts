@@ -18,6 +18,8 @@ export interface BenchOptions {
   readonly rounds: number;
   readonly seconds: number;
   readonly warmupSeconds: number;
+  /** Before each counted run, see `turnWarmupSeconds`. */
+  readonly turnWarmupSeconds: number;
   readonly connections: number;
   readonly workers: number;
   /** Names of targets, `*` for any text. */
@@ -40,6 +42,8 @@ export interface BenchOptions {
   /** Notes how long this proxy's threads stand still. */
   readonly pauses: boolean;
   readonly hold: boolean;
+  /** A commit that this tree is compared with; null: this tree beside its peers. */
+  readonly against: string | null;
   readonly updateReadme: boolean;
 }
 
@@ -76,6 +80,10 @@ export const usage = `Measures this proxy beside others, interleaved, with the s
   --target NAME=URL:PID measures another proxy too; may be repeated. It must forward to the origin
                         of this run, see --origin-port
   --origin-port N       fixed port of the origin
+  --against COMMIT      builds COMMIT in a folder of its own and compares this tree with it, both
+                        interleaved with nginx; exits 1 where a figure is more than 3 % worse
+                        beyond the noise between two processes of the same build (10 rounds of 1 s)
+  --short               with --against: three loads, a minute and what the build takes
   --hold                start everything, print the addresses and wait
   --host NAME           Host of all requests (www.example.com)
   --no-pin              do not give proxies and load generator CPUs of their own
@@ -85,20 +93,22 @@ export const usage = `Measures this proxy beside others, interleaved, with the s
 `;
 
 const flags = {
-  rounds: { type: 'string', default: '2' },
-  seconds: { type: 'string', default: '2' },
-  warmup: { type: 'string', default: '6' },
+  rounds: { type: 'string' },
+  seconds: { type: 'string' },
+  warmup: { type: 'string' },
   connections: { type: 'string', default: '16' },
   workers: { type: 'string', default: '1' },
   only: { type: 'string' },
-  workload: { type: 'string', default: '' },
-  half: { type: 'string', default: 'get-six-arguments,get-new-values' },
+  workload: { type: 'string' },
+  half: { type: 'string' },
   workloads: { type: 'string' },
   inspection: { type: 'string', default: 'auto' },
   crs4: { type: 'string' },
   target: { type: 'string', multiple: true, default: [] as string[] },
   'origin-port': { type: 'string', default: '0' },
   hold: { type: 'boolean', default: false },
+  against: { type: 'string' },
+  short: { type: 'boolean', default: false },
   host: { type: 'string', default: 'www.example.com' },
   'no-pin': { type: 'boolean', default: false },
   pauses: { type: 'boolean', default: false },
@@ -106,6 +116,23 @@ const flags = {
   'update-readme': { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
+
+/**
+ * Uncounted load at the start of each turn: while the others have theirs, a target gives back
+ * memory and its code leaves the caches, which no busy proxy does.
+ */
+export const turnWarmupSeconds = 1;
+
+/** Defaults of a run beside peers, of a comparison with a commit, and of the short one. */
+const wholeRun = {
+  ...{ rounds: '2', seconds: '2', warmup: '6', turnWarmupSeconds },
+  ...{ workload: '', half: 'get-six-arguments,get-new-values' },
+};
+const pair = { ...wholeRun, rounds: '10', seconds: '1', warmup: '4', half: '' };
+const shortPair = {
+  ...{ ...pair, rounds: '3', warmup: '1', turnWarmupSeconds: 0 },
+  workload: 'get-new-values,form-1k-new,attack-mix',
+};
 
 /** Places that flags default to. */
 export interface DefaultPlaces {
@@ -118,19 +145,24 @@ export interface DefaultPlaces {
 export function parseOptions(args: readonly string[], places: DefaultPlaces): BenchOptions | null {
   const { values } = parseArgs({ args: [...args], options: flags, strict: true });
   if (values.help) return null;
+  if (values.short && values.against === undefined) {
+    throw new Error('--short: goes with --against COMMIT');
+  }
+  const form = values.against === undefined ? wholeRun : values.short ? shortPair : pair;
   return {
-    rounds: whole('--rounds', values.rounds, 1, 1000),
-    seconds: whole('--seconds', values.seconds, 1, 3600),
-    warmupSeconds: whole('--warmup', values.warmup, 0, 600),
+    rounds: whole('--rounds', values.rounds ?? form.rounds, 1, 1000),
+    seconds: whole('--seconds', values.seconds ?? form.seconds, 1, 3600),
+    warmupSeconds: whole('--warmup', values.warmup ?? form.warmup, 0, 600),
+    turnWarmupSeconds: form.turnWarmupSeconds,
     connections: whole('--connections', values.connections, 1, 4096),
     workers:
       values.workers === 'all'
         ? availableParallelism()
         : whole('--workers', values.workers, 1, 256),
     only: values.only === undefined ? usualTargets : list(values.only),
-    workloads: list(values.workload),
-    half: list(values.half),
-    partial: values.only !== undefined || values.workload !== '',
+    workloads: list(values.workload ?? form.workload),
+    half: list(values.half ?? form.half),
+    partial: values.only !== undefined || (values.workload ?? '') !== '',
     workloadFolder: values.workloads ?? places.workloadFolder,
     crs4: values.crs4 ?? places.crs4,
     out: values.out ?? places.out,
@@ -141,6 +173,7 @@ export function parseOptions(args: readonly string[], places: DefaultPlaces): Be
     pin: !values['no-pin'],
     pauses: values.pauses,
     hold: values.hold,
+    against: values.against ?? null,
     updateReadme: values['update-readme'],
   };
 }

@@ -7,7 +7,7 @@ import type { BarGroup } from '../report/bar-chart.ts';
 import { barChart } from '../report/bar-chart.ts';
 import { describeMachine, type MachineFacts } from '../report/machine-facts.ts';
 import { formatNumber, markdownTable } from '../report/table.ts';
-import { turnWarmupSeconds } from './rounds.ts';
+import { turnWarmupSeconds } from './options.ts';
 import type { Cell, RunRecord, Spread } from './summary.ts';
 import type { TargetFacts } from './target.ts';
 

@@ -16,6 +16,8 @@ export interface RoundOptions {
   readonly rounds: number;
   readonly seconds: number;
   readonly warmupSeconds: number;
+  /** Uncounted load before each counted run. */
+  readonly turnWarmupSeconds: number;
   readonly connections: number;
   readonly loadThreads: number;
   readonly prefix: readonly string[];
@@ -45,12 +47,6 @@ const tailAnswersMin = 4000;
 
 /** Pause before each run, so that work that the last run left over is finished. */
 const settleMs = 300;
-
-/**
- * Uncounted load at the start of each turn: while the others have theirs, a target gives back
- * memory and its code leaves the caches, which no busy proxy does.
- */
-export const turnWarmupSeconds = 1;
 
 interface Entry {
   readonly target: Target;
@@ -86,8 +82,8 @@ export async function runWorkload(
     // Each round begins with another target, so that none always follows the same one.
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[(i + round - 1) % entries.length]!;
-      if (options.warmupSeconds > 0) {
-        await runLoad(script, load(entry, options, turnWarmupSeconds));
+      if (options.warmupSeconds > 0 && options.turnWarmupSeconds > 0) {
+        await runLoad(script, load(entry, options, options.turnWarmupSeconds));
       }
       let record = await runOnce(script, entry, round, options);
       if (options.half && record.requests >= tailAnswersMin && record.faults.length === 0) {
