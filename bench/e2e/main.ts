@@ -139,6 +139,9 @@ async function measureAgainst(commit: string, plan: PairPlan): Promise<number> {
     const now = await loadBuild(root, 'this-tree');
     const split = splitCpus(options.pin, options.workers, availableParallelism());
     const candidates = pairTargets(now, before, ruleset, databaseFolder);
+    // All processes that are measured find their databases compiled: compiling leaves memory behind.
+    await startTargets(candidates, options, split, join(folder, 'prepared'));
+    await Promise.all([stopAll(), before.stopAll()]);
     const targets = await startTargets(candidates, options, split, folder);
     if (targets.length < candidates.length) return 1;
     readMachine();
@@ -205,6 +208,7 @@ async function startTargets(
   folder: string,
 ): Promise<Target[]> {
   const originPort = options.originPort || (await freePort());
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
   const place = async (name: string, port = 0): Promise<Surroundings> => {
     const own = join(folder, name);
     mkdirSync(own, { mode: 0o755 });
