@@ -1,14 +1,19 @@
 /** Wires front threads to what counts, logs and reports their requests. Holds no logic. */
 
+import { systemClock } from '../base/clock.ts';
+import { toAppError } from '../base/errors.ts';
+import type { RequestEvent } from './contract/events.ts';
 import type { RequestError } from './contract/request-error.ts';
 import type { RoutesConfig } from './contract/site.ts';
 import { startFrontThreads, type FrontThreads } from './front/threads/threads.ts';
+import { FactFaultReport } from './process/fact-fault-report.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { threadEntry } from './threads/thread-entry.ts';
 
 /** Starts the front threads over a configuration; what they tell goes to the parts. */
 export function startThreads(parts: EngineParts, routes: RoutesConfig): Promise<FrontThreads> {
   const { host, port, workers, listener, listenFds, secure, proxyHeaderFrom } = parts.options;
+  const faults = new FactFaultReport(systemClock, parts.log, (error) => parts.link?.fault(error));
   return startFrontThreads({
     entry: threadEntry('front-thread'),
     count: workers,
@@ -22,7 +27,7 @@ export function startThreads(parts: EngineParts, routes: RoutesConfig): Promise<
     ...(parts.tally && { tallyPath: parts.tally.path }),
     onEvents: (events, dropped) => {
       if (dropped > 0) parts.log.warn('finished requests were not reported', { dropped });
-      for (const event of events) parts.link?.observe(event);
+      for (const event of events) observe(parts, event, faults);
       parts.errorLines.write(events);
       parts.events?.write(events);
       parts.accessLog?.write(events);
@@ -38,11 +43,21 @@ export function startThreads(parts: EngineParts, routes: RoutesConfig): Promise<
     useChallenge: (id, seconds) => parts.rateExchange?.use(id, seconds) ?? alone,
     onOverload: (status) => parts.overload.take(status),
     onCollected: parts.trim,
+    onFactFaults: (found) => faults.take(found),
     onThreadDied: (cause) => {
       parts.log.error('a front thread died; it is being replaced', { reason: cause?.message });
       parts.link?.fault(threadDied);
     },
   });
+}
+
+/** One event that cannot be encoded costs no other. */
+function observe(parts: EngineParts, event: RequestEvent, faults: FactFaultReport): void {
+  try {
+    parts.link?.observe(event);
+  } catch (thrown) {
+    faults.take([{ part: 'event', count: 1, message: toAppError(thrown, 'facts').message }]);
+  }
 }
 
 const alone = Promise.resolve('alone' as const);

@@ -73,12 +73,21 @@ export const eventFileLimits = {
 
 /** Choosing requests that are kept in detail, in one front thread. */
 export const loggingLimits = {
-  /** Kinds of request (paths, rules) with a reservoir in a window, some 150 bytes each. */
+  /** Paths of which a thread notes whether more examples are kept, some 100 bytes each. */
   sampledKindsMax: 20_000,
   /** Characters of a path that make its kind. */
   kindCharsMax: 128,
   /** How long windows of sites without traffic are kept; the longest window is an hour. */
   windowsKeptMs: 3_600_000,
+  /** A request that takes longer belongs to a later window than the one it came in. */
+  lateMs: 30_000,
+  /** Counts that threads share: 8 bytes in each of the ways of a set, in two areas. */
+  quotaSets: 8_192,
+  quotaWays: 8,
+  /** Resolution of the end of a count; the ends of 99 days differ. */
+  quotaStepMs: 8_192,
+  /** How often a count is tried again that another thread changes at the same time. */
+  quotaTries: 64,
 } as const;
 
 /** Traces: what is read of a client's context, and what is sent. */

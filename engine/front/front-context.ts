@@ -57,6 +57,8 @@ export interface FrontContext {
   readonly onRequestDone: RequestDone;
   /** A message of a WebSocket was inspected. */
   readonly onMessageDone: RequestDone;
+  /** A request or message could not be reported; it ends like any other. */
+  readonly onEventFault: (thrown: unknown) => void;
   /** A client was closed when it was accepted. */
   readonly onClientRefused: (why: ClientRefusal) => void;
   /** Who was ended for what it did. */

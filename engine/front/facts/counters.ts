@@ -49,10 +49,10 @@ export class FrontCounters {
   }
 
   /**
-   * Counts an event that nobody will see, or that tells less than it could; or a request that the
-   * bound of a second leaves out of traces.
+   * Counts an event that nobody will see, or that tells less than it could; a request that the
+   * bound of a second leaves out of traces; or a fault in reporting one.
    */
-  addFate(fate: 'shortened' | 'lost' | 'trace_left_out'): void {
+  addFate(fate: 'shortened' | 'lost' | 'trace_left_out' | 'fault'): void {
     count(this.deltaOf('', ''), 'event', fate);
   }
 

@@ -17,7 +17,7 @@ export type EventFate = 'kept' | 'shortened' | 'lost';
  */
 export class EventBatcher {
   private readonly send: (batch: EventBatch) => void;
-  private readonly open = new EventPacker();
+  private open = new EventPacker();
   private readonly sealed: { readonly batch: EventBatch; readonly bytes: number }[] = [];
   /** Bytes of batches on their way, in their order. */
   private readonly sent: number[] = [];
@@ -30,7 +30,10 @@ export class EventBatcher {
     this.send = send;
   }
 
-  /** Takes an event and what the log policy keeps of it, as far as there is room. */
+  /**
+   * Takes an event and what the log policy keeps of it, as far as there is room. Throws for one
+   * that cannot be packed; what waited in the same batch is lost: half of an event may be among it.
+   */
   add(event: RequestEvent, selection: EventSelection | null = null): EventFate {
     const waiting = this.bytes + this.open.bytes;
     if (waiting >= frontLimits.eventQueueBytesMax) {
@@ -38,7 +41,13 @@ export class EventBatcher {
       return 'lost';
     }
     const short = waiting >= frontLimits.eventQueueBytesMax / 2 ? shortened(event) : event;
-    this.open.add(short, selection);
+    try {
+      this.open.add(short, selection);
+    } catch (thrown) {
+      this.dropped += this.open.count + 1;
+      this.open = new EventPacker();
+      throw thrown;
+    }
     const { count, bytes } = this.open;
     if (count >= frontLimits.eventBatchMax || bytes >= frontLimits.eventBatchBytesMax) this.flush();
     else this.timer ??= setTimeout(() => this.flush(), frontLimits.eventBatchDelayMs);

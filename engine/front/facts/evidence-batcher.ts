@@ -18,7 +18,7 @@ const withoutRoom: AnswerBody = { bytes: nothing, lack: 'queue_full' };
 /** Gathers evidence of one thread. */
 export class EvidenceBatcher {
   private readonly send: (batch: EvidenceBatch) => void;
-  private readonly open = new EvidencePacker(randomBytes(6).toString('hex'));
+  private open = newPacker();
   /** Bytes of batches on their way, in their order. */
   private readonly sent: number[] = [];
   private sentBytes = 0;
@@ -29,7 +29,10 @@ export class EvidenceBatcher {
     this.send = send;
   }
 
-  /** Keeps evidence of a request, if its policy asks for some. */
+  /**
+   * Keeps evidence of a request, if its policy asks for some. Throws for what cannot be packed;
+   * what waited in the same batch is lost: half of a record may be among it.
+   */
   add(
     event: RequestEvent,
     settings: EvidenceSettings | null,
@@ -47,7 +50,13 @@ export class EvidenceBatcher {
       return;
     }
     const bare = waiting > threadBytesMax;
-    this.open.add(rawEvidence(event, settings, source, secure, bare));
+    try {
+      this.open.add(rawEvidence(event, settings, source, secure, bare));
+    } catch (thrown) {
+      this.dropped += this.open.count + 1;
+      this.open = newPacker();
+      throw thrown;
+    }
     const full = this.open.weight >= evidenceLimits.batchBytesMax;
     if (full || this.open.count >= evidenceLimits.batchRecordsMax) this.flush();
     else this.timer ??= setTimeout(() => this.flush(), evidenceLimits.batchDelayMs);
@@ -69,6 +78,11 @@ export class EvidenceBatcher {
     this.send(this.open.take(this.dropped));
     this.dropped = 0;
   }
+}
+
+/** A part of the ids of all that it packs is its own. */
+function newPacker(): EvidencePacker {
+  return new EvidencePacker(randomBytes(6).toString('hex'));
 }
 
 function rawEvidence(

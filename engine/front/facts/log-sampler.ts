@@ -1,8 +1,7 @@
 /**
- * Decides which finished requests of one thread are kept in detail: all, none, or by a reservoir
- * for each kind and window. A request whose score is among the highest so far is handed on at once,
- * so that nothing waits for the end of a window and only scores are held. Of what several threads
- * hand on, the highest scores of a window are a fair sample of all their requests.
+ * Decides which finished requests of one thread are kept in detail: all, none, or the first of each
+ * kind in a window. A request is handed on at once, so that nothing waits for the end of a window;
+ * threads of a node count together, so that no more than the policy allows are kept.
  */
 
 import { loggingLimits } from '../../base/observation-limits.ts';
@@ -15,104 +14,128 @@ import {
 } from '../../contract/logging.ts';
 import type { RequestEvent } from '../../contract/events.ts';
 import { isIncomplete } from '../../contract/verdict.ts';
+import { AREA, ExemplarQuota } from './exemplar-quota.ts';
 
 const REASON = { ALL: 1, STATUS: 2, API: 4, SECURITY: 8 } as const;
 const scoreMax = 2 ** 52;
 
-/** Scores of one window of a site, by kind. */
+/** What a thread knows of one window of a site. */
 interface Window {
   readonly startMs: number;
-  readonly kinds: Map<string | number, number[]>;
+  /** Kinds of which nothing more is kept. Paths are bounded; statuses and rules are few. */
+  readonly full: Set<string | number>;
+  paths: number;
 }
 
 /** The sampler of one thread. */
 export class LogSampler {
   private readonly random: () => number;
+  private readonly quota: ExemplarQuota;
   private config: LoggingConfig = standardLogging;
   private windows = new Map<string, Window>();
-  private kinds = 0;
+  private paths = 0;
   private clearedAtMs = 0;
 
-  /** `random` gives numbers from 0 to 1. */
-  constructor(random: () => number = Math.random) {
+  /** `quota` is shared by the threads of a node; `random` gives numbers from 0 to 1. */
+  constructor(quota: ExemplarQuota = new ExemplarQuota(), random: () => number = Math.random) {
+    this.quota = quota;
     this.random = random;
   }
 
-  /** Uses these policies from now on. */
+  /** Uses these policies from now on. What was kept before counts on. */
   use(config: LoggingConfig): void {
     this.config = config;
     this.windows.clear();
-    this.kinds = 0;
+    this.paths = 0;
   }
 
-  /** What is kept of a request; null where there is nothing to keep. */
-  select(event: RequestEvent): EventSelection | null {
-    const { siteId, receivedAtMs } = event;
-    const settings = this.config.sites.get(siteId) ?? this.config.standard;
-    const { accessMode, securityMode, windowMs } = settings;
+  /**
+   * What is kept of a request; null where there is nothing to keep. `access` is false for what is
+   * no request of its own: it takes no places of access events.
+   */
+  select(event: RequestEvent, access = true): EventSelection | null {
+    const settings = this.config.sites.get(event.siteId) ?? this.config.standard;
+    const { accessMode, securityMode } = settings;
     const secure = isSecurity(event);
-    const exported = this.config.exportAccess ? exportBit : 0;
-    if (accessMode === 'none' && !secure && exported === 0) return null;
-    const startMs = receivedAtMs - (receivedAtMs % windowMs);
-    const score = this.random() * scoreMax;
-    const sampled = accessMode === 'exemplars' || (secure && securityMode === 'exemplars');
-    const window = sampled ? this.windowOf(siteId, startMs) : null;
+    const exported = access && this.config.exportAccess ? exportBit : 0;
+    const kept = access ? accessMode : 'none';
+    if (kept === 'none' && !secure && exported === 0) return null;
+    const samplesSecurity = secure && securityMode === 'exemplars';
+    const sampled = kept === 'exemplars' || samplesSecurity;
+    const startMs = sampled ? windowStart(event, settings.windowMs) : 0;
     const securityDetail =
       securityMode === 'all' ||
-      (securityMode === 'exemplars' &&
-        this.enters(window!, securityKind(event), settings.securityK, score));
-    let access = exported | (accessMode === 'all' ? REASON.ALL : 0);
-    if (accessMode === 'exemplars') access |= this.sample(event, settings, window!, score);
-    if (secure && settings.pairing && accessMode !== 'none') access |= REASON.SECURITY;
-    if (access === 0 && !secure) return null;
+      (samplesSecurity && this.takes(event, settings, startMs, securityKind(event)));
+    let reasons = exported | (kept === 'all' ? REASON.ALL : 0);
+    if (kept === 'exemplars') reasons |= this.sample(event, settings, startMs);
+    if (secure && settings.pairing && kept !== 'none') reasons |= REASON.SECURITY;
+    if (reasons === 0 && !secure) return null;
+    const score = this.random() * scoreMax;
     const { revision } = this.config;
-    return { access, securityDetail, windowMs: sampled ? startMs : 0, score, revision };
+    return { access: reasons, securityDetail, windowMs: startMs, score, revision };
   }
 
-  private sample(
-    event: RequestEvent,
-    settings: LogSettings,
-    window: Window,
-    score: number,
-  ): number {
-    const status = this.enters(window, event.status, settings.statusK, score);
-    const api = settings.apiK > 0 && this.enters(window, apiKind(event), settings.apiK, score);
+  private sample(event: RequestEvent, settings: LogSettings, startMs: number): number {
+    const status = this.takes(event, settings, startMs, event.status);
+    const api = settings.apiK > 0 && this.takes(event, settings, startMs, apiKind(event));
     return (status ? REASON.STATUS : 0) | (api ? REASON.API : 0);
   }
 
-  /** True when the score is among the `most` highest of its kind; it is then one of them. */
-  private enters(window: Window, kind: string | number, most: number, score: number): boolean {
+  /** True when a request is among the first of its kind in its window. */
+  private takes(
+    event: RequestEvent,
+    settings: LogSettings,
+    startMs: number,
+    kind: string | number,
+  ): boolean {
+    const isPath = typeof kind === 'string' && !kind.startsWith(rulePrefix);
+    const rules = isPath ? settings.apiK : settings.securityK;
+    const most = typeof kind === 'number' ? settings.statusK : rules;
     if (most === 0) return false;
-    const scores = window.kinds.get(kind);
-    if (scores === undefined) {
-      // A flood of new paths costs examples of paths, never memory.
-      if (this.kinds >= loggingLimits.sampledKindsMax && typeof kind === 'string') return false;
-      this.kinds++;
-      window.kinds.set(kind, [score]);
-      return true;
-    }
-    if (scores.length < most) return scores.push(score) > 0;
-    let least = 0;
-    for (let at = 1; at < scores.length; at++) if (scores[at]! < scores[least]!) least = at;
-    if (score <= scores[least]!) return false;
-    scores[least] = score;
-    return true;
+    const window = this.windowOf(event.siteId, startMs);
+    if (window?.full.has(kind) === true) return false;
+    const endsAtMs = startMs + settings.windowMs + loggingLimits.lateMs;
+    const area = isPath ? AREA.MANY : AREA.FEW;
+    const key = `${event.siteId} ${startMs} ${kind}`;
+    if (this.quota.take(area, key, most, endsAtMs, endOf(event))) return true;
+    if (window !== null) this.noteFull(window, kind, isPath);
+    return false;
   }
 
-  private windowOf(siteId: string, startMs: number): Window {
+  private noteFull(window: Window, kind: string | number, isPath: boolean): void {
+    if (isPath && this.paths >= loggingLimits.sampledKindsMax) return;
+    window.full.add(kind);
+    if (!isPath) return;
+    window.paths++;
+    this.paths++;
+  }
+
+  /** Null for a window that is over: its late requests ask the count that threads share. */
+  private windowOf(siteId: string, startMs: number): Window | null {
     const known = this.windows.get(siteId);
     if (known?.startMs === startMs) return known;
-    if (known !== undefined) this.kinds -= known.kinds.size;
+    if (known !== undefined && startMs < known.startMs) return null;
+    if (known !== undefined) this.paths -= known.paths;
     // Sites that have no traffic any more leave with the window.
     if (startMs - this.clearedAtMs > loggingLimits.windowsKeptMs) {
       this.windows.clear();
-      this.kinds = 0;
+      this.paths = 0;
       this.clearedAtMs = startMs;
     }
-    const window: Window = { startMs, kinds: new Map() };
+    const window: Window = { startMs, full: new Set(), paths: 0 };
     this.windows.set(siteId, window);
     return window;
   }
+}
+
+function endOf({ receivedAtMs, durationUs }: RequestEvent): number {
+  return receivedAtMs + Math.max(0, durationUs) / 1000;
+}
+
+/** Of the window that a request came in; of a later one where it took very long. */
+function windowStart(event: RequestEvent, windowMs: number): number {
+  const atMs = Math.max(event.receivedAtMs, Math.floor(endOf(event) - loggingLimits.lateMs));
+  return atMs - (atMs % windowMs);
 }
 
 /** As the link decides which requests become security facts. */
@@ -123,10 +146,13 @@ export function isSecurity({ transaction, outcome, blocked, guards }: RequestEve
   return transaction.matchedRules.some(({ log }) => log) || isIncomplete(transaction);
 }
 
+/** Before the kind of a security event; no method contains it. */
+const rulePrefix = '\n';
+
 function securityKind({ transaction, refusal }: RequestEvent): string {
   const rules = transaction?.matchedRules ?? [];
   const first = rules.find(({ disruptive }) => disruptive) ?? rules[0];
-  return `s${first?.ruleId ?? refusal ?? ''}`;
+  return `${rulePrefix}${first?.ruleId ?? refusal ?? ''}`;
 }
 
 /** Method and path, with what looks like a number or an identifier taken out. */

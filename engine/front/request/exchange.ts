@@ -5,6 +5,7 @@
 import type { AnswerBody, CapturedBody, EvidenceSource } from '../../contract/evidence.ts';
 import type { BodySnapshot, RequestSnapshot } from '../../contract/message.ts';
 import type { TlsFacts } from '../../contract/tls.ts';
+import type { TransactionRecord } from '../../contract/verdict.ts';
 import type { RequestView } from '../../guard/request-view.ts';
 import type { Refusal } from '../../http/refusal.ts';
 import type { RequestHeadParser } from '../../http/request-head.ts';
@@ -386,16 +387,25 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     const durationUs = this.front.clock.monotonicUs() - this.startedUs;
     const unread = this.phases.finish((record) => {
       this.generation.release();
-      const policyId = this.site?.inspector ? (this.site.site.waf.policyId ?? '') : '';
-      const event = requestEvent(this, durationUs, record);
-      this.phases.lesson?.end(event);
-      this.front.onRequestDone(event, policyId, this);
+      this.tell(durationUs, record);
       this.request.captured?.drop();
       this.answerCapture?.drop();
     });
     if (unread) this.request.recycle();
     else if (this.front.captures !== null) this.lateLines = new Uint8Array(this.headerLines());
     this.client.exchangeEnded(keep);
+  }
+
+  /** A fault in reporting a request must end neither its connection nor the thread. */
+  private tell(durationUs: number, record: TransactionRecord | null): void {
+    try {
+      const policyId = this.site?.inspector ? (this.site.site.waf.policyId ?? '') : '';
+      const event = requestEvent(this, durationUs, record);
+      this.phases.lesson?.end(event);
+      this.front.onRequestDone(event, policyId, this);
+    } catch (thrown) {
+      this.front.onEventFault(thrown);
+    }
   }
 
   private beginTrace(proved: boolean): TracedRequest | null {

@@ -55,6 +55,8 @@ export interface FrontOptions extends NextGeneration {
   readonly onRequestDone: RequestDone;
   /** Called for every message of a WebSocket that was inspected. */
   readonly onMessageDone?: RequestDone;
+  /** Called when a request or message could not be reported; default throws. */
+  readonly onEventFault?: FrontContext['onEventFault'];
   /** Called for every client that was closed when it was accepted. */
   readonly onClientRefused?: FrontContext['onClientRefused'];
   readonly clock?: Clock;
@@ -158,6 +160,7 @@ class ThreadFront implements Front {
       securePort: 0,
       onRequestDone: options.onRequestDone,
       onMessageDone: options.onMessageDone ?? (() => undefined),
+      onEventFault: options.onEventFault ?? raise,
       onClientRefused: options.onClientRefused ?? (() => undefined),
       view: new RequestView(),
       generation: this.makeGeneration(options),
@@ -251,3 +254,7 @@ const noSchemaServices: SchemaServices = {
   },
   onFault: () => undefined,
 };
+
+function raise(thrown: unknown): never {
+  throw thrown;
+}

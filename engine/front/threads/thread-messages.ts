@@ -2,6 +2,7 @@
 
 import type { ApiCountDelta, EndpointDelta } from '../../contract/api-counts.ts';
 import type { LearningDelta } from '../../contract/api-learning.ts';
+import type { FactFault } from '../../contract/fact-fault.ts';
 import type { UseAnswer } from '../../contract/bot.ts';
 import type { CounterDelta, RankingDelta } from '../../contract/counters.ts';
 import type { SharedImages } from '../../contract/shared-images.ts';
@@ -14,6 +15,7 @@ import type { ClientNotes } from '../../contract/trust.ts';
 import type { UnhealthyAddresses } from '../../upstream/upstream.ts';
 import type { EventBatch } from '../facts/event-wire.ts';
 import type { EvidenceBatch } from '../facts/evidence-wire.ts';
+import type { SharedQuota } from '../facts/exemplar-quota.ts';
 import type { FrontSettings } from '../front-context.ts';
 import type { ListenAddress } from '../listener.ts';
 import type { FrontAnswer, FrontQuestion } from './thread-questions.ts';
@@ -34,6 +36,8 @@ export interface FrontThreadData {
   readonly extra: unknown;
   /** Where it counts beside its counters; null for nowhere. */
   readonly tally: TallyPlace | null;
+  /** Where the threads of a node count the examples that they keep. */
+  readonly quota: SharedQuota;
 }
 
 /** From the main thread. */
@@ -87,6 +91,7 @@ export type FromFrontThread =
   | { readonly kind: 'overload'; readonly status: OverloadStatus }
   | { readonly kind: 'client_notes'; readonly notes: ClientNotes }
   | { readonly kind: 'origins'; readonly notes: readonly OriginNote[] }
+  | { readonly kind: 'fact_faults'; readonly faults: readonly FactFault[] }
   | { readonly kind: 'answer'; readonly answer: FrontAnswer }
   | UseQuestion
   | { readonly kind: 'drained' };

@@ -13,6 +13,7 @@ import type { SharedUses } from '../../contract/bot.ts';
 import type { CounterDelta, RankingDelta } from '../../contract/counters.ts';
 import type { SharedImages } from '../../contract/shared-images.ts';
 import type { EvidenceRecord } from '../../contract/evidence.ts';
+import type { FactFault } from '../../contract/fact-fault.ts';
 import type { RequestEvent } from '../../contract/events.ts';
 import { notOverloaded, worseOverload, type OverloadStatus } from '../../contract/overload.ts';
 import type { OriginNote } from '../../contract/health.ts';
@@ -22,6 +23,8 @@ import type { UnhealthyAddresses } from '../../upstream/upstream.ts';
 import type { ClientNotes } from '../../contract/trust.ts';
 import { unpackEvents } from '../facts/event-wire.ts';
 import { unpackEvidence } from '../facts/evidence-wire.ts';
+import { shareQuota } from '../facts/exemplar-quota.ts';
+import { FactFaults } from '../facts/fact-faults.ts';
 import { FrontThread, freeFd, freeSlot, threadDied, withFd } from './thread-handle.ts';
 import { probePort } from '../clients/port-probe.ts';
 import type { FrontSettings } from '../front-context.ts';
@@ -79,6 +82,8 @@ export interface FrontThreadsOptions {
   readonly useChallenge?: SharedUses['use'];
   /** The overload of the worst thread changed. */
   readonly onOverload?: (status: OverloadStatus) => void;
+  /** Reporting requests failed, in a thread or here; the requests were served. */
+  readonly onFactFaults?: (faults: readonly FactFault[]) => void;
   /** A thread died by itself; it is being replaced. */
   readonly onThreadDied?: (cause: Error | null) => void;
   /** The main thread has collected the garbage of a change of generations. */
@@ -127,6 +132,8 @@ class Threads implements FrontThreads {
   private ticketKeys: Uint8Array | null = null;
   private readonly acmeAnswers = new Map<string, string>();
   private readonly options: FrontThreadsOptions;
+  private readonly quota = shareQuota();
+  private readonly faults = new FactFaults();
   private readonly threads = new Set<FrontThread>();
   private routes: RoutesConfig;
   private nextId = FIRST_ROUTES + 1;
@@ -290,12 +297,13 @@ class Threads implements FrontThreads {
       threads: this.options.count,
       extra: this.options.extra,
       tally: tallyPath === undefined ? null : { path: tallyPath, slot },
+      quota: this.quota,
     };
     const thread = new FrontThread(this.makeWorker(workerData), slot, fd, secureFd);
     this.threads.add(thread);
     let cause: Error | null = null;
     thread.worker.on('error', (error) => (cause = error));
-    thread.worker.on('message', (message: FromFrontThread) => this.onMessage(thread, message));
+    thread.worker.on('message', (message: FromFrontThread) => this.receive(thread, message));
     thread.worker.on('exit', () => this.onExit(thread, cause));
     thread.send({ kind: 'health', unhealthy: this.unhealthy });
     thread.send({ kind: 'failing', failing: this.failing });
@@ -303,6 +311,16 @@ class Threads implements FrontThreads {
     thread.send({ kind: 'routes', id: FIRST_ROUTES, routes: this.routes });
     await thread.wait(FIRST_ROUTES);
     await Promise.all([...this.acmeAnswers.keys()].map((token) => this.sendAnswer(thread, token)));
+  }
+
+  /** A fault in taking what threads report costs that message, not the process. */
+  private receive(thread: FrontThread, message: FromFrontThread): void {
+    try {
+      this.onMessage(thread, message);
+    } catch (thrown) {
+      this.faults.note('delivery', thrown);
+      this.options.onFactFaults?.(this.faults.drain());
+    }
   }
 
   private onMessage(thread: FrontThread, message: FromFrontThread): void {
@@ -322,14 +340,14 @@ class Threads implements FrontThreads {
       case 'released':
         return this.options.onReleased?.(message.revision);
       case 'events':
-        this.options.onEvents(unpackEvents(message.batch), message.batch.dropped);
         // After a turn of the event loop: sockets to control come between batches.
         setImmediate(() => thread.send({ kind: 'events_taken' }));
-        return;
+        return this.options.onEvents(unpackEvents(message.batch), message.batch.dropped);
       case 'evidence':
-        this.options.onEvidence?.(unpackEvidence(message.batch), message.batch.dropped);
         setImmediate(() => thread.send({ kind: 'evidence_taken' }));
-        return;
+        return this.options.onEvidence?.(unpackEvidence(message.batch), message.batch.dropped);
+      case 'fact_faults':
+        return this.options.onFactFaults?.(message.faults);
       case 'counters':
         return this.options.onCounters?.(message.deltas);
       case 'rankings':

@@ -11,8 +11,7 @@ import { frontLimits } from '../../../base/delivery-limits.ts';
 import type { SharedImages } from '../../contract/shared-images.ts';
 import type { RequestEvent } from '../../contract/events.ts';
 import type { Inspector } from '../../contract/inspection.ts';
-import type { EvidenceSource } from '../../contract/evidence.ts';
-import { standardLogging, type EventSelection } from '../../contract/logging.ts';
+import { standardLogging } from '../../contract/logging.ts';
 import type { RoutesConfig, SiteConfig } from '../../contract/site.ts';
 import type { GuardServices } from '../../guard/guard.ts';
 import { OverloadController } from '../../overload/controller.ts';
@@ -26,9 +25,11 @@ import { FrontEndpoints } from '../facts/endpoints.ts';
 import { EventBatcher } from '../facts/event-batcher.ts';
 import { EvidenceBatcher } from '../facts/evidence-batcher.ts';
 import { createFront, type Front, type NextGeneration } from './front.ts';
-import { hideValues } from '../facts/hide-values.ts';
-import { isSecurity, LogSampler } from '../facts/log-sampler.ts';
+import { ExemplarQuota } from '../facts/exemplar-quota.ts';
+import { FactFaults } from '../facts/fact-faults.ts';
+import { LogSampler } from '../facts/log-sampler.ts';
 import { FrontRankings } from '../facts/rankings.ts';
+import { RequestFacts, type EventSampler } from '../facts/request-facts.ts';
 import { TallySlot } from '../facts/tally-slot.ts';
 import { Tracer } from '../facts/tracer.ts';
 import { ClientWatch } from '../facts/client-watch.ts';
@@ -62,6 +63,8 @@ export interface FrontWorkerParts {
   readonly wantsEvent: (event: RequestEvent) => boolean;
   /** Requests are chosen by the log policy of their site. */
   readonly samples?: boolean;
+  /** Chooses them; absent for the one that the product has. */
+  readonly sampler?: EventSampler;
   /** Binds a socket that threads share (SO_REUSEPORT); null when there is one thread only. */
   readonly openSocket: ((host: string, port: number) => { fd: number; port: number }) | null;
 }
@@ -88,10 +91,12 @@ class FrontWorker {
   private readonly tally: TallySlot;
   private readonly rankings = new FrontRankings();
   private readonly endpoints = new FrontEndpoints();
-  private readonly sampler = new LogSampler();
+  private readonly sampler: EventSampler;
   private readonly captures = new CaptureRoom();
   private readonly tracer = new Tracer(systemClock, () => this.counters.addFate('trace_left_out'));
   private readonly evidence: EvidenceBatcher;
+  private readonly faults = new FactFaults();
+  private readonly facts: RequestFacts;
   private readonly clientWatch = new ClientWatch();
   private readonly overload = new OverloadController();
   private readonly probe: PressureProbe;
@@ -114,19 +119,30 @@ class FrontWorker {
     this.data = data;
     this.parts = parts;
     this.tally = new TallySlot(data.tally);
-    this.batcher = new EventBatcher((batch) => this.send({ kind: 'events', batch }));
-    this.evidence = new EvidenceBatcher((batch) =>
-      this.port.postMessage({ kind: 'evidence', batch } satisfies FromFrontThread, [
-        batch.bytes.buffer,
-      ]),
+    this.batcher = new EventBatcher((batch) =>
+      this.attempt(() => this.send({ kind: 'events', batch })),
     );
+    this.evidence = new EvidenceBatcher((batch) =>
+      this.attempt(() =>
+        this.port.postMessage({ kind: 'evidence', batch } satisfies FromFrontThread, [
+          batch.bytes.buffer,
+        ]),
+      ),
+    );
+    this.sampler = parts.sampler ?? new LogSampler(new ExemplarQuota(data.quota));
+    this.facts = new RequestFacts({
+      ...{ counters: this.counters, tally: this.tally, rankings: this.rankings },
+      ...{ endpoints: this.endpoints, captures: this.captures, evidence: this.evidence },
+      ...{ batcher: this.batcher, faults: this.faults, wantsEvent: parts.wantsEvent },
+      sampler: parts.samples === true ? this.sampler : null,
+    });
     const poolWaitMs = parts.poolWaitMs ?? ((): number => 0);
     const heldShare = (): number => this.front?.heldShare ?? 0;
     this.probe = new PressureProbe(systemClock, this.overload, { poolWaitMs, heldShare }, () =>
       this.send({ kind: 'overload', status: this.overload.status }),
     );
-    this.counting = setInterval(() => this.sendCounts(), frontLimits.counterIntervalMs);
-    this.ranking = setInterval(() => this.sendRankings(), frontLimits.rankingIntervalMs);
+    this.counting = setInterval(this.sendCounts, frontLimits.counterIntervalMs);
+    this.ranking = setInterval(this.sendRankings, frontLimits.rankingIntervalMs);
     this.ended = new Promise((resolve) => (this.end = resolve));
     port.on('message', (message: ToFrontThread) => this.receive(message));
   }
@@ -196,21 +212,11 @@ class FrontWorker {
       guardServices: this.parts.guardServices,
       ...(this.parts.schemaServices && { schemaServices: this.parts.schemaServices }),
       ...(this.parts.samples === true ? { captures: this.captures, tracer: this.tracer } : {}),
-      onRequestDone: (event, policyId, evidence) => {
-        this.counters.add(event, policyId);
-        this.tally.requestEnded(event);
-        this.rankings.add(event);
-        this.endpoints.add(event);
-        const selection = this.parts.samples === true ? this.sampler.select(event) : null;
-        this.keep(event, selection, evidence);
-      },
-      onMessageDone: (event, policyId, evidence) => {
-        this.counters.addMessage(event, policyId);
-        if (!isSecurity(event)) return;
-        const selection = this.parts.samples === true ? this.sampler.select(event) : null;
-        // A message is no access of its own.
-        this.keep(event, selection && { ...selection, access: 0 }, evidence);
-      },
+      onRequestDone: (event, policyId, evidence) =>
+        this.facts.requestDone(event, policyId, evidence),
+      onMessageDone: (event, policyId, evidence) =>
+        this.facts.messageDone(event, policyId, evidence),
+      onEventFault: (thrown) => this.facts.failed('event', thrown),
       onClientRefused: (why) => this.counters.addRefusedClient(why),
       onProxyHeaderRefused: () => this.counters.addRefusedProxyHeader(),
       onHandshake: (outcome) => {
@@ -227,23 +233,6 @@ class FrontWorker {
     this.front = front;
     // Not before: what a thread does to begin is no overload.
     this.probe.start();
-  }
-
-  /** Hands on what is kept of a finished request or message. */
-  private keep(
-    event: RequestEvent,
-    selection: EventSelection | null,
-    evidence: EvidenceSource,
-  ): void {
-    if (this.parts.samples === true) {
-      const settings = this.captures.settingsOf(event.siteId);
-      this.evidence.add(event, settings, selection, evidence);
-    }
-    const kept = event.trace !== undefined || (selection !== null && selection.access !== 0);
-    if (!kept && !this.parts.wantsEvent(event)) return;
-    const fate = this.batcher.add(hideValues(event), selection);
-    if (fate !== 'lost') this.tally.eventTold(event);
-    if (fate !== 'kept') this.counters.addFate(fate);
   }
 
   /** Answers a question about this thread; never throws. */
@@ -298,16 +287,35 @@ class FrontWorker {
     this.end();
   }
 
-  private sendRankings(): void {
+  /** Hands something on; what fails is lost and reported. */
+  private attempt(send: () => void): void {
+    try {
+      send();
+    } catch (thrown) {
+      this.facts.failed('delivery', thrown);
+    }
+  }
+
+  private readonly sendRankings = (): void => {
+    this.attempt(this.tellRankings);
+  };
+
+  private readonly sendCounts = (): void => {
+    this.attempt(this.tellCounts);
+    const faults = this.faults.drain();
+    if (faults.length > 0) this.send({ kind: 'fact_faults', faults });
+  };
+
+  private readonly tellRankings = (): void => {
     const deltas = this.rankings.drain();
     if (deltas.length > 0) this.send({ kind: 'rankings', deltas });
     const endpoints = this.endpoints.drain();
     if (endpoints.length > 0) this.send({ kind: 'endpoints', deltas: endpoints });
     const learned = this.front?.drainLearning() ?? [];
     if (learned.length > 0) this.send({ kind: 'learning', deltas: learned });
-  }
+  };
 
-  private sendCounts(): void {
+  private readonly tellCounts = (): void => {
     const count = this.front?.connections ?? 0;
     if (count !== this.connections) this.send({ kind: 'connections', count });
     this.connections = count;
@@ -319,7 +327,7 @@ class FrontWorker {
     if (notes !== null) this.send({ kind: 'client_notes', notes });
     const origins = this.front?.drainOriginNotes() ?? [];
     if (origins.length > 0) this.send({ kind: 'origins', notes: origins });
-  }
+  };
 }
 
 function failure(id: number, thrown: unknown): FromFrontThread {

@@ -115,8 +115,12 @@ export class WebsocketTunnel implements GateOwner {
       admitsInspection: () => owner.admitsInspection(),
       done: (record, fault) => {
         generation.release();
-        const event = messageEvent(opening, snapshot, text.length, record, fault);
-        front.onMessageDone(event, policyId, this.evidence());
+        try {
+          const event = messageEvent(opening, snapshot, text.length, record, fault);
+          front.onMessageDone(event, policyId, this.evidence());
+        } catch (thrown) {
+          front.onEventFault(thrown);
+        }
       },
     });
   }
