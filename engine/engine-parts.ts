@@ -155,6 +155,7 @@ export class EngineParts {
         const { evidence } = (routes.logging ?? standardLogging).standard;
         if (evidence !== null) this.link?.boundEvidence(evidence.queueBytesMax);
       },
+      onInterim: (interim) => this.link?.reportInterim(interim),
       isPlanned: (sha256) => !eager && mark.names(sha256),
       keepPlanned: (sha256) => mark.keep(sha256),
       interimDelay: () => delay(engineLimits.interimAfterMs, undefined, { ref: false }),

@@ -5,6 +5,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { toAppError } from '../../base/errors.ts';
+import { callLimits } from '../limits/call-limits.ts';
 import type { ApiParts } from './context.ts';
 
 /** Where the stored state is. */
@@ -20,9 +21,6 @@ export interface Deployment {
   readonly answeredAtMs: number;
 }
 
-/** How long a change waits for the node's answer, and how often it looks. */
-const waitMs = 3_000;
-const lookAgainMs = 20;
 const localNodeId = 'local';
 
 /** Publishes and waits shortly for the answer of the built-in node. Never throws. */
@@ -30,23 +28,34 @@ export async function applyNow(parts: ApiParts): Promise<Deployment> {
   await parts.publisher.publish().catch((error: unknown) => {
     parts.logger.error('publishing failed', { reason: toAppError(error).message });
   });
-  const endMs = performance.now() + waitMs;
+  return awaitDeployment(parts);
+}
+
+/**
+ * Waits, shortly, until the built-in node answered on the present state; with sites until it
+ * serves those, whatever else still compiles. Never throws.
+ */
+export async function awaitDeployment(
+  parts: ApiParts,
+  siteIds: readonly string[] = [],
+): Promise<Deployment> {
+  const endMs = performance.now() + callLimits.servedWaitMs;
   for (;;) {
-    const found = deploymentOf(parts);
+    const found = deploymentOf(parts, siteIds);
     const settled = found.state === 'applied' || found.state === 'failed';
     if (settled || parts.nodes.get(localNodeId)?.connected !== true) return found;
     if (performance.now() > endMs) {
       return { ...found, error: 'the node has not confirmed the change yet' };
     }
-    await pause(lookAgainMs);
+    await pause(callLimits.servedPollMs);
   }
 }
 
-/** How far the stored state has come. */
-export function deploymentOf({
-  publisher,
-  nodes,
-}: Pick<ApiParts, 'publisher' | 'nodes'>): Deployment {
+/** How far the stored state has come; with sites, how far it has come there. */
+export function deploymentOf(
+  { publisher, nodes }: Pick<ApiParts, 'publisher' | 'nodes'>,
+  siteIds: readonly string[] = [],
+): Deployment {
   const { waiting, error } = publisher.progress();
   if (error !== '') return { state: 'failed', error, answeredAtMs: 0 };
   const node = nodes.get(localNodeId);
@@ -60,6 +69,14 @@ export function deploymentOf({
   const apply = node.apply?.sha256 === sha256 ? node.apply : null;
   const answeredAtMs = apply?.atMs ?? 0;
   if (apply?.success === false) return { state: 'failed', error: apply.error, answeredAtMs };
+  const { interim } = node;
+  const inPart =
+    siteIds.length > 0 &&
+    interim?.sha256 === sha256 &&
+    !siteIds.some((id) => interim.waitingSiteIds.has(id));
+  if (inPart && node.configHash !== sha256) {
+    return { state: 'applied', error: '', answeredAtMs: interim.atMs };
+  }
   if (node.configHash !== sha256) return { state: 'applying', error: '', answeredAtMs };
   return { state: 'applied', error: '', answeredAtMs };
 }

@@ -69,6 +69,11 @@ export const callLimits = {
   diffEntriesMax: 500,
   /** What a node says of a configuration that it could not apply. */
   applyErrorCharactersMax: 4_000,
+  /** Sites that a node names as not served yet. */
+  interimSitesMax: 10_000,
+  /** How long an answer waits for the built-in node to serve its change, and how often it looks. */
+  servedWaitMs: 3_000,
+  servedPollMs: 10,
   /** Messages waiting for one node; past it the stream ends and the node connects anew. */
   nodeWaitingMax: 1_024,
   /** How often a stream looks whether its session still stands. */

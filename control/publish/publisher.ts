@@ -65,6 +65,8 @@ export interface Publisher {
   current(): Publication | null;
   /** Whether something stored is not published yet, and why it could not be; '' where it could. */
   progress(): { readonly waiting: boolean; readonly error: string };
+  /** How often something that is published changed; equal numbers mean that nothing did. */
+  changes(): number;
   /** Calls `listener` with every new publication; returns the undo. */
   subscribe(listener: (publication: Publication) => void): () => void;
   /** Hands the current configuration out again; what is held back is tried again first. */
@@ -114,6 +116,7 @@ class LivePublisher implements Publisher {
   #running: Promise<unknown> = Promise.resolve();
   #lastCostMs = 0;
   #publishing = 0;
+  #changes = 0;
   #error = '';
 
   constructor(store: Store, clock: Clock, logger: Logger, key: SigningKey) {
@@ -136,6 +139,10 @@ class LivePublisher implements Publisher {
 
   progress(): { readonly waiting: boolean; readonly error: string } {
     return { waiting: this.#timer !== null || this.#publishing > 0, error: this.#error };
+  }
+
+  changes(): number {
+    return this.#changes;
   }
 
   subscribe(listener: (publication: Publication) => void): () => void {
@@ -210,6 +217,7 @@ class LivePublisher implements Publisher {
 
   #note(changed: ReadonlySet<string>): void {
     if (![...changed].some((name) => publishedCollections.has(name))) return;
+    this.#changes++;
     // A state that takes long to publish waits longer for further changes.
     const { gatherMs, gatherMaxMs } = publishLimits;
     const waitMs = Math.min(Math.max(gatherMs, 2 * this.#lastCostMs), gatherMaxMs);

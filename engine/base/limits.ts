@@ -138,6 +138,16 @@ export const stateLimits = {
   collectionKeyCharsMax: 480,
 } as const;
 
+/** Requests of a thread that wait until the policy of their site is compiled. */
+export const enginePolicyWait = {
+  /** A policy whose databases are not cached compiles for some seconds on a busy machine. */
+  waitMs: 60_000,
+  /** A waiting request has a connection and the copy of its head. */
+  requestsMax: 1_000,
+  /** Those that begin in one turn of the event loop. */
+  resumedAtOnce: 8,
+} as const;
+
 /** The engine's composition. */
 export const engineLimits = {
   /** Policies kept compiled in the main thread for simulations. */

@@ -34,6 +34,8 @@ export interface InspectionConfig {
   readonly policies: readonly KeyedPolicy[];
   /** Policy key by site id; sites without inspection are absent. */
   readonly keyOfSite: ReadonlyMap<string, string>;
+  /** Sites whose policy still compiles and that nothing stands in for: their requests wait. */
+  readonly compiling?: ReadonlySet<string>;
   /** Policies are built on first use, so that a cold start serves at once. */
   readonly lazy: boolean;
   /** Databases in shared memory by their cache key; what is missing comes from the cache. */

@@ -73,6 +73,13 @@ export interface LinkOptions extends ConfigurationSink {
   readonly answerChallenge?: (token: string, keyAuthorization: string | null) => Promise<void>;
 }
 
+/** A configuration that serves in part. */
+export interface InterimReport {
+  readonly revision: string;
+  readonly sha256: string;
+  readonly waitingSiteIds: readonly string[];
+}
+
 /** The link to control. */
 export interface ControllerLink {
   /** Connects, again whenever the stream ends. */
@@ -101,6 +108,8 @@ export interface ControllerLink {
   reportHealth(): void;
   /** Reports the load to control now; it is also reported periodically. */
   reportLoad(): void;
+  /** Reports that a configuration serves but for some sites. */
+  reportInterim(interim: InterimReport): void;
   /** Facts held and given up, and whether the stream is up. */
   stats(): { readonly held: number; readonly evicted: number; readonly connected: boolean };
   /** Sends what waits (at most a second) and ends the stream. */
@@ -125,6 +134,7 @@ export function createControllerLink(options: LinkOptions): ControllerLink {
     countApis: (deltas) => link.observations.countApis(deltas),
     reportHealth: () => link.reportHealth(),
     reportLoad: () => link.reportLoad(),
+    reportInterim: (interim) => link.reportInterim(interim),
     stats: () => link.stats(),
     close: () => link.close(),
   };
@@ -137,6 +147,7 @@ class Link {
   readonly #meter: LoadMeter;
   #outbox: Outbox<ConnectRequest> | null = null;
   #signingKey: Uint8Array | undefined;
+  #takesInterim = false;
   #stopped = false;
   #abort = new AbortController();
   #wakeUp: (() => void) | null = null;
@@ -257,6 +268,7 @@ class Link {
           this.#signingKey = message.value.bundleSigningPublicKey;
         }
         this.#outbox = outbox;
+        this.#takesInterim = message.value.takesInterimResults;
         this.#options.logger.info('connected to control', { server: message.value.serverId });
         this.observations.connected((up) => this.#send(outbox, up));
         this.#report(outbox);
@@ -330,6 +342,16 @@ class Link {
     const source = { parts, signingKey: this.#signingKey, signal: this.#abort.signal };
     const value = await takeConfiguration(this.#options, source, update);
     this.#send(outbox, { case: 'applyResult', value });
+  }
+
+  reportInterim({ revision, sha256, waitingSiteIds }: InterimReport): void {
+    if (this.#outbox === null || !this.#takesInterim) return;
+    const value = {
+      targetRevision: BigInt(revision),
+      artifactSha256: sha256,
+      waitingSiteIds: [...waitingSiteIds],
+    };
+    this.#send(this.#outbox, { case: 'interimResult', value });
   }
 
   reportHealth(): void {

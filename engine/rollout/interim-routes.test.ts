@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import type { InspectionConfig } from '../contract/policy.ts';
 import { noRoutes, type RoutesConfig, type SiteConfig } from '../contract/site.ts';
-import { interimRoutes } from './interim-routes.ts';
+import { interimRoutes, waitingSites } from './interim-routes.ts';
 
 const site = (id: string, policyId: string): SiteConfig => ({
   id,
@@ -67,7 +67,9 @@ test('a site that was not inspected stays so until its policy is ready; a new on
     ['b', true],
     ['c', true],
   ]);
+  expect([...(interim.inspection.compiling ?? [])]).toEqual(['a', 'c']);
   const ready = interimRoutes(next, before, new Map([['q@1', new Map()]]));
+  expect([...(ready.inspection.compiling ?? [])]).toEqual([]);
   expect(ready.sites).toBe(next.sites);
   expect(shown(ready)).toEqual({ a: 'q@1', b: 'p@1', c: 'q@1' });
 });
@@ -100,4 +102,13 @@ test('a site that changes otherwise, too, is not served uninspected as it never 
     return { ...one, upstream: { ...one.upstream, id: 'another' } };
   });
   expect(inspected(interimRoutes({ ...next, sites }, before, new Map()))).toEqual(['a']);
+});
+
+test('requests wait for what compiles, not for a policy that control holds back', () => {
+  const next = routes('1', { a: 'p@1', b: 'q@1' });
+  const { inspection } = next;
+  const held = { ...inspection, keyOfSite: new Map([['a', 'p@1']]) };
+  const interim = interimRoutes({ ...next, inspection: held }, noRoutes, new Map());
+  expect([...(interim.inspection.compiling ?? [])]).toEqual(['a']);
+  expect(waitingSites({ ...next, inspection: held }, interim)).toEqual(['a']);
 });

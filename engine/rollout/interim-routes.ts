@@ -14,7 +14,7 @@ export type ReadyPolicies = ReadonlyMap<string, SharedImages>;
 /**
  * The new routes with policies that can serve at once. A site whose policy is not ready keeps what
  * the policy was before, or what the site had before: also no inspection, where it had none and
- * nothing else of it changes. Any other site fails its inspection until its policy is ready.
+ * nothing else of it changes. Requests of any other site wait until its policy is ready.
  */
 export function interimRoutes(
   next: RoutesConfig,
@@ -28,6 +28,7 @@ export function interimRoutes(
   const used = new Map<string, KeyedPolicy>();
   const keyOfSite = new Map<string, string>();
   const without = new Set<string>();
+  const compiling = new Set<string>();
   const policies = new Map(wanted.policies.map((policy) => [policy.key, policy]));
   for (const { id, waf } of next.sites) {
     const key = wanted.keyOfSite.get(id) ?? '';
@@ -37,6 +38,8 @@ export function interimRoutes(
     const policy = policies.get(chosen) ?? known.get(chosen);
     if (policy === undefined) {
       if (waf.enabled) without.add(id);
+      // What control holds back is not being compiled.
+      if (waf.enabled && key !== '') compiling.add(id);
       continue;
     }
     used.set(chosen, policy);
@@ -47,8 +50,17 @@ export function interimRoutes(
   return {
     ...next,
     sites: keepOff(next.sites, without, before.sites),
-    inspection: { policies: [...used.values()], keyOfSite, lazy: false, shared },
+    inspection: { policies: [...used.values()], keyOfSite, compiling, lazy: false, shared },
   };
+}
+
+/** Sites that interim routes do not serve as they are wanted yet. */
+export function waitingSites(next: RoutesConfig, interim: RoutesConfig): string[] {
+  const wanted = next.inspection.keyOfSite;
+  const served = interim.inspection.keyOfSite;
+  return next.sites
+    .filter((site, at) => site !== interim.sites[at] || wanted.get(site.id) !== served.get(site.id))
+    .map(({ id }) => id);
 }
 
 /**

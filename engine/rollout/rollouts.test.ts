@@ -6,7 +6,7 @@ import { noInspection, type KeyedPolicy } from '../contract/policy.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { PlanOutcome } from './planner.ts';
-import { Rollouts, type Candidate, type RolloutPorts } from './rollouts.ts';
+import { Rollouts, type Candidate, type Interim, type RolloutPorts } from './rollouts.ts';
 
 /** Ports that record the calls; the test decides when planning and delays end. */
 class FakeEngine implements RolloutPorts {
@@ -52,6 +52,9 @@ class FakeEngine implements RolloutPorts {
   useDatabases: (images: SharedImages) => void = () => undefined;
   offerDatabases(): void {}
   onRoutes(): void {}
+  onInterim({ revision, sha256, waitingSiteIds }: Interim): void {
+    this.done.push(`interim ${revision} ${sha256} waits: ${waitingSiteIds.join(',')}`);
+  }
   isPlanned = (sha256: string): boolean => sha256 === this.planned;
   keepPlanned = (sha256: string): void => void (this.planned = sha256);
 }
@@ -146,7 +149,7 @@ test('a slow policy: the rest serves, its site keeps the previous one', async ()
   await turns();
   expect(rollouts.state).toBe('interim');
   expect(rollouts.serving.revision).toBe('1');
-  expect(engine.done.at(-1)).toBe('apply 2 q@1,p@1');
+  expect(engine.done.slice(-2)).toEqual(['apply 2 q@1,p@1', 'interim 2 sha-2 waits: site-p']);
   engine.finish('p@2');
   await second;
   expect(engine.done.slice(-2)).toEqual(['apply 2 q@1,p@2', 'keep 2']);
@@ -169,9 +172,10 @@ test('a site whose inspection was off stays so, with a warning', async () => {
   await turns();
   engine.timeOut();
   await turns();
-  expect(engine.done.slice(-2)).toEqual([
+  expect(engine.done.slice(-3)).toEqual([
     'warn Sites whose inspection was off are not inspected until their policy is compiled.',
     'apply 2 ',
+    'interim 2 sha-2 waits: site-p',
   ]);
   engine.finish('p@1');
   await second;

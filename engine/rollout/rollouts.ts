@@ -11,7 +11,7 @@ import type { SharedImages } from '../contract/shared-images.ts';
 import { rulesetFolder, type KeyedPolicy } from '../contract/policy.ts';
 import { noConfiguration, noRoutes, type RoutesConfig } from '../contract/site.ts';
 import { faultOf, PolicyError } from '../policies/policy-build.ts';
-import { interimRoutes, type ReadyPolicies } from './interim-routes.ts';
+import { interimRoutes, waitingSites, type ReadyPolicies } from './interim-routes.ts';
 import type { PlanOutcome } from './planner.ts';
 import { nextState, type RolloutEvent, type RolloutState } from './states.ts';
 
@@ -32,6 +32,12 @@ export interface Serving {
   readonly sha256: string;
 }
 
+/** A configuration that serves in part. */
+export interface Interim extends Serving {
+  /** Sites that are not served yet as it says. */
+  readonly waitingSiteIds: readonly string[];
+}
+
 /** What carrying out a rollout needs from other rooms. */
 export interface RolloutPorts {
   /** Links a policy and compiles its databases. Errors: `planner_failed`. */
@@ -44,6 +50,8 @@ export interface RolloutPorts {
   offerDatabases(groups: SharedImages): void;
   /** The routes that serve changed. */
   onRoutes(routes: RoutesConfig): void;
+  /** A configuration serves, but for sites whose policies still compile. */
+  onInterim(interim: Interim): void;
   /** Whether all databases of the configuration with this SHA-256 lie in the cache. */
   isPlanned(sha256: string): boolean;
   keepPlanned(sha256: string): void;
@@ -134,7 +142,7 @@ export class Rollouts {
   async prepareFirst(first: Candidate, waitForPolicies: boolean): Promise<RoutesConfig> {
     const rollout = this.begin();
     first.placeFiles();
-    if (waitForPolicies) this.routes = await this.plan(rollout, first.routes);
+    if (waitForPolicies) this.routes = await this.plan(rollout, first);
     else if (this.ports.isPlanned(first.sha256)) this.routes = this.lazy(first.routes);
     else this.routes = interimRoutes(first.routes, noRoutes, new Map());
     return this.routes;
@@ -190,7 +198,7 @@ export class Rollouts {
 
   /** Plans all policies, then serves. */
   private async serveBuilt(rollout: Rollout, candidate: Candidate): Promise<void> {
-    const routes = await this.plan(rollout, candidate.routes);
+    const routes = await this.plan(rollout, candidate);
     candidate.placeFiles();
     await this.applyBuilt(rollout, candidate, routes);
   }
@@ -228,7 +236,7 @@ export class Rollouts {
       for (const policy of candidate.routes.inspection.policies) {
         await this.prepare(rollout, policy);
       }
-      const routes = await this.plan(rollout, candidate.routes);
+      const routes = await this.plan(rollout, candidate);
       await this.inTurn(() => this.applyBuilt(rollout, candidate, routes));
       this.validated.clear();
       this.prepared = new Map();
@@ -251,14 +259,15 @@ export class Rollouts {
    * Routes with every policy planned and its databases ready. What is ready serves while the rest
    * takes long. Errors: PolicyError with all policies that do not compile; superseded.
    */
-  private async plan(rollout: Rollout, routes: RoutesConfig): Promise<RoutesConfig> {
+  private async plan(rollout: Rollout, candidate: Candidate): Promise<RoutesConfig> {
+    const { routes } = candidate;
     rollout.check();
     rollout.advance('plan');
     const ready = new Map<string, SharedImages>();
     const made = new Map(this.routes.inspection.shared);
     const faults: PolicyFault[] = [];
     for (const policy of this.quickestFirst(routes.inspection.policies)) {
-      const outcome = await this.planOne(rollout, policy, routes, ready);
+      const outcome = await this.planOne(rollout, policy, candidate, ready);
       this.logDiagnostics(outcome);
       if (outcome.ok) {
         ready.set(policy.key, outcome.shared);
@@ -276,7 +285,7 @@ export class Rollouts {
   private async planOne(
     rollout: Rollout,
     policy: KeyedPolicy,
-    routes: RoutesConfig,
+    candidate: Candidate,
     ready: ReadyPolicies,
   ): Promise<PlanOutcome> {
     rollout.check();
@@ -285,33 +294,33 @@ export class Rollouts {
     const late = this.ports.interimDelay().then(() => null);
     const first = await Promise.race([planned, rollout.superseded, late]);
     if (first !== null) return first;
-    const interim = interimRoutes(routes, this.routes, ready);
-    const stillOff = interim.sites.filter((site, at) => site !== routes.sites[at]).length;
-    await this.serveInterim(rollout, policy, interim, stillOff);
+    await this.serveInterim(rollout, policy, candidate, ready);
     return Promise.race([planned, rollout.superseded]);
   }
 
   /** Lazy routes serve every policy already. */
   private async serveInterim(
     rollout: Rollout,
-    { source }: KeyedPolicy,
-    routes: RoutesConfig,
-    stillOff: number,
+    { source: { name } }: KeyedPolicy,
+    { routes, revision, sha256 }: Candidate,
+    ready: ReadyPolicies,
   ): Promise<void> {
     rollout.check();
     if (this.routes.inspection.lazy) return;
     rollout.advance('late');
-    const { name } = source;
+    const interim = interimRoutes(routes, this.routes, ready);
     const text = `Compiling policy ${name}; its sites keep the previous rules meanwhile.`;
     this.ports.log.info(text, { policy: name });
+    const stillOff = interim.sites.filter((site, at) => site !== routes.sites[at]).length;
     if (stillOff > 0) {
       const off =
         'Sites whose inspection was off are not inspected until their policy is compiled.';
       this.ports.log.warn(off, { sites: stillOff });
     }
-    this.routes = routes;
-    await this.ports.apply(routes);
-    this.ports.onRoutes(routes);
+    this.routes = interim;
+    await this.ports.apply(interim);
+    this.ports.onRoutes(interim);
+    this.ports.onInterim({ revision, sha256, waitingSiteIds: waitingSites(routes, interim) });
   }
 
   /** Those that serve already, then new versions of those that do: most of their databases are. */

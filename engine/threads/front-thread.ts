@@ -20,6 +20,7 @@ import { RateTable } from '../guard/rate-table.ts';
 import { noInspection } from '../contract/policy.ts';
 import { listenReusePort } from '../system/sockets.ts';
 import { easeThisThread } from '../process/memory-care.ts';
+import { PolicyWaits } from '../policies/policy-waits.ts';
 import { PolicyRegistry, lazyInspector, recordOnly } from '../policies/policy-registry.ts';
 import { placeInspector, Pool } from '../pool/dispatch.ts';
 import { threadParts } from './thread-parts.ts';
@@ -40,6 +41,7 @@ const pool = new Pool({
   threads: settings.poolThreads,
 });
 const registry = new PolicyRegistry(parts, settings.place === 'inline' ? null : pool);
+const waits = new PolicyWaits();
 
 let started = false;
 /** Linking a policy leaves some 20 MB of garbage. */
@@ -47,7 +49,7 @@ const ease = easeThisThread();
 
 /** Builds a generation's policies in slices, so that running requests get their share between. */
 async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
-  const { policies, keyOfSite, lazy, shared } = routes.inspection;
+  const { policies, lazy, shared } = routes.inspection;
   const release = (held: readonly string[]): void => {
     registry.releaseAll(held);
     ease();
@@ -56,10 +58,7 @@ async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
     parts.useShared(shared);
     const held = registry.holdUnbuilt(policies);
     startPool();
-    return {
-      inspectorOf: (site) => inspectorOf(site, keyOfSite.get(site.id), true),
-      release: () => release(held),
-    };
+    return prepared(routes, true, () => release(held));
   }
   parts.useShared(shared);
   const held = await registry.holdAll(policies);
@@ -69,10 +68,28 @@ async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
   if (!started) collectGarbage();
   started = true;
   ease();
-  return {
-    inspectorOf: (site) => inspectorOf(site, keyOfSite.get(site.id), false),
-    release: () => release(held),
-  };
+  return prepared(routes, false, () => release(held));
+}
+
+/** What waited for one of its policies continues once it serves: before the next turn. */
+function prepared(
+  { sites, inspection }: RoutesConfig,
+  unbuilt: boolean,
+  release: () => void,
+): PreparedInspection {
+  const { keyOfSite, compiling } = inspection;
+  const find = (site: SiteConfig): Inspector =>
+    compiling?.has(site.id) === true
+      ? waits.inspector
+      : inspectorOf(site, keyOfSite.get(site.id), unbuilt);
+  setImmediate(() =>
+    waits.use((siteId) => {
+      if (compiling?.has(siteId) === true) return null;
+      const site = sites.find(({ id }) => id === siteId);
+      return site === undefined ? withoutPolicy : find(site);
+    }),
+  );
+  return { inspectorOf: find, release };
 }
 
 /** Pool threads load policies before anybody asks them: the first large body waits for nothing. */
@@ -91,8 +108,8 @@ function inspectorOf(site: SiteConfig, key: string | undefined, unbuilt: boolean
 }
 
 /**
- * Of a site whose policy compiles for the first time, or that control holds back: inspection fails,
- * so that its fail policy answers.
+ * Of a site whose policy control holds back, or that is gone: inspection fails, so that its fail
+ * policy answers.
  */
 const withoutPolicy: Inspector = {
   open: () => {

@@ -1,6 +1,7 @@
 /** Owns what a node may not say on its stream, whatever it proved before. */
 
 import type { ConnectRequest } from '../../../proto/gen/waf/v1/agent_stream_pb.ts';
+import { callLimits } from '../../limits/call-limits.ts';
 import { observationLimits } from '../../limits/observation-limits.ts';
 
 const sha256Pattern = /^[0-9a-f]{64}$/;
@@ -16,6 +17,13 @@ export function breachOf(nodeId: string, message: ConnectRequest['message']): st
     case 'stateReport':
     case 'metricsPush':
       return message.value.agentId === nodeId ? '' : `${message.case}.agentId: is another node`;
+    case 'interimResult': {
+      const { targetRevision, artifactSha256, waitingSiteIds } = message.value;
+      if (targetRevision <= 0n) return 'interimResult.targetRevision: is required';
+      if (!sha256Pattern.test(artifactSha256)) return 'interimResult.artifactSha256: is required';
+      if (waitingSiteIds.length <= callLimits.interimSitesMax) return '';
+      return `interimResult.waitingSiteIds: has at most ${callLimits.interimSitesMax} entries`;
+    }
     case 'applyResult': {
       const { targetRevision, artifactSha256 } = message.value;
       if (targetRevision <= 0n) return 'applyResult.targetRevision: is required, also on failure';

@@ -10,6 +10,7 @@ import {
   ConnectResponseSchema,
   type AgentApplyResult,
   type AgentHello,
+  type AgentInterimResult,
   type AgentMetricsPush,
   type AgentServingGrantAck,
   type AgentStreamService,
@@ -139,6 +140,7 @@ function welcome(
     configHash: hello.configHash.slice(0, 64),
     lastSeenMs: clock.nowMs(),
     acknowledged: null,
+    interim: null,
     fault: '',
   });
   parts.agentNotes.note(nodeId);
@@ -154,6 +156,7 @@ function welcome(
       bundleSigningPublicKey: publisher.publicKey,
       metricPayloadVersion,
       capabilities: ownCapabilities,
+      takesInterimResults: true,
     },
   });
   const deliver = (publication: Publication): void => {
@@ -250,6 +253,9 @@ async function take(
     case 'applyResult':
       await takeApplyResult(parts, nodeId, message.value);
       return;
+    case 'interimResult':
+      takeInterim(parts, nodeId, message.value);
+      return;
     case 'stateReport':
       parts.nodes.update(nodeId, { configHash: message.value.configHash.slice(0, 64) });
       takeLoad(parts, nodeId, message.value.metrics);
@@ -279,6 +285,16 @@ async function take(
       return;
     default:
   }
+}
+
+function takeInterim(parts: ApiParts, nodeId: string, result: AgentInterimResult): void {
+  const interim = {
+    revision: String(result.targetRevision),
+    sha256: result.artifactSha256,
+    waitingSiteIds: new Set(result.waitingSiteIds),
+    atMs: parts.clock.nowMs(),
+  };
+  parts.nodes.update(nodeId, { interim });
 }
 
 /** Health names the node that measured it, whatever the report says. */

@@ -131,7 +131,13 @@ const statusOf = {
 function deploymentStatus(parts: ApiParts, references: readonly ListReference[]): string {
   if (references.length === 0) return 'not_in_use';
   if (parts.nodes.get(localNodeId)?.connected !== true) return 'unverified';
-  return statusOf[deploymentOf(parts).state];
+  return statusOf[deploymentOf(parts, sitesInPart(parts, references)).state];
+}
+
+/** The sites of a list, while the node serves but a part of the configuration. */
+function sitesInPart(parts: ApiParts, references: readonly ListReference[]): string[] {
+  const partly = parts.nodes.get(localNodeId)?.interim != null;
+  return partly ? sitesOf(parts.store, references) : [];
 }
 
 function showDeployment(
@@ -141,7 +147,7 @@ function showDeployment(
 ): IpListDeploymentJson {
   const current = parts.publisher.current();
   const status = deploymentStatus(parts, references);
-  const { state, error, answeredAtMs } = deploymentOf(parts);
+  const { state, error, answeredAtMs } = deploymentOf(parts, sitesInPart(parts, references));
   const applied = state === 'applied' && answeredAtMs > 0;
   const at = applied ? { appliedAt: new Date(answeredAtMs).toISOString() } : {};
   return {

@@ -29,6 +29,7 @@ import type { NodeRequest } from './node-http.ts';
 import { nodeService } from '../node-service/service.ts';
 import { partService } from '../part-service/service.ts';
 import { answerProbe } from '../metrics/probes.ts';
+import { publishingInterceptor } from '../publishing-notes.ts';
 import { answerDownload } from '../nodes/program-downloads.ts';
 import { ownServices, services } from '../services.ts';
 import { sessionEndInterceptor } from '../session-end.ts';
@@ -100,6 +101,7 @@ function createHandler(parts: ApiParts, entrance: Entrance, table: ConnectionTab
       sessionEndInterceptor(parts.sessions),
       validateInterceptor((method) => built.has(method)),
       enforcementInterceptor(),
+      publishingInterceptor(parts),
     ],
     contextValues: (request, peer) =>
       createContextValues()

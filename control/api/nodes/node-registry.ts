@@ -13,6 +13,14 @@ export interface NodeApply {
   readonly atMs: number;
 }
 
+/** A configuration that a node serves but for some sites. */
+export interface NodeInterim {
+  readonly revision: string;
+  readonly sha256: string;
+  readonly waitingSiteIds: ReadonlySet<string>;
+  readonly atMs: number;
+}
+
 /** What is known of one node. */
 export interface NodeState {
   readonly id: string;
@@ -21,6 +29,8 @@ export interface NodeState {
   readonly lastSeenMs: number;
   readonly configHash: string;
   readonly apply: NodeApply | null;
+  /** The configuration that it serves in part, on its present connection; null for none. */
+  readonly interim: NodeInterim | null;
   /** When the configuration with this revision was sent to it; null when none was. */
   readonly delivery: { readonly revision: string; readonly atMs: number } | null;
   /** What it said it can do on its present connection; null when it said nothing. */
@@ -108,6 +118,7 @@ export class NodeRegistry {
       lastSeenMs: 0,
       configHash: '',
       apply: null,
+      interim: null,
       delivery: null,
       capabilities: null,
       connections: 0,

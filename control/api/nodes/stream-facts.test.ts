@@ -56,6 +56,7 @@ const constants: Readonly<Record<string, string>> = {
   'AgentWelcome.capabilities': ofProgram,
   'AgentWelcome.metricPayloadVersion': ofProgram,
   'AgentWelcome.serverId': ofDeployment,
+  'AgentWelcome.takesInterimResults': ofProgram,
   'BatchAck.durability': 'the store has them; it reaches the disk by itself',
   'ChallengeDispatch.keyAuthorization': challenge,
   'ChallengeDispatch.token': challenge,

@@ -9,20 +9,46 @@ import type {
 } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
 import type { OperationIntentRecord } from '../../domain/documents/operation-control.ts';
 import type { NodeDelivery, PublicationRecord } from '../../store/collections.ts';
+import type { NodeRegistry } from '../nodes/node-registry.ts';
 
 /** How far an intent has come. */
 export type DeploymentState =
   'pending' | 'applying' | 'converged' | 'failed' | 'superseded' | 'unverified';
 
+/**
+ * When a node began to serve the intent's site from the configuration with this SHA-256, while
+ * policies of other sites still compile there; '' where it does not.
+ */
+export type ServedInPart = (nodeId: string, sha256: string) => string;
+
+const inPartDelivery: NodeDelivery = {
+  deliveredAt: '',
+  appliedAt: '',
+  result: 'success',
+  error: '',
+};
+
+/** What nodes serve of a site, by their interim results. */
+export function servedInPart(nodes: NodeRegistry, siteId: string): ServedInPart {
+  return (nodeId, sha256) => {
+    const interim = nodes.get(nodeId)?.interim ?? null;
+    if (interim?.sha256 !== sha256 || interim.waitingSiteIds.has(siteId)) return '';
+    return new Date(interim.atMs).toISOString();
+  };
+}
+
 /** Receipts of one configuration, as the nodes that an intent requires gave them. */
 export function attemptOf(
   publication: PublicationRecord,
   intent: Pick<OperationIntentRecord, 'requiredTargets'>,
+  servedInPart: ServedInPart = () => '',
 ): OperationControlAttemptJson {
   const { revision, sha256, nodes = {} } = publication;
   const targets = intent.requiredTargets.map(({ nodeId = '', kind = '' }) => {
     const delivery = Object.hasOwn(nodes, nodeId) ? nodes[nodeId] : undefined;
-    return targetOf(publication, nodeId, kind, delivery);
+    const inPart = delivery === undefined ? servedInPart(nodeId, sha256) : '';
+    const own = inPart === '' ? delivery : { ...inPartDelivery, appliedAt: inPart };
+    return targetOf(publication, nodeId, kind, own);
   });
   return {
     configRevisionId: revision,

@@ -19,7 +19,7 @@ import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
-import { attemptOf, countTargets, deploymentStateOf } from './attempts.ts';
+import { attemptOf, countTargets, deploymentStateOf, servedInPart } from './attempts.ts';
 import { intentJson, intentOf, publicationsOf, wantedControls } from './intents.ts';
 import { readReview, reviewJson } from './review.ts';
 
@@ -45,7 +45,8 @@ export function getOperationControlState(
     };
     if (intent === null) return toMessage(GetOperationControlStateResponseSchema, shown);
     const publication = publicationFor(store, intent, configRevisionId);
-    const attempt = publication === null ? null : attemptOf(publication, intent);
+    const inPart = servedInPart(parts.nodes, site.id);
+    const attempt = publication === null ? null : attemptOf(publication, intent, inPart);
     return toMessage(GetOperationControlStateResponseSchema, {
       ...shown,
       intent: intentJson(store, intent),

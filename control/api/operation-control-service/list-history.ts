@@ -7,12 +7,11 @@ import {
 } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
 import type { OperationIntentRecord } from '../../domain/documents/operation-control.ts';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
-import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
-import { attemptOf } from './attempts.ts';
+import { attemptOf, servedInPart } from './attempts.ts';
 import { intentsBefore, publicationsOf } from './intents.ts';
 
 /** A page of at most 50 intents. */
@@ -27,14 +26,18 @@ export function listOperationControlHistory(
     const page = found.slice(0, limit);
     const more = found.length > limit;
     return toMessage(ListOperationControlHistoryResponseSchema, {
-      items: page.map((intent) => itemOf(store, intent)),
+      items: page.map((intent) => itemOf(parts, intent)),
       nextBeforeRevision: String(more ? page.at(-1)!.controlRevision : 0),
     });
   };
 }
 
-function itemOf(store: ReadStore, intent: OperationIntentRecord): OperationControlHistoryItemJson {
-  const attempts = publicationsOf(store, intent.id).map((one) => attemptOf(one, intent));
+function itemOf(
+  { store, nodes }: ApiParts,
+  intent: OperationIntentRecord,
+): OperationControlHistoryItemJson {
+  const inPart = servedInPart(nodes, intent.siteId);
+  const attempts = publicationsOf(store, intent.id).map((one) => attemptOf(one, intent, inPart));
   const [latest] = attempts;
   const activated = attempts.find(({ status }) => status === 'applied');
   const appliedAt = (activated?.targets ?? []).map((target) => target.appliedAt ?? '').sort();

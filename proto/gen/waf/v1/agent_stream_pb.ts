@@ -19,7 +19,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file waf/v1/agent_stream.proto.
  */
 export const file_waf_v1_agent_stream: GenFile = /*@__PURE__*/
-  fileDesc("Chl3YWYvdjEvYWdlbnRfc3RyZWFtLnByb3RvEgZ3YWYudjEihQQKDkNvbm5lY3RSZXF1ZXN0EiMKBWhlbGxvGAEgASgLMhIud2FmLnYxLkFnZW50SGVsbG9IABIwCgxzdGF0ZV9yZXBvcnQYAiABKAsyGC53YWYudjEuQWdlbnRTdGF0ZVJlcG9ydEgAEjAKDGFwcGx5X3Jlc3VsdBgDIAEoCzIYLndhZi52MS5BZ2VudEFwcGx5UmVzdWx0SAASMAoMbWV0cmljc19wdXNoGAQgASgLMhgud2FmLnYxLkFnZW50TWV0cmljc1B1c2hIABI3ChJjaGFsbGVuZ2VfcmVzcG9uc2UYBSABKAsyGS53YWYudjEuQ2hhbGxlbmdlUmVzcG9uc2VIABIjCghwaW5nX2FjaxgGIAEoCzIPLndhZi52MS5QaW5nQWNrSAASNAoOY29tbWFuZF9yZXN1bHQYByABKAsyGi53YWYudjEuQWdlbnRDb21tYW5kUmVzdWx0SAASNQoRb2JzZXJ2YXRpb25fYmF0Y2gYCCABKAsyGC53YWYudjEuT2JzZXJ2YXRpb25CYXRjaEgAEicKCmdhcF9ub3RpY2UYCSABKAsyES53YWYudjEuR2FwTm90aWNlSAASOQoRc2VydmluZ19ncmFudF9hY2sYCiABKAsyHC53YWYudjEuQWdlbnRTZXJ2aW5nR3JhbnRBY2tIAEIJCgdtZXNzYWdlIqMDCg9Db25uZWN0UmVzcG9uc2USJwoHd2VsY29tZRgBIAEoCzIULndhZi52MS5BZ2VudFdlbGNvbWVIABItCg1jb25maWdfdXBkYXRlGAIgASgLMhQud2FmLnYxLkNvbmZpZ1VwZGF0ZUgAEicKB2NvbW1hbmQYAyABKAsyFC53YWYudjEuQWdlbnRDb21tYW5kSAASNwoSY2hhbGxlbmdlX2Rpc3BhdGNoGAQgASgLMhkud2FmLnYxLkNoYWxsZW5nZURpc3BhdGNoSAASHAoEcGluZxgFIAEoCzIMLndhZi52MS5QaW5nSAASIQoHZ29fYXdheRgGIAEoCzIOLndhZi52MS5Hb0F3YXlIABIlCgliYXRjaF9hY2sYByABKAsyEC53YWYudjEuQmF0Y2hBY2tIABIuCg5nYXBfbm90aWNlX2FjaxgIIAEoCzIULndhZi52MS5HYXBOb3RpY2VBY2tIABIzCg1zZXJ2aW5nX2dyYW50GAkgASgLMhoud2FmLnYxLlNpZ25lZFNlcnZpbmdHcmFudEgAQgkKB21lc3NhZ2UisQEKCkFnZW50SGVsbG8SEAoIYWdlbnRfaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoCRITCgtjb25maWdfaGFzaBgDIAEoCRIUCgxzdHJlYW1fdG9rZW4YBCABKAkSJAocb2JzZXJ2YXRpb25fcHJvdG9jb2xfdmVyc2lvbhgFIAEoDRIvCgxjYXBhYmlsaXRpZXMYBiABKAsyGS53YWYudjEuQWdlbnRDYXBhYmlsaXRpZXMilQEKDEFnZW50V2VsY29tZRIRCglzZXJ2ZXJfaWQYASABKAkSIQoZYnVuZGxlX3NpZ25pbmdfcHVibGljX2tleRgCIAEoDBIeChZtZXRyaWNfcGF5bG9hZF92ZXJzaW9uGAMgASgNEi8KDGNhcGFiaWxpdGllcxgEIAEoCzIZLndhZi52MS5BZ2VudENhcGFiaWxpdGllcyJwChBBZ2VudFN0YXRlUmVwb3J0EhAKCGFnZW50X2lkGAEgASgJEhMKC2NvbmZpZ19oYXNoGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIlCgdtZXRyaWNzGAQgASgLMhQud2FmLnYxLkFnZW50TWV0cmljcyJ8ChBBZ2VudEFwcGx5UmVzdWx0EhYKDmNvcnJlbGF0aW9uX2lkGAEgASgJEg8KB3N1Y2Nlc3MYAiABKAgSDQoFZXJyb3IYAyABKAkSFwoPdGFyZ2V0X3JldmlzaW9uGAQgASgDEhcKD2FydGlmYWN0X3NoYTI1NhgFIAEoCSKGAgoQQWdlbnRNZXRyaWNzUHVzaBIQCghhZ2VudF9pZBgBIAEoCRIlCgdtZXRyaWNzGAIgASgLMhQud2FmLnYxLkFnZW50TWV0cmljcxIvCgtvYnNlcnZlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoPdXBzdHJlYW1faGVhbHRoGAQgAygLMhsud2FmLnYxLlVwc3RyZWFtSGVhbHRoU3RhdGUSKQohdXBzdHJlYW1faGVhbHRoX2NvbmZpZ19nZW5lcmF0aW9uGAUgASgDEicKH3Vwc3RyZWFtX2hlYWx0aF9hcnRpZmFjdF9zaGEyNTYYBiABKAkijAIKDEFnZW50Q29tbWFuZBIKCgJpZBgBIAEoCRIQCghhZ2VudF9pZBgCIAEoCRImCgRraW5kGAMgASgOMhgud2FmLnYxLkFnZW50Q29tbWFuZEtpbmQSKAoHcGF5bG9hZBgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKgoGc3RhdHVzGAUgASgOMhoud2FmLnYxLkFnZW50Q29tbWFuZFN0YXR1cxIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxjb21wbGV0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInEKEkFnZW50Q29tbWFuZFJlc3VsdBISCgpjb21tYW5kX2lkGAEgASgJEg8KB3N1Y2Nlc3MYAiABKAgSDQoFZXJyb3IYAyABKAkSJwoGb3V0cHV0GAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCI+ChRBZ2VudFNlcnZpbmdHcmFudEFjaxIQCghyZXZpc2lvbhgBIAEoAxIUCgxncmFudF9zaGEyNTYYAiABKAkilQEKDENvbmZpZ1VwZGF0ZRIWCg5jb3JyZWxhdGlvbl9pZBgBIAEoCRIQCghyZXZpc2lvbhgCIAEoAxIOCgZidW5kbGUYAyABKAwSEQoJc2lnbmF0dXJlGAQgASgMEhUKDWJ1bmRsZV9zaGEyNTYYBSABKAkSIQoZYnVuZGxlX3NpZ25pbmdfcHVibGljX2tleRgGIAEoDCI2ChJTaWduZWRTZXJ2aW5nR3JhbnQSDQoFZ3JhbnQYASABKAwSEQoJc2lnbmF0dXJlGAIgASgMIlMKEE9ic2VydmF0aW9uQmF0Y2gSLgoGaGVhZGVyGAEgASgLMh4ud2FmLnYxLk9ic2VydmF0aW9uQmF0Y2hIZWFkZXISDwoHcGF5bG9hZBgCIAEoDCLoAgoWT2JzZXJ2YXRpb25CYXRjaEhlYWRlchIPCgdib290X2lkGAEgASgMEjIKC3N0cmVhbV9raW5kGAIgASgOMh0ud2FmLnYxLk9ic2VydmF0aW9uU3RyZWFtS2luZBIRCgliYXRjaF9zZXEYAyABKAQSFgoOZmlyc3RfaXRlbV9zZXEYBCABKAQSFQoNbGFzdF9pdGVtX3NlcRgFIAEoBBISCgppdGVtX2NvdW50GAYgASgNEjgKDnJldGVudGlvbl90aWVyGAcgASgOMiAud2FmLnYxLk9ic2VydmF0aW9uUmV0ZW50aW9uVGllchIZChFwYXJ0aXRpb25fdXRjX2RheRgIIAEoCRIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIeChZwYXlsb2FkX3NjaGVtYV92ZXJzaW9uGAogASgNEg4KBmNyYzMyYxgLIAEoByKfAgoIQmF0Y2hBY2sSDwoHYm9vdF9pZBgBIAEoDBIyCgtzdHJlYW1fa2luZBgCIAEoDjIdLndhZi52MS5PYnNlcnZhdGlvblN0cmVhbUtpbmQSEQoJYmF0Y2hfc2VxGAMgASgEEh0KFWFja190aHJvdWdoX2JhdGNoX3NlcRgEIAEoBBIxCgZzdGF0dXMYBSABKA4yIS53YWYudjEuT2JzZXJ2YXRpb25CYXRjaEFja1N0YXR1cxI0CgpkdXJhYmlsaXR5GAYgASgOMiAud2FmLnYxLk9ic2VydmF0aW9uQWNrRHVyYWJpbGl0eRIzCgplcnJvcl9jb2RlGAcgASgOMh8ud2FmLnYxLk9ic2VydmF0aW9uQWNrRXJyb3JDb2RlIt4BCglHYXBOb3RpY2USDwoHYm9vdF9pZBgBIAEoDBIyCgtzdHJlYW1fa2luZBgCIAEoDjIdLndhZi52MS5PYnNlcnZhdGlvblN0cmVhbUtpbmQSFwoPZmlyc3RfYmF0Y2hfc2VxGAMgASgEEhYKDmxhc3RfYmF0Y2hfc2VxGAQgASgEEhYKDmZpcnN0X2l0ZW1fc2VxGAUgASgEEhUKDWxhc3RfaXRlbV9zZXEYBiABKAQSLAoGcmVhc29uGAcgASgOMhwud2FmLnYxLk9ic2VydmF0aW9uR2FwUmVhc29uIvEBCgxHYXBOb3RpY2VBY2sSDwoHYm9vdF9pZBgBIAEoDBIyCgtzdHJlYW1fa2luZBgCIAEoDjIdLndhZi52MS5PYnNlcnZhdGlvblN0cmVhbUtpbmQSHQoVYWNrX3Rocm91Z2hfYmF0Y2hfc2VxGAMgASgEEhcKD2ZpcnN0X2JhdGNoX3NlcRgEIAEoBBIvCgZzdGF0dXMYBSABKA4yHy53YWYudjEuT2JzZXJ2YXRpb25HYXBBY2tTdGF0dXMSMwoKZXJyb3JfY29kZRgGIAEoDjIfLndhZi52MS5PYnNlcnZhdGlvbkFja0Vycm9yQ29kZSIVCgRQaW5nEg0KBW5vbmNlGAEgASgJIo4BCgdQaW5nQWNrEg0KBW5vbmNlGAEgASgJEhYKDm1ldHJpY19ib290X2lkGAIgASgJEi8KC3JlY2VpdmVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgdzZW50X2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIpCgZHb0F3YXkSDgoGcmVhc29uGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiPQoRQ2hhbGxlbmdlRGlzcGF0Y2gSDQoFdG9rZW4YASABKAkSGQoRa2V5X2F1dGhvcml6YXRpb24YAiABKAkiQQoRQ2hhbGxlbmdlUmVzcG9uc2USDQoFdG9rZW4YASABKAkSDgoGc2VydmVkGAIgASgIEg0KBWVycm9yGAMgASgJKlsKEEFnZW50Q29tbWFuZEtpbmQSIgoeQUdFTlRfQ09NTUFORF9LSU5EX1VOU1BFQ0lGSUVEEAASIwofQUdFTlRfQ09NTUFORF9LSU5EX0FQUExZX0JJTkFSWRAEKsABChJBZ2VudENvbW1hbmRTdGF0dXMSJAogQUdFTlRfQ09NTUFORF9TVEFUVVNfVU5TUEVDSUZJRUQQABIgChxBR0VOVF9DT01NQU5EX1NUQVRVU19QRU5ESU5HEAESHQoZQUdFTlRfQ09NTUFORF9TVEFUVVNfU0VOVBACEiIKHkFHRU5UX0NPTU1BTkRfU1RBVFVTX1NVQ0NFRURFRBADEh8KG0FHRU5UX0NPTU1BTkRfU1RBVFVTX0ZBSUxFRBAEKoEEChVPYnNlcnZhdGlvblN0cmVhbUtpbmQSJwojT0JTRVJWQVRJT05fU1RSRUFNX0tJTkRfVU5TUEVDSUZJRUQQABIiCh5PQlNFUlZBVElPTl9TVFJFQU1fS0lORF9NRVRSSUMQARIpCiVPQlNFUlZBVElPTl9TVFJFQU1fS0lORF9TRUNVUklUWV9GQUNUEAISLgoqT0JTRVJWQVRJT05fU1RSRUFNX0tJTkRfQUNDRVNTX0RFVEFJTF9GVUxMEAMSMgouT0JTRVJWQVRJT05fU1RSRUFNX0tJTkRfQUNDRVNTX0RFVEFJTF9FVklERU5DRRAEEjAKLE9CU0VSVkFUSU9OX1NUUkVBTV9LSU5EX1NFQ1VSSVRZX0RFVEFJTF9GVUxMEAUSNAowT0JTRVJWQVRJT05fU1RSRUFNX0tJTkRfU0VDVVJJVFlfREVUQUlMX0VWSURFTkNFEAYSJwojT0JTRVJWQVRJT05fU1RSRUFNX0tJTkRfQUNDRVNTX1NJRU0QBxIpCiVPQlNFUlZBVElPTl9TVFJFQU1fS0lORF9TRUNVUklUWV9TSUVNEAgSKAokT0JTRVJWQVRJT05fU1RSRUFNX0tJTkRfRVJST1JfREVUQUlMEAkSJgoiT0JTRVJWQVRJT05fU1RSRUFNX0tJTkRfRVJST1JfU0lFTRAKKpQBChhPYnNlcnZhdGlvblJldGVudGlvblRpZXISKgomT0JTRVJWQVRJT05fUkVURU5USU9OX1RJRVJfVU5TUEVDSUZJRUQQABIjCh9PQlNFUlZBVElPTl9SRVRFTlRJT05fVElFUl9GVUxMEAESJwojT0JTRVJWQVRJT05fUkVURU5USU9OX1RJRVJfRVZJREVOQ0UQAiqyAgoZT2JzZXJ2YXRpb25CYXRjaEFja1N0YXR1cxIsCihPQlNFUlZBVElPTl9CQVRDSF9BQ0tfU1RBVFVTX1VOU1BFQ0lGSUVEEAASKQolT0JTRVJWQVRJT05fQkFUQ0hfQUNLX1NUQVRVU19BQ0NFUFRFRBABEjAKLE9CU0VSVkFUSU9OX0JBVENIX0FDS19TVEFUVVNfQUNDRVBURURfTUVNT1JZEAISKgomT0JTRVJWQVRJT05fQkFUQ0hfQUNLX1NUQVRVU19SRVRSWUFCTEUQAxItCilPQlNFUlZBVElPTl9CQVRDSF9BQ0tfU1RBVFVTX1RFUk1JTkFMX0dBUBAEEi8KK09CU0VSVkFUSU9OX0JBVENIX0FDS19TVEFUVVNfRkFUQUxfUFJPVE9DT0wQBSqTAQoYT2JzZXJ2YXRpb25BY2tEdXJhYmlsaXR5EioKJk9CU0VSVkFUSU9OX0FDS19EVVJBQklMSVRZX1VOU1BFQ0lGSUVEEAASJQohT0JTRVJWQVRJT05fQUNLX0RVUkFCSUxJVFlfTUVNT1JZEAESJAogT0JTRVJWQVRJT05fQUNLX0RVUkFCSUxJVFlfRlNZTkMQAiqdAQoXT2JzZXJ2YXRpb25HYXBBY2tTdGF0dXMSKgomT0JTRVJWQVRJT05fR0FQX0FDS19TVEFUVVNfVU5TUEVDSUZJRUQQABInCiNPQlNFUlZBVElPTl9HQVBfQUNLX1NUQVRVU19BQ0NFUFRFRBABEi0KKU9CU0VSVkFUSU9OX0dBUF9BQ0tfU1RBVFVTX0ZBVEFMX1BST1RPQ09MEAIq7QMKF09ic2VydmF0aW9uQWNrRXJyb3JDb2RlEioKJk9CU0VSVkFUSU9OX0FDS19FUlJPUl9DT0RFX1VOU1BFQ0lGSUVEEAASIwofT0JTRVJWQVRJT05fQUNLX0VSUk9SX0NPREVfTk9ORRABEikKJU9CU0VSVkFUSU9OX0FDS19FUlJPUl9DT0RFX1FVRVVFX0ZVTEwQAhImCiJPQlNFUlZBVElPTl9BQ0tfRVJST1JfQ09ERV9EQl9CVVNZEAMSKwonT0JTRVJWQVRJT05fQUNLX0VSUk9SX0NPREVfVEVNUE9SQVJZX0lPEAQSNAowT0JTRVJWQVRJT05fQUNLX0VSUk9SX0NPREVfTEFURV9CRVlPTkRfUkVURU5USU9OEAUSIgoeT0JTRVJWQVRJT05fQUNLX0VSUk9SX0NPREVfQ1JDEAYSJQohT0JTRVJWQVRJT05fQUNLX0VSUk9SX0NPREVfU0NIRU1BEAcSJwojT0JTRVJWQVRJT05fQUNLX0VSUk9SX0NPREVfSURFTlRJVFkQCBIkCiBPQlNFUlZBVElPTl9BQ0tfRVJST1JfQ09ERV9SQU5HRRAJEjEKLU9CU0VSVkFUSU9OX0FDS19FUlJPUl9DT0RFX1BBUlRJVElPTl9NSVNNQVRDSBAKKosCChRPYnNlcnZhdGlvbkdhcFJlYXNvbhImCiJPQlNFUlZBVElPTl9HQVBfUkVBU09OX1VOU1BFQ0lGSUVEEAASKAokT0JTRVJWQVRJT05fR0FQX1JFQVNPTl9TUE9PTF9FVklDVEVEEAESKAokT0JTRVJWQVRJT05fR0FQX1JFQVNPTl9TUE9PTF9DT1JSVVBUEAISJAogT0JTRVJWQVRJT05fR0FQX1JFQVNPTl9ESVNLX0ZVTEwQAxIrCidPQlNFUlZBVElPTl9HQVBfUkVBU09OX09QRVJBVE9SX0RJU0NBUkQQBBIkCiBPQlNFUlZBVElPTl9HQVBfUkVBU09OX1JVTl9FTkRFRBAFMlwKEkFnZW50U3RyZWFtU2VydmljZRJGCgdDb25uZWN0EhYud2FmLnYxLkNvbm5lY3RSZXF1ZXN0Ghcud2FmLnYxLkNvbm5lY3RSZXNwb25zZSIGorsYAggBKAEwAWIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_waf_v1_agent, file_waf_v1_options, file_waf_v1_upstream]);
+  fileDesc("Chl3YWYvdjEvYWdlbnRfc3RyZWFtLnByb3RvEgZ3YWYudjEiuwQKDkNvbm5lY3RSZXF1ZXN0EiMKBWhlbGxvGAEgASgLMhIud2FmLnYxLkFnZW50SGVsbG9IABIwCgxzdGF0ZV9yZXBvcnQYAiABKAsyGC53YWYudjEuQWdlbnRTdGF0ZVJlcG9ydEgAEjAKDGFwcGx5X3Jlc3VsdBgDIAEoCzIYLndhZi52MS5BZ2VudEFwcGx5UmVzdWx0SAASMAoMbWV0cmljc19wdXNoGAQgASgLMhgud2FmLnYxLkFnZW50TWV0cmljc1B1c2hIABI3ChJjaGFsbGVuZ2VfcmVzcG9uc2UYBSABKAsyGS53YWYudjEuQ2hhbGxlbmdlUmVzcG9uc2VIABIjCghwaW5nX2FjaxgGIAEoCzIPLndhZi52MS5QaW5nQWNrSAASNAoOY29tbWFuZF9yZXN1bHQYByABKAsyGi53YWYudjEuQWdlbnRDb21tYW5kUmVzdWx0SAASNQoRb2JzZXJ2YXRpb25fYmF0Y2gYCCABKAsyGC53YWYudjEuT2JzZXJ2YXRpb25CYXRjaEgAEicKCmdhcF9ub3RpY2UYCSABKAsyES53YWYudjEuR2FwTm90aWNlSAASOQoRc2VydmluZ19ncmFudF9hY2sYCiABKAsyHC53YWYudjEuQWdlbnRTZXJ2aW5nR3JhbnRBY2tIABI0Cg5pbnRlcmltX3Jlc3VsdBgLIAEoCzIaLndhZi52MS5BZ2VudEludGVyaW1SZXN1bHRIAEIJCgdtZXNzYWdlIqMDCg9Db25uZWN0UmVzcG9uc2USJwoHd2VsY29tZRgBIAEoCzIULndhZi52MS5BZ2VudFdlbGNvbWVIABItCg1jb25maWdfdXBkYXRlGAIgASgLMhQud2FmLnYxLkNvbmZpZ1VwZGF0ZUgAEicKB2NvbW1hbmQYAyABKAsyFC53YWYudjEuQWdlbnRDb21tYW5kSAASNwoSY2hhbGxlbmdlX2Rpc3BhdGNoGAQgASgLMhkud2FmLnYxLkNoYWxsZW5nZURpc3BhdGNoSAASHAoEcGluZxgFIAEoCzIMLndhZi52MS5QaW5nSAASIQoHZ29fYXdheRgGIAEoCzIOLndhZi52MS5Hb0F3YXlIABIlCgliYXRjaF9hY2sYByABKAsyEC53YWYudjEuQmF0Y2hBY2tIABIuCg5nYXBfbm90aWNlX2FjaxgIIAEoCzIULndhZi52MS5HYXBOb3RpY2VBY2tIABIzCg1zZXJ2aW5nX2dyYW50GAkgASgLMhoud2FmLnYxLlNpZ25lZFNlcnZpbmdHcmFudEgAQgkKB21lc3NhZ2UisQEKCkFnZW50SGVsbG8SEAoIYWdlbnRfaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoCRITCgtjb25maWdfaGFzaBgDIAEoCRIUCgxzdHJlYW1fdG9rZW4YBCABKAkSJAocb2JzZXJ2YXRpb25fcHJvdG9jb2xfdmVyc2lvbhgFIAEoDRIvCgxjYXBhYmlsaXRpZXMYBiABKAsyGS53YWYudjEuQWdlbnRDYXBhYmlsaXRpZXMitAEKDEFnZW50V2VsY29tZRIRCglzZXJ2ZXJfaWQYASABKAkSIQoZYnVuZGxlX3NpZ25pbmdfcHVibGljX2tleRgCIAEoDBIeChZtZXRyaWNfcGF5bG9hZF92ZXJzaW9uGAMgASgNEi8KDGNhcGFiaWxpdGllcxgEIAEoCzIZLndhZi52MS5BZ2VudENhcGFiaWxpdGllcxIdChV0YWtlc19pbnRlcmltX3Jlc3VsdHMYBSABKAgicAoQQWdlbnRTdGF0ZVJlcG9ydBIQCghhZ2VudF9pZBgBIAEoCRITCgtjb25maWdfaGFzaBgCIAEoCRIOCgZzdGF0dXMYAyABKAkSJQoHbWV0cmljcxgEIAEoCzIULndhZi52MS5BZ2VudE1ldHJpY3MifAoQQWdlbnRBcHBseVJlc3VsdBIWCg5jb3JyZWxhdGlvbl9pZBgBIAEoCRIPCgdzdWNjZXNzGAIgASgIEg0KBWVycm9yGAMgASgJEhcKD3RhcmdldF9yZXZpc2lvbhgEIAEoAxIXCg9hcnRpZmFjdF9zaGEyNTYYBSABKAkiYAoSQWdlbnRJbnRlcmltUmVzdWx0EhcKD3RhcmdldF9yZXZpc2lvbhgBIAEoAxIXCg9hcnRpZmFjdF9zaGEyNTYYAiABKAkSGAoQd2FpdGluZ19zaXRlX2lkcxgDIAMoCSKGAgoQQWdlbnRNZXRyaWNzUHVzaBIQCghhZ2VudF9pZBgBIAEoCRIlCgdtZXRyaWNzGAIgASgLMhQud2FmLnYxLkFnZW50TWV0cmljcxIvCgtvYnNlcnZlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoPdXBzdHJlYW1faGVhbHRoGAQgAygLMhsud2FmLnYxLlVwc3RyZWFtSGVhbHRoU3RhdGUSKQohdXBzdHJlYW1faGVhbHRoX2NvbmZpZ19nZW5lcmF0aW9uGAUgASgDEicKH3Vwc3RyZWFtX2hlYWx0aF9hcnRpZmFjdF9zaGEyNTYYBiABKAkijAIKDEFnZW50Q29tbWFuZBIKCgJpZBgBIAEoCRIQCghhZ2VudF9pZBgCIAEoCRImCgRraW5kGAMgASgOMhgud2FmLnYxLkFnZW50Q29tbWFuZEtpbmQSKAoHcGF5bG9hZBgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKgoGc3RhdHVzGAUgASgOMhoud2FmLnYxLkFnZW50Q29tbWFuZFN0YXR1cxIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxjb21wbGV0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInEKEkFnZW50Q29tbWFuZFJlc3VsdBISCgpjb21tYW5kX2lkGAEgASgJEg8KB3N1Y2Nlc3MYAiABKAgSDQoFZXJyb3IYAyABKAkSJwoGb3V0cHV0GAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCI+ChRBZ2VudFNlcnZpbmdHcmFudEFjaxIQCghyZXZpc2lvbhgBIAEoAxIUCgxncmFudF9zaGEyNTYYAiABKAkilQEKDENvbmZpZ1VwZGF0ZRIWCg5jb3JyZWxhdGlvbl9pZBgBIAEoCRIQCghyZXZpc2lvbhgCIAEoAxIOCgZidW5kbGUYAyABKAwSEQoJc2lnbmF0dXJlGAQgASgMEhUKDWJ1bmRsZV9zaGEyNTYYBSABKAkSIQoZYnVuZGxlX3NpZ25pbmdfcHVibGljX2tleRgGIAEoDCI2ChJTaWduZWRTZXJ2aW5nR3JhbnQSDQoFZ3JhbnQYASABKAwSEQoJc2lnbmF0dXJlGAIgASgMIlMKEE9ic2VydmF0aW9uQmF0Y2gSLgoGaGVhZGVyGAEgASgLMh4ud2FmLnYxLk9ic2VydmF0aW9uQmF0Y2hIZWFkZXISDwoHcGF5bG9hZBgCIAEoDCLoAgoWT2JzZXJ2YXRpb25CYXRjaEhlYWRlchIPCgdib290X2lkGAEgASgMEjIKC3N0cmVhbV9raW5kGAIgASgOMh0ud2FmLnYxLk9ic2VydmF0aW9uU3RyZWFtS2luZBIRCgliYXRjaF9zZXEYAyABKAQSFgoOZmlyc3RfaXRlbV9zZXEYBCABKAQSFQoNbGFzdF9pdGVtX3NlcRgFIAEoBBISCgppdGVtX2NvdW50GAYgASgNEjgKDnJldGVudGlvbl90aWVyGAcgASgOMiAud2FmLnYxLk9ic2VydmF0aW9uUmV0ZW50aW9uVGllchIZChFwYXJ0aXRpb25fdXRjX2RheRgIIAEoCRIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIeChZwYXlsb2FkX3NjaGVtYV92ZXJzaW9uGAogASgNEg4KBmNyYzMyYxgLIAEoByKfAgoIQmF0Y2hBY2sSDwoHYm9vdF9pZBgBIAEoDBIyCgtzdHJlYW1fa2luZBgCIAEoDjIdLndhZi52MS5PYnNlcnZhdGlvblN0cmVhbUtpbmQSEQoJYmF0Y2hfc2VxGAMgASgEEh0KFWFja190aHJvdWdoX2JhdGNoX3NlcRgEIAEoBBIxCgZzdGF0dXMYBSABKA4yIS53YWYudjEuT2JzZXJ2YXRpb25CYXRjaEFja1N0YXR1cxI0CgpkdXJhYmlsaXR5GAYgASgOMiAud2FmLnYxLk9ic2VydmF0aW9uQWNrRHVyYWJpbGl0eRIzCgplcnJvcl9jb2RlGAcgASgOMh8ud2FmLnYxLk9ic2VydmF0aW9uQWNrRXJyb3JDb2RlIt4BCglHYXBOb3RpY2USDwoHYm9vdF9pZBgBIAEoDBIyCgtzdHJlYW1fa2luZBgCIAEoDjIdLndhZi52MS5PYnNlcnZhdGlvblN0cmVhbUtpbmQSFwoPZmlyc3RfYmF0Y2hfc2VxGAMgASgEEhYKDmxhc3RfYmF0Y2hfc2VxGAQgASgEEhYKDmZpcnN0X2l0ZW1fc2VxGAUgASgEEhUKDWxhc3RfaXRlbV9zZXEYBiABKAQSLAoGcmVhc29uGAcgASgOMhwud2FmLnYxLk9ic2VydmF0aW9uR2FwUmVhc29uIvEBCgxHYXBOb3RpY2VBY2sSDwoHYm9vdF9pZBgBIAEoDBIyCgtzdHJlYW1fa2luZBgCIAEoDjIdLndhZi52MS5PYnNlcnZhdGlvblN0cmVhbUtpbmQSHQoVYWNrX3Rocm91Z2hfYmF0Y2hfc2VxGAMgASgEEhcKD2ZpcnN0X2JhdGNoX3NlcRgEIAEoBBIvCgZzdGF0dXMYBSABKA4yHy53YWYudjEuT2JzZXJ2YXRpb25HYXBBY2tTdGF0dXMSMwoKZXJyb3JfY29kZRgGIAEoDjIfLndhZi52MS5PYnNlcnZhdGlvbkFja0Vycm9yQ29kZSIVCgRQaW5nEg0KBW5vbmNlGAEgASgJIo4BCgdQaW5nQWNrEg0KBW5vbmNlGAEgASgJEhYKDm1ldHJpY19ib290X2lkGAIgASgJEi8KC3JlY2VpdmVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgdzZW50X2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIpCgZHb0F3YXkSDgoGcmVhc29uGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiPQoRQ2hhbGxlbmdlRGlzcGF0Y2gSDQoFdG9rZW4YASABKAkSGQoRa2V5X2F1dGhvcml6YXRpb24YAiABKAkiQQoRQ2hhbGxlbmdlUmVzcG9uc2USDQoFdG9rZW4YASABKAkSDgoGc2VydmVkGAIgASgIEg0KBWVycm9yGAMgASgJKlsKEEFnZW50Q29tbWFuZEtpbmQSIgoeQUdFTlRfQ09NTUFORF9LSU5EX1VOU1BFQ0lGSUVEEAASIwofQUdFTlRfQ09NTUFORF9LSU5EX0FQUExZX0JJTkFSWRAEKsABChJBZ2VudENvbW1hbmRTdGF0dXMSJAogQUdFTlRfQ09NTUFORF9TVEFUVVNfVU5TUEVDSUZJRUQQABIgChxBR0VOVF9DT01NQU5EX1NUQVRVU19QRU5ESU5HEAESHQoZQUdFTlRfQ09NTUFORF9TVEFUVVNfU0VOVBACEiIKHkFHRU5UX0NPTU1BTkRfU1RBVFVTX1NVQ0NFRURFRBADEh8KG0FHRU5UX0NPTU1BTkRfU1RBVFVTX0ZBSUxFRBAEKoEEChVPYnNlcnZhdGlvblN0cmVhbUtpbmQSJwojT0JTRVJWQVRJT05fU1RSRUFNX0tJTkRfVU5TUEVDSUZJRUQQABIiCh5PQlNFUlZBVElPTl9TVFJFQU1fS0lORF9NRVRSSUMQARIpCiVPQlNFUlZBVElPTl9TVFJFQU1fS0lORF9TRUNVUklUWV9GQUNUEAISLgoqT0JTRVJWQVRJT05fU1RSRUFNX0tJTkRfQUNDRVNTX0RFVEFJTF9GVUxMEAMSMgouT0JTRVJWQVRJT05fU1RSRUFNX0tJTkRfQUNDRVNTX0RFVEFJTF9FVklERU5DRRAEEjAKLE9CU0VSVkFUSU9OX1NUUkVBTV9LSU5EX1NFQ1VSSVRZX0RFVEFJTF9GVUxMEAUSNAowT0JTRVJWQVRJT05fU1RSRUFNX0tJTkRfU0VDVVJJVFlfREVUQUlMX0VWSURFTkNFEAYSJwojT0JTRVJWQVRJT05fU1RSRUFNX0tJTkRfQUNDRVNTX1NJRU0QBxIpCiVPQlNFUlZBVElPTl9TVFJFQU1fS0lORF9TRUNVUklUWV9TSUVNEAgSKAokT0JTRVJWQVRJT05fU1RSRUFNX0tJTkRfRVJST1JfREVUQUlMEAkSJgoiT0JTRVJWQVRJT05fU1RSRUFNX0tJTkRfRVJST1JfU0lFTRAKKpQBChhPYnNlcnZhdGlvblJldGVudGlvblRpZXISKgomT0JTRVJWQVRJT05fUkVURU5USU9OX1RJRVJfVU5TUEVDSUZJRUQQABIjCh9PQlNFUlZBVElPTl9SRVRFTlRJT05fVElFUl9GVUxMEAESJwojT0JTRVJWQVRJT05fUkVURU5USU9OX1RJRVJfRVZJREVOQ0UQAiqyAgoZT2JzZXJ2YXRpb25CYXRjaEFja1N0YXR1cxIsCihPQlNFUlZBVElPTl9CQVRDSF9BQ0tfU1RBVFVTX1VOU1BFQ0lGSUVEEAASKQolT0JTRVJWQVRJT05fQkFUQ0hfQUNLX1NUQVRVU19BQ0NFUFRFRBABEjAKLE9CU0VSVkFUSU9OX0JBVENIX0FDS19TVEFUVVNfQUNDRVBURURfTUVNT1JZEAISKgomT0JTRVJWQVRJT05fQkFUQ0hfQUNLX1NUQVRVU19SRVRSWUFCTEUQAxItCilPQlNFUlZBVElPTl9CQVRDSF9BQ0tfU1RBVFVTX1RFUk1JTkFMX0dBUBAEEi8KK09CU0VSVkFUSU9OX0JBVENIX0FDS19TVEFUVVNfRkFUQUxfUFJPVE9DT0wQBSqTAQoYT2JzZXJ2YXRpb25BY2tEdXJhYmlsaXR5EioKJk9CU0VSVkFUSU9OX0FDS19EVVJBQklMSVRZX1VOU1BFQ0lGSUVEEAASJQohT0JTRVJWQVRJT05fQUNLX0RVUkFCSUxJVFlfTUVNT1JZEAESJAogT0JTRVJWQVRJT05fQUNLX0RVUkFCSUxJVFlfRlNZTkMQAiqdAQoXT2JzZXJ2YXRpb25HYXBBY2tTdGF0dXMSKgomT0JTRVJWQVRJT05fR0FQX0FDS19TVEFUVVNfVU5TUEVDSUZJRUQQABInCiNPQlNFUlZBVElPTl9HQVBfQUNLX1NUQVRVU19BQ0NFUFRFRBABEi0KKU9CU0VSVkFUSU9OX0dBUF9BQ0tfU1RBVFVTX0ZBVEFMX1BST1RPQ09MEAIq7QMKF09ic2VydmF0aW9uQWNrRXJyb3JDb2RlEioKJk9CU0VSVkFUSU9OX0FDS19FUlJPUl9DT0RFX1VOU1BFQ0lGSUVEEAASIwofT0JTRVJWQVRJT05fQUNLX0VSUk9SX0NPREVfTk9ORRABEikKJU9CU0VSVkFUSU9OX0FDS19FUlJPUl9DT0RFX1FVRVVFX0ZVTEwQAhImCiJPQlNFUlZBVElPTl9BQ0tfRVJST1JfQ09ERV9EQl9CVVNZEAMSKwonT0JTRVJWQVRJT05fQUNLX0VSUk9SX0NPREVfVEVNUE9SQVJZX0lPEAQSNAowT0JTRVJWQVRJT05fQUNLX0VSUk9SX0NPREVfTEFURV9CRVlPTkRfUkVURU5USU9OEAUSIgoeT0JTRVJWQVRJT05fQUNLX0VSUk9SX0NPREVfQ1JDEAYSJQohT0JTRVJWQVRJT05fQUNLX0VSUk9SX0NPREVfU0NIRU1BEAcSJwojT0JTRVJWQVRJT05fQUNLX0VSUk9SX0NPREVfSURFTlRJVFkQCBIkCiBPQlNFUlZBVElPTl9BQ0tfRVJST1JfQ09ERV9SQU5HRRAJEjEKLU9CU0VSVkFUSU9OX0FDS19FUlJPUl9DT0RFX1BBUlRJVElPTl9NSVNNQVRDSBAKKosCChRPYnNlcnZhdGlvbkdhcFJlYXNvbhImCiJPQlNFUlZBVElPTl9HQVBfUkVBU09OX1VOU1BFQ0lGSUVEEAASKAokT0JTRVJWQVRJT05fR0FQX1JFQVNPTl9TUE9PTF9FVklDVEVEEAESKAokT0JTRVJWQVRJT05fR0FQX1JFQVNPTl9TUE9PTF9DT1JSVVBUEAISJAogT0JTRVJWQVRJT05fR0FQX1JFQVNPTl9ESVNLX0ZVTEwQAxIrCidPQlNFUlZBVElPTl9HQVBfUkVBU09OX09QRVJBVE9SX0RJU0NBUkQQBBIkCiBPQlNFUlZBVElPTl9HQVBfUkVBU09OX1JVTl9FTkRFRBAFMlwKEkFnZW50U3RyZWFtU2VydmljZRJGCgdDb25uZWN0EhYud2FmLnYxLkNvbm5lY3RSZXF1ZXN0Ghcud2FmLnYxLkNvbm5lY3RSZXNwb25zZSIGorsYAggBKAEwAWIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_waf_v1_agent, file_waf_v1_options, file_waf_v1_upstream]);
 
 /**
  * Request of Connect.
@@ -112,6 +112,14 @@ export type ConnectRequest = Message<"waf.v1.ConnectRequest"> & {
      */
     value: AgentServingGrantAck;
     case: "servingGrantAck";
+  } | {
+    /**
+     * The interim result.
+     *
+     * @generated from field: waf.v1.AgentInterimResult interim_result = 11;
+     */
+    value: AgentInterimResult;
+    case: "interimResult";
   } | { case: undefined; value?: undefined };
 };
 
@@ -190,6 +198,13 @@ export type ConnectRequestJson = {
    * @generated from field: waf.v1.AgentServingGrantAck serving_grant_ack = 10;
    */
   servingGrantAck?: AgentServingGrantAckJson;
+
+  /**
+   * The interim result.
+   *
+   * @generated from field: waf.v1.AgentInterimResult interim_result = 11;
+   */
+  interimResult?: AgentInterimResultJson;
 };
 
 /**
@@ -500,6 +515,13 @@ export type AgentWelcome = Message<"waf.v1.AgentWelcome"> & {
    * @generated from field: waf.v1.AgentCapabilities capabilities = 4;
    */
   capabilities?: AgentCapabilities | undefined;
+
+  /**
+   * The controller takes interim results.
+   *
+   * @generated from field: bool takes_interim_results = 5;
+   */
+  takesInterimResults: boolean;
 };
 
 /**
@@ -535,6 +557,13 @@ export type AgentWelcomeJson = {
    * @generated from field: waf.v1.AgentCapabilities capabilities = 4;
    */
   capabilities?: AgentCapabilitiesJson;
+
+  /**
+   * The controller takes interim results.
+   *
+   * @generated from field: bool takes_interim_results = 5;
+   */
+  takesInterimResults?: boolean;
 };
 
 /**
@@ -713,6 +742,71 @@ export const AgentApplyResultSchema: GenMessage<AgentApplyResult, {jsonType: Age
   messageDesc(file_waf_v1_agent_stream, 5);
 
 /**
+ * A configuration serves but for some sites, whose policies still compile. Sent only to
+ * controllers whose welcome says that they take it.
+ *
+ * @generated from message waf.v1.AgentInterimResult
+ */
+export type AgentInterimResult = Message<"waf.v1.AgentInterimResult"> & {
+  /**
+   * Revision that serves in part.
+   *
+   * @generated from field: int64 target_revision = 1;
+   */
+  targetRevision: bigint;
+
+  /**
+   * SHA-256 of the artifact, in hex.
+   *
+   * @generated from field: string artifact_sha256 = 2;
+   */
+  artifactSha256: string;
+
+  /**
+   * Sites that are not served as the artifact says yet.
+   *
+   * @generated from field: repeated string waiting_site_ids = 3;
+   */
+  waitingSiteIds: string[];
+};
+
+/**
+ * A configuration serves but for some sites, whose policies still compile. Sent only to
+ * controllers whose welcome says that they take it.
+ *
+ * @generated from message waf.v1.AgentInterimResult
+ */
+export type AgentInterimResultJson = {
+  /**
+   * Revision that serves in part.
+   *
+   * @generated from field: int64 target_revision = 1;
+   */
+  targetRevision?: string;
+
+  /**
+   * SHA-256 of the artifact, in hex.
+   *
+   * @generated from field: string artifact_sha256 = 2;
+   */
+  artifactSha256?: string;
+
+  /**
+   * Sites that are not served as the artifact says yet.
+   *
+   * @generated from field: repeated string waiting_site_ids = 3;
+   */
+  waitingSiteIds?: string[];
+};
+
+/**
+ * Describes the message waf.v1.AgentInterimResult.
+ * Use `create(AgentInterimResultSchema)` to create a new message.
+ */
+export const AgentInterimResultSchema: GenMessage<AgentInterimResult, {jsonType: AgentInterimResultJson}> = /*@__PURE__*/
+  messageDesc(file_waf_v1_agent_stream, 6);
+
+/**
  * Load of a node and health of its origins.
  *
  * @generated from message waf.v1.AgentMetricsPush
@@ -815,7 +909,7 @@ export type AgentMetricsPushJson = {
  * Use `create(AgentMetricsPushSchema)` to create a new message.
  */
 export const AgentMetricsPushSchema: GenMessage<AgentMetricsPush, {jsonType: AgentMetricsPushJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_agent_stream, 6);
+  messageDesc(file_waf_v1_agent_stream, 7);
 
 /**
  * An order to a node.
@@ -934,7 +1028,7 @@ export type AgentCommandJson = {
  * Use `create(AgentCommandSchema)` to create a new message.
  */
 export const AgentCommandSchema: GenMessage<AgentCommand, {jsonType: AgentCommandJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_agent_stream, 7);
+  messageDesc(file_waf_v1_agent_stream, 8);
 
 /**
  * What became of an order.
@@ -1011,7 +1105,7 @@ export type AgentCommandResultJson = {
  * Use `create(AgentCommandResultSchema)` to create a new message.
  */
 export const AgentCommandResultSchema: GenMessage<AgentCommandResult, {jsonType: AgentCommandResultJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_agent_stream, 8);
+  messageDesc(file_waf_v1_agent_stream, 9);
 
 /**
  * A node confirms a grant.
@@ -1060,7 +1154,7 @@ export type AgentServingGrantAckJson = {
  * Use `create(AgentServingGrantAckSchema)` to create a new message.
  */
 export const AgentServingGrantAckSchema: GenMessage<AgentServingGrantAck, {jsonType: AgentServingGrantAckJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_agent_stream, 9);
+  messageDesc(file_waf_v1_agent_stream, 10);
 
 /**
  * A configuration for a node.
@@ -1165,7 +1259,7 @@ export type ConfigUpdateJson = {
  * Use `create(ConfigUpdateSchema)` to create a new message.
  */
 export const ConfigUpdateSchema: GenMessage<ConfigUpdate, {jsonType: ConfigUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_agent_stream, 10);
+  messageDesc(file_waf_v1_agent_stream, 11);
 
 /**
  * Says which configuration a node may serve.
@@ -1214,7 +1308,7 @@ export type SignedServingGrantJson = {
  * Use `create(SignedServingGrantSchema)` to create a new message.
  */
 export const SignedServingGrantSchema: GenMessage<SignedServingGrant, {jsonType: SignedServingGrantJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_agent_stream, 11);
+  messageDesc(file_waf_v1_agent_stream, 12);
 
 /**
  * Observations in the order in which they were made.
@@ -1263,7 +1357,7 @@ export type ObservationBatchJson = {
  * Use `create(ObservationBatchSchema)` to create a new message.
  */
 export const ObservationBatchSchema: GenMessage<ObservationBatch, {jsonType: ObservationBatchJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_agent_stream, 12);
+  messageDesc(file_waf_v1_agent_stream, 13);
 
 /**
  * Identity and check sum of a batch.
@@ -1438,7 +1532,7 @@ export type ObservationBatchHeaderJson = {
  * Use `create(ObservationBatchHeaderSchema)` to create a new message.
  */
 export const ObservationBatchHeaderSchema: GenMessage<ObservationBatchHeader, {jsonType: ObservationBatchHeaderJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_agent_stream, 13);
+  messageDesc(file_waf_v1_agent_stream, 14);
 
 /**
  * What became of a batch.
@@ -1557,7 +1651,7 @@ export type BatchAckJson = {
  * Use `create(BatchAckSchema)` to create a new message.
  */
 export const BatchAckSchema: GenMessage<BatchAck, {jsonType: BatchAckJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_agent_stream, 14);
+  messageDesc(file_waf_v1_agent_stream, 15);
 
 /**
  * Observations that a node had to give up.
@@ -1676,7 +1770,7 @@ export type GapNoticeJson = {
  * Use `create(GapNoticeSchema)` to create a new message.
  */
 export const GapNoticeSchema: GenMessage<GapNotice, {jsonType: GapNoticeJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_agent_stream, 15);
+  messageDesc(file_waf_v1_agent_stream, 16);
 
 /**
  * A gap was recorded.
@@ -1781,7 +1875,7 @@ export type GapNoticeAckJson = {
  * Use `create(GapNoticeAckSchema)` to create a new message.
  */
 export const GapNoticeAckSchema: GenMessage<GapNoticeAck, {jsonType: GapNoticeAckJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_agent_stream, 16);
+  messageDesc(file_waf_v1_agent_stream, 17);
 
 /**
  * Asks whether the other side is there.
@@ -1816,7 +1910,7 @@ export type PingJson = {
  * Use `create(PingSchema)` to create a new message.
  */
 export const PingSchema: GenMessage<Ping, {jsonType: PingJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_agent_stream, 17);
+  messageDesc(file_waf_v1_agent_stream, 18);
 
 /**
  * Answers a ping.
@@ -1893,7 +1987,7 @@ export type PingAckJson = {
  * Use `create(PingAckSchema)` to create a new message.
  */
 export const PingAckSchema: GenMessage<PingAck, {jsonType: PingAckJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_agent_stream, 18);
+  messageDesc(file_waf_v1_agent_stream, 19);
 
 /**
  * Asks the node to connect anew.
@@ -1942,7 +2036,7 @@ export type GoAwayJson = {
  * Use `create(GoAwaySchema)` to create a new message.
  */
 export const GoAwaySchema: GenMessage<GoAway, {jsonType: GoAwayJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_agent_stream, 19);
+  messageDesc(file_waf_v1_agent_stream, 20);
 
 /**
  * An ACME HTTP-01 challenge to serve.
@@ -1991,7 +2085,7 @@ export type ChallengeDispatchJson = {
  * Use `create(ChallengeDispatchSchema)` to create a new message.
  */
 export const ChallengeDispatchSchema: GenMessage<ChallengeDispatch, {jsonType: ChallengeDispatchJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_agent_stream, 20);
+  messageDesc(file_waf_v1_agent_stream, 21);
 
 /**
  * Says whether a challenge was served.
@@ -2054,7 +2148,7 @@ export type ChallengeResponseJson = {
  * Use `create(ChallengeResponseSchema)` to create a new message.
  */
 export const ChallengeResponseSchema: GenMessage<ChallengeResponse, {jsonType: ChallengeResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_agent_stream, 21);
+  messageDesc(file_waf_v1_agent_stream, 22);
 
 /**
  * What is ordered.

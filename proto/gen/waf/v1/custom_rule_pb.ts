@@ -18,7 +18,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file waf/v1/custom_rule.proto.
  */
 export const file_waf_v1_custom_rule: GenFile = /*@__PURE__*/
-  fileDesc("Chh3YWYvdjEvY3VzdG9tX3J1bGUucHJvdG8SBndhZi52MSJiChZMaXN0Q3VzdG9tUnVsZXNSZXF1ZXN0EiUKCXBvbGljeV9pZBgBIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEiEKBHBhZ2UYAiABKAsyEy53YWYudjEuUGFnZVJlcXVlc3QiYAoXTGlzdEN1c3RvbVJ1bGVzUmVzcG9uc2USIQoFaXRlbXMYASADKAsyEi53YWYudjEuQ3VzdG9tUnVsZRIiCgRwYWdlGAIgASgLMhQud2FmLnYxLlBhZ2VSZXNwb25zZSI5ChRHZXRDdXN0b21SdWxlUmVxdWVzdBIhCgJpZBgBIAEoCUIVukgSyAEBcg0YgAIyCF5bIS1+XSokIjkKFUdldEN1c3RvbVJ1bGVSZXNwb25zZRIgCgRydWxlGAEgASgLMhIud2FmLnYxLkN1c3RvbVJ1bGUiQwoeTGlzdEN1c3RvbVJ1bGVUZW1wbGF0ZXNSZXF1ZXN0EiEKBHBhZ2UYASABKAsyEy53YWYudjEuUGFnZVJlcXVlc3QicAofTGlzdEN1c3RvbVJ1bGVUZW1wbGF0ZXNSZXNwb25zZRIpCgVpdGVtcxgBIAMoCzIaLndhZi52MS5DdXN0b21SdWxlVGVtcGxhdGUSIgoEcGFnZRgCIAEoCzIULndhZi52MS5QYWdlUmVzcG9uc2UiQwoXQ3JlYXRlQ3VzdG9tUnVsZVJlcXVlc3QSKAoEcnVsZRgBIAEoCzISLndhZi52MS5DdXN0b21SdWxlQga6SAPIAQEiPAoYQ3JlYXRlQ3VzdG9tUnVsZVJlc3BvbnNlEiAKBHJ1bGUYASABKAsyEi53YWYudjEuQ3VzdG9tUnVsZSJiChdVcGRhdGVDdXN0b21SdWxlUmVxdWVzdBIoCgRydWxlGAEgASgLMhIud2FmLnYxLkN1c3RvbVJ1bGVCBrpIA8gBARIdCgt1cGRhdGVfbWFzaxgCIAEoCUIIukgFcgMYgEAiPAoYVXBkYXRlQ3VzdG9tUnVsZVJlc3BvbnNlEiAKBHJ1bGUYASABKAsyEi53YWYudjEuQ3VzdG9tUnVsZSI8ChdEZWxldGVDdXN0b21SdWxlUmVxdWVzdBIhCgJpZBgBIAEoCUIVukgSyAEBcg0YgAIyCF5bIS1+XSokIkIKGERlbGV0ZUN1c3RvbVJ1bGVSZXNwb25zZRImCgZyZXN1bHQYASABKAsyFi53YWYudjEuTXV0YXRpb25SZXN1bHQicAoZUmVvcmRlckN1c3RvbVJ1bGVzUmVxdWVzdBIlCglwb2xpY3lfaWQYASABKAlCErpID3INGIACMgheWyEtfl0qJBIsCghydWxlX2lkcxgCIAMoCUIaukgXkgEUEOgHIg9yDRiAAjIIXlshLX5dKiQiPwoaUmVvcmRlckN1c3RvbVJ1bGVzUmVzcG9uc2USIQoFcnVsZXMYASADKAsyEi53YWYudjEuQ3VzdG9tUnVsZSJEChhQcmV2aWV3Q3VzdG9tUnVsZVJlcXVlc3QSKAoEcnVsZRgBIAEoCzISLndhZi52MS5DdXN0b21SdWxlQga6SAPIAQEiPgoZUHJldmlld0N1c3RvbVJ1bGVSZXNwb25zZRIPCgdzZWNsYW5nGAEgASgJEhAKCHdhcm5pbmdzGAIgAygJIr0BChlDcmVhdGVGcm9tVGVtcGxhdGVSZXF1ZXN0EiUKCXBvbGljeV9pZBgBIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEicKC3RlbXBsYXRlX2lkGAIgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSKwoKcGFyYW1ldGVycxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSIwoHc2l0ZV9pZBgEIAEoCUISukgPcg0YgAIyCF5bIS1+XSokIj4KGkNyZWF0ZUZyb21UZW1wbGF0ZVJlc3BvbnNlEiAKBHJ1bGUYASABKAsyEi53YWYudjEuQ3VzdG9tUnVsZSLgAwoKQ3VzdG9tUnVsZRIeCgJpZBgBIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEiUKCXBvbGljeV9pZBgCIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEg8KB3J1bGVfaWQYAyABKAMSKwoEbmFtZRgEIAEoCUIdukgachgYgAIyE15bXlx4MDAtXHgxZlx4N2ZdKiQSHQoLZGVzY3JpcHRpb24YBSABKAlCCLpIBXIDGIAgEg0KBXBoYXNlGAYgASgFEhIKCnNvcnRfb3JkZXIYByABKAUSFAoHZW5hYmxlZBgIIAEoCEgAiAEBEhoKB3NlY2xhbmcYCSABKAlCCbpIBnIEGICAQBIuCgpjcmVhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIjCgdzaXRlX2lkGAwgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSGgoJcGxhY2VtZW50GA0gASgJQge6SARyAhhAEiwKC3Zpc3VhbF9zcGVjGA4gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIKCghfZW5hYmxlZCKRAQoSQ3VzdG9tUnVsZVRlbXBsYXRlEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSKQoIZGVmYXVsdHMYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhAKCGNhdGVnb3J5GAUgASgJEg8KB2J1aWx0aW4YBiABKAgykAgKEUN1c3RvbVJ1bGVTZXJ2aWNlEmUKD0xpc3RDdXN0b21SdWxlcxIeLndhZi52MS5MaXN0Q3VzdG9tUnVsZXNSZXF1ZXN0Gh8ud2FmLnYxLkxpc3RDdXN0b21SdWxlc1Jlc3BvbnNlIhGiuxgNEgtwb2xpY3k6cmVhZBJfCg1HZXRDdXN0b21SdWxlEhwud2FmLnYxLkdldEN1c3RvbVJ1bGVSZXF1ZXN0Gh0ud2FmLnYxLkdldEN1c3RvbVJ1bGVSZXNwb25zZSIRorsYDRILcG9saWN5OnJlYWQSfQoXTGlzdEN1c3RvbVJ1bGVUZW1wbGF0ZXMSJi53YWYudjEuTGlzdEN1c3RvbVJ1bGVUZW1wbGF0ZXNSZXF1ZXN0Gicud2FmLnYxLkxpc3RDdXN0b21SdWxlVGVtcGxhdGVzUmVzcG9uc2UiEaK7GA0SC3BvbGljeTpyZWFkEnAKEENyZWF0ZUN1c3RvbVJ1bGUSHy53YWYudjEuQ3JlYXRlQ3VzdG9tUnVsZVJlcXVlc3QaIC53YWYudjEuQ3JlYXRlQ3VzdG9tUnVsZVJlc3BvbnNlIhmiuxgVEhNwb2xpY3k6Y3VzdG9tOndyaXRlEnAKEFVwZGF0ZUN1c3RvbVJ1bGUSHy53YWYudjEuVXBkYXRlQ3VzdG9tUnVsZVJlcXVlc3QaIC53YWYudjEuVXBkYXRlQ3VzdG9tUnVsZVJlc3BvbnNlIhmiuxgVEhNwb2xpY3k6Y3VzdG9tOndyaXRlEnAKEERlbGV0ZUN1c3RvbVJ1bGUSHy53YWYudjEuRGVsZXRlQ3VzdG9tUnVsZVJlcXVlc3QaIC53YWYudjEuRGVsZXRlQ3VzdG9tUnVsZVJlc3BvbnNlIhmiuxgVEhNwb2xpY3k6Y3VzdG9tOndyaXRlEnYKElJlb3JkZXJDdXN0b21SdWxlcxIhLndhZi52MS5SZW9yZGVyQ3VzdG9tUnVsZXNSZXF1ZXN0GiIud2FmLnYxLlJlb3JkZXJDdXN0b21SdWxlc1Jlc3BvbnNlIhmiuxgVEhNwb2xpY3k6Y3VzdG9tOndyaXRlEm4KEVByZXZpZXdDdXN0b21SdWxlEiAud2FmLnYxLlByZXZpZXdDdXN0b21SdWxlUmVxdWVzdBohLndhZi52MS5QcmV2aWV3Q3VzdG9tUnVsZVJlc3BvbnNlIhSiuxgQEg5wb2xpY3k6cHJldmlldxJ2ChJDcmVhdGVGcm9tVGVtcGxhdGUSIS53YWYudjEuQ3JlYXRlRnJvbVRlbXBsYXRlUmVxdWVzdBoiLndhZi52MS5DcmVhdGVGcm9tVGVtcGxhdGVSZXNwb25zZSIZorsYFRITcG9saWN5OmN1c3RvbTp3cml0ZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_waf_v1_common, file_waf_v1_options]);
+  fileDesc("Chh3YWYvdjEvY3VzdG9tX3J1bGUucHJvdG8SBndhZi52MSJiChZMaXN0Q3VzdG9tUnVsZXNSZXF1ZXN0EiUKCXBvbGljeV9pZBgBIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEiEKBHBhZ2UYAiABKAsyEy53YWYudjEuUGFnZVJlcXVlc3QiYAoXTGlzdEN1c3RvbVJ1bGVzUmVzcG9uc2USIQoFaXRlbXMYASADKAsyEi53YWYudjEuQ3VzdG9tUnVsZRIiCgRwYWdlGAIgASgLMhQud2FmLnYxLlBhZ2VSZXNwb25zZSI5ChRHZXRDdXN0b21SdWxlUmVxdWVzdBIhCgJpZBgBIAEoCUIVukgSyAEBcg0YgAIyCF5bIS1+XSokIjkKFUdldEN1c3RvbVJ1bGVSZXNwb25zZRIgCgRydWxlGAEgASgLMhIud2FmLnYxLkN1c3RvbVJ1bGUiQwoeTGlzdEN1c3RvbVJ1bGVUZW1wbGF0ZXNSZXF1ZXN0EiEKBHBhZ2UYASABKAsyEy53YWYudjEuUGFnZVJlcXVlc3QicAofTGlzdEN1c3RvbVJ1bGVUZW1wbGF0ZXNSZXNwb25zZRIpCgVpdGVtcxgBIAMoCzIaLndhZi52MS5DdXN0b21SdWxlVGVtcGxhdGUSIgoEcGFnZRgCIAEoCzIULndhZi52MS5QYWdlUmVzcG9uc2UiQwoXQ3JlYXRlQ3VzdG9tUnVsZVJlcXVlc3QSKAoEcnVsZRgBIAEoCzISLndhZi52MS5DdXN0b21SdWxlQga6SAPIAQEiUAoYQ3JlYXRlQ3VzdG9tUnVsZVJlc3BvbnNlEiAKBHJ1bGUYASABKAsyEi53YWYudjEuQ3VzdG9tUnVsZRISCgpwdWJsaXNoaW5nGAIgASgIImIKF1VwZGF0ZUN1c3RvbVJ1bGVSZXF1ZXN0EigKBHJ1bGUYASABKAsyEi53YWYudjEuQ3VzdG9tUnVsZUIGukgDyAEBEh0KC3VwZGF0ZV9tYXNrGAIgASgJQgi6SAVyAxiAQCJQChhVcGRhdGVDdXN0b21SdWxlUmVzcG9uc2USIAoEcnVsZRgBIAEoCzISLndhZi52MS5DdXN0b21SdWxlEhIKCnB1Ymxpc2hpbmcYAiABKAgiPAoXRGVsZXRlQ3VzdG9tUnVsZVJlcXVlc3QSIQoCaWQYASABKAlCFbpIEsgBAXINGIACMgheWyEtfl0qJCJCChhEZWxldGVDdXN0b21SdWxlUmVzcG9uc2USJgoGcmVzdWx0GAEgASgLMhYud2FmLnYxLk11dGF0aW9uUmVzdWx0InAKGVJlb3JkZXJDdXN0b21SdWxlc1JlcXVlc3QSJQoJcG9saWN5X2lkGAEgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSLAoIcnVsZV9pZHMYAiADKAlCGrpIF5IBFBDoByIPcg0YgAIyCF5bIS1+XSokIlMKGlJlb3JkZXJDdXN0b21SdWxlc1Jlc3BvbnNlEiEKBXJ1bGVzGAEgAygLMhIud2FmLnYxLkN1c3RvbVJ1bGUSEgoKcHVibGlzaGluZxgCIAEoCCJEChhQcmV2aWV3Q3VzdG9tUnVsZVJlcXVlc3QSKAoEcnVsZRgBIAEoCzISLndhZi52MS5DdXN0b21SdWxlQga6SAPIAQEiPgoZUHJldmlld0N1c3RvbVJ1bGVSZXNwb25zZRIPCgdzZWNsYW5nGAEgASgJEhAKCHdhcm5pbmdzGAIgAygJIr0BChlDcmVhdGVGcm9tVGVtcGxhdGVSZXF1ZXN0EiUKCXBvbGljeV9pZBgBIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEicKC3RlbXBsYXRlX2lkGAIgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSKwoKcGFyYW1ldGVycxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSIwoHc2l0ZV9pZBgEIAEoCUISukgPcg0YgAIyCF5bIS1+XSokIlIKGkNyZWF0ZUZyb21UZW1wbGF0ZVJlc3BvbnNlEiAKBHJ1bGUYASABKAsyEi53YWYudjEuQ3VzdG9tUnVsZRISCgpwdWJsaXNoaW5nGAIgASgIIuADCgpDdXN0b21SdWxlEh4KAmlkGAEgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSJQoJcG9saWN5X2lkGAIgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSDwoHcnVsZV9pZBgDIAEoAxIrCgRuYW1lGAQgASgJQh26SBpyGBiAAjITXlteXHgwMC1ceDFmXHg3Zl0qJBIdCgtkZXNjcmlwdGlvbhgFIAEoCUIIukgFcgMYgCASDQoFcGhhc2UYBiABKAUSEgoKc29ydF9vcmRlchgHIAEoBRIUCgdlbmFibGVkGAggASgISACIAQESGgoHc2VjbGFuZxgJIAEoCUIJukgGcgQYgIBAEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiMKB3NpdGVfaWQYDCABKAlCErpID3INGIACMgheWyEtfl0qJBIaCglwbGFjZW1lbnQYDSABKAlCB7pIBHICGEASLAoLdmlzdWFsX3NwZWMYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgoKCF9lbmFibGVkIpEBChJDdXN0b21SdWxlVGVtcGxhdGUSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIpCghkZWZhdWx0cxgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEAoIY2F0ZWdvcnkYBSABKAkSDwoHYnVpbHRpbhgGIAEoCDKQCAoRQ3VzdG9tUnVsZVNlcnZpY2USZQoPTGlzdEN1c3RvbVJ1bGVzEh4ud2FmLnYxLkxpc3RDdXN0b21SdWxlc1JlcXVlc3QaHy53YWYudjEuTGlzdEN1c3RvbVJ1bGVzUmVzcG9uc2UiEaK7GA0SC3BvbGljeTpyZWFkEl8KDUdldEN1c3RvbVJ1bGUSHC53YWYudjEuR2V0Q3VzdG9tUnVsZVJlcXVlc3QaHS53YWYudjEuR2V0Q3VzdG9tUnVsZVJlc3BvbnNlIhGiuxgNEgtwb2xpY3k6cmVhZBJ9ChdMaXN0Q3VzdG9tUnVsZVRlbXBsYXRlcxImLndhZi52MS5MaXN0Q3VzdG9tUnVsZVRlbXBsYXRlc1JlcXVlc3QaJy53YWYudjEuTGlzdEN1c3RvbVJ1bGVUZW1wbGF0ZXNSZXNwb25zZSIRorsYDRILcG9saWN5OnJlYWQScAoQQ3JlYXRlQ3VzdG9tUnVsZRIfLndhZi52MS5DcmVhdGVDdXN0b21SdWxlUmVxdWVzdBogLndhZi52MS5DcmVhdGVDdXN0b21SdWxlUmVzcG9uc2UiGaK7GBUSE3BvbGljeTpjdXN0b206d3JpdGUScAoQVXBkYXRlQ3VzdG9tUnVsZRIfLndhZi52MS5VcGRhdGVDdXN0b21SdWxlUmVxdWVzdBogLndhZi52MS5VcGRhdGVDdXN0b21SdWxlUmVzcG9uc2UiGaK7GBUSE3BvbGljeTpjdXN0b206d3JpdGUScAoQRGVsZXRlQ3VzdG9tUnVsZRIfLndhZi52MS5EZWxldGVDdXN0b21SdWxlUmVxdWVzdBogLndhZi52MS5EZWxldGVDdXN0b21SdWxlUmVzcG9uc2UiGaK7GBUSE3BvbGljeTpjdXN0b206d3JpdGUSdgoSUmVvcmRlckN1c3RvbVJ1bGVzEiEud2FmLnYxLlJlb3JkZXJDdXN0b21SdWxlc1JlcXVlc3QaIi53YWYudjEuUmVvcmRlckN1c3RvbVJ1bGVzUmVzcG9uc2UiGaK7GBUSE3BvbGljeTpjdXN0b206d3JpdGUSbgoRUHJldmlld0N1c3RvbVJ1bGUSIC53YWYudjEuUHJldmlld0N1c3RvbVJ1bGVSZXF1ZXN0GiEud2FmLnYxLlByZXZpZXdDdXN0b21SdWxlUmVzcG9uc2UiFKK7GBASDnBvbGljeTpwcmV2aWV3EnYKEkNyZWF0ZUZyb21UZW1wbGF0ZRIhLndhZi52MS5DcmVhdGVGcm9tVGVtcGxhdGVSZXF1ZXN0GiIud2FmLnYxLkNyZWF0ZUZyb21UZW1wbGF0ZVJlc3BvbnNlIhmiuxgVEhNwb2xpY3k6Y3VzdG9tOndyaXRlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_waf_v1_common, file_waf_v1_options]);
 
 /**
  * Request of ListCustomRules.
@@ -319,6 +319,13 @@ export type CreateCustomRuleResponse = Message<"waf.v1.CreateCustomRuleResponse"
    * @generated from field: waf.v1.CustomRule rule = 1;
    */
   rule?: CustomRule | undefined;
+
+  /**
+   * The built-in node does not serve the change yet; GetNodeServingState says how far it is.
+   *
+   * @generated from field: bool publishing = 2;
+   */
+  publishing: boolean;
 };
 
 /**
@@ -333,6 +340,13 @@ export type CreateCustomRuleResponseJson = {
    * @generated from field: waf.v1.CustomRule rule = 1;
    */
   rule?: CustomRuleJson;
+
+  /**
+   * The built-in node does not serve the change yet; GetNodeServingState says how far it is.
+   *
+   * @generated from field: bool publishing = 2;
+   */
+  publishing?: boolean;
 };
 
 /**
@@ -403,6 +417,13 @@ export type UpdateCustomRuleResponse = Message<"waf.v1.UpdateCustomRuleResponse"
    * @generated from field: waf.v1.CustomRule rule = 1;
    */
   rule?: CustomRule | undefined;
+
+  /**
+   * The built-in node does not serve the change yet; GetNodeServingState says how far it is.
+   *
+   * @generated from field: bool publishing = 2;
+   */
+  publishing: boolean;
 };
 
 /**
@@ -417,6 +438,13 @@ export type UpdateCustomRuleResponseJson = {
    * @generated from field: waf.v1.CustomRule rule = 1;
    */
   rule?: CustomRuleJson;
+
+  /**
+   * The built-in node does not serve the change yet; GetNodeServingState says how far it is.
+   *
+   * @generated from field: bool publishing = 2;
+   */
+  publishing?: boolean;
 };
 
 /**
@@ -557,6 +585,13 @@ export type ReorderCustomRulesResponse = Message<"waf.v1.ReorderCustomRulesRespo
    * @generated from field: repeated waf.v1.CustomRule rules = 1;
    */
   rules: CustomRule[];
+
+  /**
+   * The built-in node does not serve the change yet; GetNodeServingState says how far it is.
+   *
+   * @generated from field: bool publishing = 2;
+   */
+  publishing: boolean;
 };
 
 /**
@@ -571,6 +606,13 @@ export type ReorderCustomRulesResponseJson = {
    * @generated from field: repeated waf.v1.CustomRule rules = 1;
    */
   rules?: CustomRuleJson[];
+
+  /**
+   * The built-in node does not serve the change yet; GetNodeServingState says how far it is.
+   *
+   * @generated from field: bool publishing = 2;
+   */
+  publishing?: boolean;
 };
 
 /**
@@ -753,6 +795,13 @@ export type CreateFromTemplateResponse = Message<"waf.v1.CreateFromTemplateRespo
    * @generated from field: waf.v1.CustomRule rule = 1;
    */
   rule?: CustomRule | undefined;
+
+  /**
+   * The built-in node does not serve the change yet; GetNodeServingState says how far it is.
+   *
+   * @generated from field: bool publishing = 2;
+   */
+  publishing: boolean;
 };
 
 /**
@@ -767,6 +816,13 @@ export type CreateFromTemplateResponseJson = {
    * @generated from field: waf.v1.CustomRule rule = 1;
    */
   rule?: CustomRuleJson;
+
+  /**
+   * The built-in node does not serve the change yet; GetNodeServingState says how far it is.
+   *
+   * @generated from field: bool publishing = 2;
+   */
+  publishing?: boolean;
 };
 
 /**

@@ -1,0 +1,184 @@
+/** Answers to changes: they wait for the receipt of the built-in node, or say that they did not. */
+
+import { readFileSync } from 'node:fs';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { connectTestLink } from '../../test/support/test-link.ts';
+import { eventually } from '../../test/support/eventually.ts';
+import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
+import { silentLogger } from '../../base/log.ts';
+import type { VerifiedBundle } from '../../engine/bundle/signed-bundle.ts';
+import type { ControllerLink } from '../../engine/link/controller-link.ts';
+import { saysPublishing } from './publishing-notes.ts';
+import { services } from './services.ts';
+
+let waf: TestControl;
+let link: ControllerLink | null;
+let applied: VerifiedBundle[];
+/** How a configuration is taken: at once, never, or but for some sites. */
+let taking: 'at_once' | 'never' | ((bundle: VerifiedBundle) => string[]);
+
+beforeEach(async () => {
+  waf = await startTestControl();
+  applied = [];
+  taking = 'at_once';
+  link = null;
+});
+afterEach(async () => {
+  await link?.close();
+  await waf.control.close();
+});
+
+async function connect(): Promise<void> {
+  link = connectTestLink(
+    waf.socket,
+    applied,
+    async (obtain, keep) => {
+      const verified = await obtain();
+      if (typeof taking === 'function') {
+        const { revision } = verified.bundle;
+        const waitingSiteIds = taking(verified);
+        link?.reportInterim({
+          revision: String(revision),
+          sha256: verified.sha256,
+          waitingSiteIds,
+        });
+      }
+      if (taking !== 'at_once') return new Promise(() => undefined);
+      // As long as compiling a small change takes.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      applied.push(verified);
+      await keep();
+    },
+    { logger: silentLogger },
+  );
+  await eventually(() => Promise.resolve(applied.length > 0));
+}
+
+const site = (name: string, waf: object = {}): object => ({
+  site: {
+    name,
+    primaryHost: `${name}.example`,
+    upstreams: [{ inline: { url: 'http://127.0.0.1:9000', weight: 1 } }],
+    ...waf,
+  },
+});
+const served = (): string[] => (applied.at(-1)?.bundle.sites ?? []).map(({ name }) => name);
+const change = async (rpc: string, body: object): Promise<Record<string, unknown>> => {
+  const answer = await waf.call(rpc, body);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body;
+};
+const idOf = ({ site: made }: Record<string, unknown>): { id: string; revision: string } => {
+  const { id, revision } = made as { id: string; revision: string };
+  return { id, revision };
+};
+
+test('each kind of change is served when its answer comes', async () => {
+  await connect();
+  const made = await change('SiteService/CreateSite', site('one'));
+  expect([made['publishing'], served().includes('one')]).toEqual([undefined, true]);
+  const { id, revision } = idOf(made);
+  const disabled = await change('SiteService/DisableSite', { id, revision });
+  expect([disabled['publishing'], served().includes('one')]).toEqual([undefined, false]);
+  const off = idOf(disabled);
+  const enabled = await change('SiteService/EnableSite', { id, revision: off.revision });
+  expect([enabled['publishing'], served().includes('one')]).toEqual([undefined, true]);
+  await change('SiteService/UpdateSite', {
+    site: { id, primaryHost: 'two.example' },
+    revision: idOf(enabled).revision,
+    updateMask: 'primaryHost',
+  });
+  const hosts = applied.at(-1)!.bundle.sites.flatMap((one) => one.hosts);
+  expect(hosts).toContain('two.example');
+  const gone = await change('SiteService/DeleteSite', { id });
+  expect([gone['result'], served().includes('one')]).toEqual([
+    expect.not.objectContaining({ publishing: true }),
+    false,
+  ]);
+});
+
+test('an answer that waited in vain marks it, in its field and in a header', async () => {
+  await connect();
+  taking = 'never';
+  const startedMs = performance.now();
+  const made = await change('SiteService/CreateSite', site('slow'));
+  expect(made['publishing']).toBe(true);
+  expect(performance.now() - startedMs).toBeGreaterThan(2_900);
+  const gone = await change('SiteService/DeleteSite', { id: idOf(made).id });
+  expect(gone['result']).toMatchObject({ publishing: true });
+});
+
+test('without a node nobody waits, and the answer says that nobody serves it', async () => {
+  const startedMs = performance.now();
+  const made = await change('SiteService/CreateSite', site('alone'));
+  expect(made['publishing']).toBe(true);
+  expect(performance.now() - startedMs).toBeLessThan(2_000);
+});
+
+test('a site waits for its own receipt, not for policies of others that still compile', async () => {
+  await connect();
+  taking = ({ bundle }) =>
+    bundle.sites.filter(({ name }) => name === 'compiling').map(({ id }) => id);
+  const startedMs = performance.now();
+  const quick = await change('SiteService/CreateSite', site('quick'));
+  expect(quick['publishing']).toBeUndefined();
+  expect(performance.now() - startedMs).toBeLessThan(2_500);
+  const compiling = await change('SiteService/CreateSite', site('compiling'));
+  expect(compiling['publishing']).toBe(true);
+});
+
+test('what changes nothing that is served waits for nothing', async () => {
+  await connect();
+  taking = 'never';
+  const startedMs = performance.now();
+  await change('CustomRuleService/ListCustomRules', { policyId: '' }).catch(() => undefined);
+  const policy = { policy: { name: 'draft' }, dryRun: true };
+  await waf.call('PolicyService/CreatePolicy', policy);
+  expect(performance.now() - startedMs).toBeLessThan(2_500);
+});
+
+/** Services that change nothing that nodes serve. */
+const others =
+  /^(Agent|AgentGroup|AgentStream|EvidenceUpload|AI|Alert|Audit|Auth|Menu|Role|User)Service\//;
+/** Methods whose change is no part of a configuration, or comes later by itself. */
+const apart = [
+  'CertService/CreateDNSProvider',
+  'CertService/UpdateDNSProvider',
+  // Says it by `applied` and `applyError`.
+  'IpListService/ApplyIpList',
+  'IpListService/CreateIpListSubscription',
+  'IpListService/UpdateIpListSubscription',
+  'IpListService/SyncIpListNow',
+  'IpListService/PauseIpListSync',
+  'IpListService/ResumeIpListSync',
+  'IpListService/DiscardHeldIpListUpdate',
+  'SystemService/ImportBinaryRelease',
+  'SystemService/ApplyBinaryRelease',
+  'SystemService/RollbackBinaryRelease',
+  'SystemService/CancelUpgradeRun',
+  'SystemService/ImportCrsRuleset',
+  'TrustService/StartClientIPAnalysis',
+  'TrustService/StopClientIPAnalysis',
+  'ApiSchemaService/StageSchemaSource',
+  'ApiSchemaService/StageApiDeclaration',
+  'ApiSchemaService/SnapshotSchemaLearning',
+  'ApiSchemaService/StageLearnedDocument',
+  'ApiSchemaService/StageApiRequestDocument',
+];
+
+test('every method that writes what nodes serve says whether its change serves', () => {
+  const names = new Set(
+    readFileSync('proto/permissions.txt', 'utf8')
+      .split('\n')
+      .filter((line) => /:(write|delete|issue|sync|apply)\b/.test(line))
+      .map((line) => line.split(' ')[0] ?? ''),
+  );
+  const silent = services
+    .flatMap(({ service }) => service.methods)
+    .map((method) => ({ name: `${method.parent.name}/${method.name}`, method }))
+    .filter(({ name }) => !others.test(name) && names.has(name))
+    .filter(({ name }) => !/\/(Get|List|Preview|Test)/.test(name))
+    .filter(({ method }) => !saysPublishing(method))
+    .map(({ name }) => name);
+  expect(silent.sort()).toEqual([...apart].sort());
+});
