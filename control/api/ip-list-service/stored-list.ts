@@ -136,7 +136,7 @@ function deploymentStatus(parts: ApiParts, references: readonly ListReference[])
 
 /** The sites of a list, while the node serves but a part of the configuration. */
 function sitesInPart(parts: ApiParts, references: readonly ListReference[]): string[] {
-  const partly = parts.nodes.get(localNodeId)?.interim != null;
+  const partly = (parts.nodes.get(localNodeId)?.interim ?? null) !== null;
   return partly ? sitesOf(parts.store, references) : [];
 }
 
