@@ -57,10 +57,19 @@ export const valueLimits = {
   /** Shorter beginnings of a compressed body that are tried where it grows beyond its limit. */
   decodeTriesMax: 12,
   /**
-   * Bytes of a body past the inspection limit that policies still inspect, where excess does not
-   * block. Reading ends there; what follows is forwarded, and the event records it.
+   * Bytes of a body past the inspection limit that are inspected with what precedes them where
+   * excess may block, and at most unless a policy states more where it is recorded.
    */
   bodyExcessBytesMax: 1_048_576,
+  /** What follows is inspected in windows of this size, each with the end of the one before. */
+  restWindowBytes: 65_536,
+  restOverlapBytes: 1_024,
+  /** A window that is not full by then is inspected as it is: a slow client's bytes are sent, too. */
+  restWaitMs: 50,
+  /** First bytes of a body that are kept to tell later windows what it is. */
+  bodyBeginBytes: 4_096,
+  /** Matches in windows that one event keeps; more are counted. */
+  restMatchesMax: 64,
   /** Arguments inspected one by one, past the policy's limit too; a megabyte of JSON has fewer. */
   argumentRowsMax: 65_536,
   /** Text that no parser reads is inspected in windows of this size and overlap. */

@@ -9,7 +9,7 @@ import {
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import type { SecurityEventJson, SecurityMessageJson } from '../../proto/gen/waf/v1/log_pb.ts';
 import { securityFactVersion } from '../../base/protocol-versions.ts';
-import { selectionOf, traceIdOf, withoutDefaults } from './event-json.ts';
+import { int64Json, selectionOf, traceIdOf, withoutDefaults } from './event-json.ts';
 import { entryForm, type Entry } from './events/entry.ts';
 import type { EventIdentity, EventKind } from './events/event-kind.ts';
 import { networkTerms, pathTerms } from './events/event-terms.ts';
@@ -118,6 +118,7 @@ export function toSecurityEvent(fact: SecurityFact, identity: EventIdentity): Se
       failure: fact.failure,
       pcreLimitedRules: [...fact.pcreLimitedRules],
       limitsReached: [...fact.limitsReached],
+      ...(fact.uninspectedBytes > 0n && { uninspectedBytes: Number(fact.uninspectedBytes) }),
       ...(fact.guards.length === 0 ? {} : { guards: fact.guards.map(showDecision) }),
       ...(fact.ja4 === '' ? {} : { ja4: fact.ja4 }),
       ...(fact.endpoint === '' ? {} : { endpoint: fact.endpoint }),
@@ -170,6 +171,7 @@ function toMessage(match: SecurityMatch): SecurityMessageJson {
     matchValueTruncated: match.truncated,
     matchedValues: values.map((one) => withoutDefaults(one)),
     scoreContribution: match.score,
+    bodyOffset: int64Json(match.bodyOffset),
   });
 }
 

@@ -61,6 +61,16 @@ export interface BodySnapshot {
   readonly bytes: Uint8Array;
   /** True when the message continues after `bytes` (the inspection limit was reached). */
   readonly truncated: boolean;
+  /** Set where `bytes` are no beginning: a window over what follows the inspection limit. */
+  readonly rest?: BodyRest;
+}
+
+/** What is known of a body whose later bytes are inspected by themselves. */
+export interface BodyRest {
+  /** Its first bytes, which tell what it is where its type does not. */
+  readonly begins: Uint8Array;
+  /** True where the window begins within a CDATA section. */
+  readonly inCdata: boolean;
 }
 
 /** The head of the origin's answer. */

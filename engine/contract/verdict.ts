@@ -31,6 +31,16 @@ export interface BodyNeed {
   readonly onExcess: 'reject' | 'prefix';
   /** What the rules read the body as, whoever chose it; absent where they look at none. */
   readonly readAs?: ProcessorReading;
+  /** What is inspected after `limitBytes`, in windows; absent where longer bodies are refused. */
+  readonly rest?: BodyRestNeed;
+}
+
+/** What the rules need of a body after the part that is held. */
+export interface BodyRestNeed {
+  /** True: verdicts on it are enforced. False: what matches is recorded. */
+  readonly acts: boolean;
+  /** Bytes of the body that are inspected in all, the held ones among them. */
+  readonly limitBytes: number;
 }
 
 /** A value that a rule matched, with its name. */
@@ -64,6 +74,11 @@ export interface MatchedRule {
   readonly auditLog: boolean;
   /** What it added to the anomaly scores; absent for nothing. */
   readonly score?: number;
+  /**
+   * Where in the body the window begins in which it matched; absent for matches in the part that
+   * is inspected as a whole, and in the head.
+   */
+  readonly bodyOffset?: number;
 }
 
 /** Why inspection failed; events and counters name it so. */
@@ -102,6 +117,8 @@ export interface TransactionRecord {
   readonly hidden?: readonly string[];
   /** Limits of inspection that the request reached, if any (`cookies`, `arguments`). */
   readonly limitsReached?: readonly string[];
+  /** Bytes of the body after the last one that was inspected; absent for none. */
+  readonly uninspectedBytes?: number;
   /** Rules whose patterns ran into a PCRE2 limit: these searches found nothing. Absent for none. */
   readonly pcreLimitedRules?: readonly number[];
   /** Values of password-like fields, if rules matched; events must not show them. */

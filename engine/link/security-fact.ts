@@ -101,6 +101,7 @@ export function encodeFact(event: RequestEvent): EncodedFact | null {
     failure: record?.failure ?? '',
     pcreLimitedRules: [...(record?.pcreLimitedRules ?? [])],
     limitsReached: [...(record?.limitsReached ?? [])],
+    uninspectedBytes: BigInt(record?.uninspectedBytes ?? 0),
     endpoint: event.endpoint ?? '',
     guards: guards.map((note) => ({
       ...note,
@@ -114,8 +115,8 @@ export function encodeFact(event: RequestEvent): EncodedFact | null {
   const parts: Uint8Array[] = [toBinary(SecurityFactSchema, fact)];
   for (const rule of kept) {
     const texts = encodedTexts(rule);
-    const { disruptive, score = 0 } = rule;
-    const found = detail ? findingsOf(rule) : { disruptive, score };
+    const { disruptive, score = 0, bodyOffset = 0 } = rule;
+    const found = detail ? findingsOf(rule) : { disruptive, score, bodyOffset: BigInt(bodyOffset) };
     const findings = toBinary(SecurityMatchSchema, create(SecurityMatchSchema, found));
     parts.push(frameOf(matchesField, texts.length + findings.length), texts, findings);
   }
@@ -185,6 +186,7 @@ function findingsOf(rule: MatchedRule): MatchParts {
     })),
     disruptive: rule.disruptive,
     score: rule.score ?? 0,
+    bodyOffset: BigInt(rule.bodyOffset ?? 0),
     truncated:
       variables.length < rule.matched.length ||
       variables.some(({ value }) => value.length > bytesMax),

@@ -9,6 +9,7 @@ import { failedRecord, failureOf, inspectionFailed } from '../contract/inspectio
 import type { PhaseResult } from '../contract/inspection-failure.ts';
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../contract/message.ts';
 import type { BodyNeed, InspectionFailure, TransactionRecord } from '../contract/verdict.ts';
+import { BodyRestRun } from './body-rest-run.ts';
 
 const noNeed: BodyNeed = { inspect: false, limitBytes: 0, onExcess: 'prefix' };
 
@@ -17,18 +18,32 @@ export class InspectionRun {
   /** True while phases are still to be run. */
   active = false;
   private session: InspectionSession | null = null;
+  /** What the session was opened with. */
+  private inspector: Inspector | null = null;
+  private snapshot: RequestSnapshot | null = null;
   /** The first failure, whatever the fail policy let happen then. */
   private failure: InspectionFailure | null = null;
 
   /** What opening throws is the failure of the first phase, see `call`. */
   open(inspector: Inspector, snapshot: RequestSnapshot): void {
     this.active = true;
+    this.inspector = inspector;
+    this.snapshot = snapshot;
     try {
       this.session = inspector.open(snapshot);
     } catch (thrown) {
       this.session = null;
       this.failure = failureOf(thrown);
     }
+  }
+
+  /** Begins the inspection of what follows `body`; null where the rules need nothing of it. */
+  restAfter(body: BodySnapshot): BodyRestRun | null {
+    const { rest } = this.bodyNeed;
+    const { inspector, snapshot } = this;
+    if (rest === undefined || !body.truncated || inspector === null || snapshot === null)
+      return null;
+    return new BodyRestRun(inspector, snapshot, rest, body.bytes);
   }
 
   /** A guard before the inspection failed; recorded like a failed inspection. */

@@ -17,6 +17,7 @@ import { REFUSAL, type Refusal } from '../http/refusal.ts';
 import type { SiteLearning } from '../schema/learning/learner.ts';
 import type { LearningRun } from '../schema/learning/learning-run.ts';
 import type { SiteChecks } from '../schema/site-checks.ts';
+import type { BodyRestRun } from './body-rest-run.ts';
 import { InspectionRun } from './inspection-run.ts';
 import { EVENT, nextState, STATE, type PhaseEvent, type PhaseState } from './phase-table.ts';
 import { SchemaRun } from './schema-run.ts';
@@ -110,6 +111,7 @@ export class PhaseDriver {
   private site: PhaseSite | null = null;
   private body: BodySnapshot | null = null;
   private answer: ResponseSnapshot | null = null;
+  private rest: BodyRestRun | null = null;
 
   constructor(host: PhaseHost) {
     this.host = host;
@@ -148,7 +150,20 @@ export class PhaseDriver {
       return this.proceed(EVENT.STOP);
     }
     this.body = this.host.takeBody(limitBytes);
+    if (this.body !== null) this.rest = this.inspection.restAfter(this.body);
     this.proceed(EVENT.READY);
+  }
+
+  /** What inspects the body after what was held; null for nothing, or nothing any more. */
+  get bodyRest(): BodyRestRun | null {
+    return this.inspection.active ? this.rest : null;
+  }
+
+  /** What came of a window over the rest of the body; false where the request ends with it. */
+  restDecided(result: PhaseResult): boolean {
+    if (this.host.ended) return false;
+    if (result.action === 'pass' || this.rest?.need.acts !== true) return true;
+    return this.decide(result) !== EVENT.STOP;
   }
 
   /** The head of the origin's answer is here. Only while `inspects`. */
@@ -173,7 +188,9 @@ export class PhaseDriver {
     this.state = STATE.ENDED;
     const found = this.checks?.finish(this.host.guardTrace) ?? [];
     if (found.length > 0) this.notes = [...this.notes, ...found.map(noteOf)];
-    return this.inspection.finish(done);
+    const { rest } = this;
+    if (rest === null) return this.inspection.finish(done);
+    return this.inspection.finish((record) => done(record && rest.completed(record)));
   }
 
   private proceed(event: PhaseEvent): void {

@@ -4,6 +4,7 @@
  * TestPolicy share it. Needs an inspector that answers at once.
  */
 
+import { valueLimits } from '../../base/rule-limits.ts';
 import type { RequestOutcome } from '../contract/events.ts';
 import type { GuardNote, GuardTraceEntry, GuardVerdict } from '../contract/guard.ts';
 import type { Inspector } from '../contract/inspection.ts';
@@ -150,8 +151,26 @@ class Simulation implements PhaseHost, PhaseEndings {
 
   connect(): void {
     const { answer } = this.request;
+    if (!this.inspectRest()) return;
     if (answer !== undefined && this.phases.inspects) this.phases.answerBegan(answer.head);
     else this.decided = true;
+  }
+
+  /** The windows over a long body, as live traffic has them; false where one ends the request. */
+  private inspectRest(): boolean {
+    const run = this.phases.bodyRest;
+    const { body } = this.request;
+    if (run === null || body === null) return true;
+    let at = run.inspected;
+    while (at < body.length && run.room > 0) {
+      const end = Math.min(body.length, at + Math.min(run.room, valueLimits.restWindowBytes));
+      const result = run.inspect(Buffer.from(body.subarray(at, end)));
+      if (result instanceof Promise) throw new Error('an inspector answered late');
+      if (!this.phases.restDecided(result)) return false;
+      at = end;
+    }
+    run.skip(body.length - at);
+    return true;
   }
 
   holdAnswer(): void {

@@ -41,6 +41,7 @@ export function explainEvent(
     event: messages === undefined ? event : { ...event, messages },
     explanation: explainBlock(event, {
       policyId: policy?.id ?? '',
+      policy,
       ruleOf: (id) => byId.get(id),
       isCustom: (id) => custom.has(Number(id)),
     }),

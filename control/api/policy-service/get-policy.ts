@@ -1,6 +1,11 @@
 /** Owns PolicyService/GetPolicy. */
 
-import { PolicySchema, type PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
+import {
+  BodyInspectionSchema,
+  PolicySchema,
+  type PolicyService,
+} from '../../../proto/gen/waf/v1/policy_pb.ts';
+import { bodyInspectionOf } from '../../domain/policy/body-inspection.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
@@ -10,6 +15,10 @@ import { storedPolicy } from './stored-policy.ts';
 export function getPolicy(parts: ApiParts): Method<typeof PolicyService, 'getPolicy'> {
   return (request, context) => {
     const policy = storedPolicy(parts.store, callerOf(context), request.id, 'id');
-    return { policy: toMessage(PolicySchema, policy) };
+    const inspection = bodyInspectionOf(policy);
+    return {
+      policy: toMessage(PolicySchema, policy),
+      ...(inspection && { bodyInspection: toMessage(BodyInspectionSchema, inspection) }),
+    };
   };
 }

@@ -38,6 +38,7 @@ export const policyCommands: readonly CommandDefinition[] = [
       const { GetPolicyResponseSchema } = await import('../../../proto/gen/waf/v1/policy_pb.ts');
       const response = await (await context.api()).policies.getPolicy({ id });
       await showResource(context, GetPolicyResponseSchema, response, 'policy');
+      if (response.bodyInspection) context.output.note(response.bodyInspection.summary);
       return 0;
     },
   },

@@ -14,6 +14,7 @@ export const siteGetCommand: CommandDefinition = {
     const { GetSiteResponseSchema } = await import('../../../proto/gen/waf/v1/site_pb.ts');
     const response = await (await context.api()).sites.getSite({ id });
     await showResource(context, GetSiteResponseSchema, response, 'site');
+    if (response.bodyInspection) context.output.note(response.bodyInspection.summary);
     return 0;
   },
 };

@@ -5,9 +5,11 @@
  */
 
 import type { SecurityEventJson, SecurityMessageJson } from '../../../proto/gen/waf/v1/log_pb.ts';
+import type { PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { DescribedRule } from './crs-rules.ts';
+import { isLimitRule, limitNotes } from './limit-notes.ts';
 import { normalScope, refuseUnmatchable, refuseUnread } from './rule-override-change.ts';
 import { checkOverride } from './rule-overrides.ts';
 
@@ -33,6 +35,8 @@ export interface SuggestedExclusions {
 export interface EventSurroundings {
   /** The policy of the event's site; '' when there is none. */
   readonly policyId: string;
+  /** That policy, whose limits an event may have met. */
+  readonly policy?: PolicyJson | undefined;
   /** A rule of the policy's ruleset. */
   readonly ruleOf: (ruleId: number) => DescribedRule | undefined;
   /** True for the number of a custom rule of the policy. */
@@ -61,13 +65,19 @@ export function explainBlock(
   around: EventSurroundings,
 ): BlockExplanation {
   const { policyId } = around;
-  const notes = [...notesOnEvent(event), ...(policyId === '' ? [noPolicy] : [])];
+  const notes = [
+    ...notesOnEvent(event),
+    ...limitNotes(event, around.policy),
+    ...(policyId === '' ? [noPolicy] : []),
+  ];
   const culprits: Culprit[] = [];
   for (const message of decisive(event.messages ?? [])) {
     const { ruleId = '' } = message;
     const rule = around.ruleOf(Number(ruleId));
     if (around.isCustom(ruleId)) {
       notes.push(`Rule ${ruleId} is a custom rule: change it with waf rule update.`);
+    } else if (rule === undefined && isLimitRule(ruleId)) {
+      continue;
     } else if (rule === undefined) {
       notes.push(`Rule ${ruleId} is not part of the policy's ruleset now.`);
     } else {

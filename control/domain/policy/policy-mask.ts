@@ -13,7 +13,8 @@ export const inspectionFields: MaskFields = {
       'outboundAnomalyScoreThreshold reportingLevel earlyBlocking enforceBodyprocUrlencoded ' +
       'crsValidateUtf8Encoding crsSkipResponseAnalysis enableDefaultCollections ' +
       'samplingPercentage responseBodyAccess responseBodyLimit responseBodyMimeTypes ' +
-      'requestBodyLimit requestBodyLimitEnabled crsXmlAttributeInspection requestBodyLimitAction',
+      'requestBodyLimit requestBodyLimitEnabled crsXmlAttributeInspection requestBodyLimitAction ' +
+      'requestBodyInspectionLimit requestBodyExcessAction',
   ),
   httpPolicy: fieldsOf(
     'allowedMethods allowedRequestContentTypes allowedRequestContentCharsets ' +

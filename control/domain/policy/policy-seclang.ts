@@ -3,6 +3,7 @@
  * ruleset in order, then what the policy changes in them. Pure; never reads the files it includes.
  */
 
+import { frontLimits } from '../../../base/delivery-limits.ts';
 import { valueLimits } from '../../../base/rule-limits.ts';
 import type {
   ArgLimitsJson,
@@ -40,6 +41,8 @@ export interface RenderedPolicy {
 
 /** Request bodies inspected where a policy states nothing, bytes. */
 export const defaultRequestBodyLimitBytes = 65_536;
+/** Bytes of the longest body that the proxy takes. */
+export const longestBodyBytes = frontLimits.requestBodyBytesMax;
 /** Largest request body limit, bytes. */
 export const maxRequestBodyLimitBytes = 4_194_304;
 const defaultUploadBytes = 13_107_200;
@@ -70,6 +73,7 @@ export function renderPolicy(
     renderBodyRules(settings),
     fileLimitRules(settings.argLimits),
   ];
+  warnings.push(...inertExcess(settings));
   if (ruleset === null) {
     warnings.push('the policy has no ruleset: only its own rules run');
     if (isSampled(settings)) warnings.push(notSampled);
@@ -88,6 +92,27 @@ export function renderPolicy(
 
 const notSampled =
   'crsCore.samplingPercentage: sampling is of the rules of a ruleset; the own rules run for all requests';
+
+/** Settings for what follows the request body limit, where nothing that follows is taken. */
+function inertExcess({ crsCore, argLimits }: CrsSettings): string[] {
+  const { requestBodyInspectionLimit, requestBodyExcessAction } = crsCore;
+  const observed = crsCore.requestBodyLimitAction === 'REQUEST_BODY_LIMIT_ACTION_OBSERVE';
+  const why = observed
+    ? bodyExcessOf(crsCore, argLimits).action === 'off'
+      ? 'crsCore.requestBodyExcessAction is OFF'
+      : ''
+    : 'crsCore.requestBodyLimitAction refuses longer bodies; OBSERVE takes them';
+  if (why === '') return [];
+  const inert = [
+    ...(requestBodyInspectionLimit === undefined ? [] : ['requestBodyInspectionLimit']),
+    ...(observed || isUnstated(requestBodyExcessAction) ? [] : ['requestBodyExcessAction']),
+  ];
+  return inert.map((name) => `crsCore.${name} has no effect: ${why}`);
+}
+
+function isUnstated(action: string | undefined): boolean {
+  return action === undefined || action === 'REQUEST_BODY_EXCESS_ACTION_UNSPECIFIED';
+}
 
 function isSampled({ crsCore }: CrsSettings): boolean {
   const share = crsCore.samplingPercentage ?? 100;
@@ -120,16 +145,42 @@ export function bodyLimitsOf(
   return { limit, upload: Number(argLimits.combinedFileSizes ?? largest) };
 }
 
+/** What happens to a body after the request body limit, where that is observed. */
+export interface BodyExcess {
+  readonly action: 'off' | 'record' | 'block';
+  /** Bytes of a body that are inspected in all. */
+  readonly inspected: number;
+}
+
+/** The bound of inspection after the request body limit, and what rules may do there. */
+export function bodyExcessOf(crsCore: CrsCoreSettingsJson, argLimits: ArgLimitsJson): BodyExcess {
+  const { limit } = bodyLimitsOf(crsCore, argLimits);
+  const actions: Readonly<Record<string, BodyExcess['action']>> = {
+    REQUEST_BODY_EXCESS_ACTION_BLOCK: 'block',
+    REQUEST_BODY_EXCESS_ACTION_OFF: 'off',
+  };
+  const action = actions[crsCore.requestBodyExcessAction ?? ''] ?? 'record';
+  if (action === 'off') return { action, inspected: limit };
+  const usual = action === 'block' ? longestBodyBytes : limit + valueLimits.bodyExcessBytesMax;
+  const stated = Number(crsCore.requestBodyInspectionLimit ?? usual);
+  return { action, inspected: Math.max(limit, stated) };
+}
+
 function requestBodySection({ crsCore, argLimits }: CrsSettings): string {
   const { limit, upload } = bodyLimitsOf(crsCore, argLimits);
   const observed = crsCore.requestBodyLimitAction === 'REQUEST_BODY_LIMIT_ACTION_OBSERVE';
   const lines = ['SecRequestBodyAccess On'];
   if (observed) {
-    const excess = valueLimits.bodyExcessBytesMax;
+    const { action, inspected } = bodyExcessOf(crsCore, argLimits);
+    const excess =
+      action === 'block' ? Math.min(valueLimits.bodyExcessBytesMax, inspected - limit) : 0;
     lines.push(
       `SecRequestBodyLimit ${limit}`,
       `SecRequestBodyExcessLimit ${excess}`,
-      `SecRequestBodyNoFilesLimit ${limit + excess}`,
+      `SecRequestBodyExcessAction ${action}`,
+      `SecRequestBodyInspectionLimit ${inspected}`,
+      // Fields of multipart bodies have it too, whatever the action.
+      `SecRequestBodyNoFilesLimit ${limit + valueLimits.bodyExcessBytesMax}`,
       'SecRequestBodyLimitAction ProcessPartial',
     );
   } else {

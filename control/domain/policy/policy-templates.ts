@@ -27,6 +27,7 @@ export const builtInTemplates: readonly (PolicyJson & { id: string; name: string
       inboundAnomalyScoreThreshold: 5,
       outboundAnomalyScoreThreshold: 4,
       requestBodyLimitAction: 'REQUEST_BODY_LIMIT_ACTION_OBSERVE',
+      requestBodyExcessAction: 'REQUEST_BODY_EXCESS_ACTION_BLOCK',
       crsSkipResponseAnalysis: true,
       responseBodyAccess: false,
     },

@@ -7,7 +7,7 @@ import type {
   PolicyJson,
 } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { invalidField } from '../errors.ts';
-import { maxRequestBodyLimitBytes } from './policy-seclang.ts';
+import { bodyLimitsOf, longestBodyBytes, maxRequestBodyLimitBytes } from './policy-seclang.ts';
 
 const listMax = 256;
 const nameCharactersMax = 128;
@@ -60,6 +60,12 @@ function checkCore(core: CrsCoreSettingsJson, at: string): void {
   within('samplingPercentage', 0, 100);
   within('responseBodyLimit', 1, 1_073_741_824);
   within('requestBodyLimit', 1, maxRequestBodyLimitBytes);
+  within('requestBodyInspectionLimit', 1, longestBodyBytes);
+  const { limit } = bodyLimitsOf(core, {});
+  if (Number(core.requestBodyInspectionLimit ?? limit) < limit) {
+    const what = `must not be below the request body limit, which is ${limit}`;
+    throw invalidField(`${at}.requestBodyInspectionLimit`, what);
+  }
   const blocking = core.blockingParanoiaLevel || 1;
   if (core.detectionParanoiaLevel && core.detectionParanoiaLevel < blocking) {
     throw invalidField(`${at}.detectionParanoiaLevel`, 'must not be below blockingParanoiaLevel');

@@ -313,13 +313,16 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     return this.head.keepAlive && !this.front.draining && this.bodyComplete;
   }
 
+  get answerBegun(): boolean {
+    return this.response.streaming && !this.response.relay.takeBack();
+  }
+
   get repeatable(): boolean {
     return !this.request.hasBody && repeatableMethods.has(this.texts.method);
   }
 
   originFailed(failure: OriginFailure): void {
-    const begun = this.response.streaming && !this.response.relay.takeBack();
-    if (begun) this.endings.originBroke(failure);
+    if (this.answerBegun) this.endings.originBroke(failure);
     else this.endings.originFailed(failure);
   }
 

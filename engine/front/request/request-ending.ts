@@ -27,6 +27,8 @@ export interface EndingOwner {
   readonly generation: Generation;
   /** True when the body was read to its end. */
   readonly bodyComplete: boolean;
+  /** True when the client has some of the origin's answer, so that no other can take its place. */
+  readonly answerBegun: boolean;
   /** True where evidence may need the head of the answer. */
   readonly keepsAnswerHead: boolean;
   /** The one end of every path. `keep`: the connection may serve another request. */
@@ -80,6 +82,7 @@ export class RequestEnding implements PhaseEndings {
 
   answerUninspected(): void {
     this.outcome = 'inspection_failed';
+    if (this.owner.answerBegun) return this.cut();
     this.answer(503, 'service_unavailable', null, null, this.owner.bodyComplete);
   }
 
@@ -96,7 +99,7 @@ export class RequestEnding implements PhaseEndings {
   enforce(verdict: Verdict): void {
     this.blocked = true;
     this.outcome = 'blocked';
-    if (verdict.action === 'drop') return this.cut();
+    if (verdict.action === 'drop' || this.owner.answerBegun) return this.cut();
     const location = verdict.action === 'redirect' ? (verdict.location ?? null) : null;
     this.answer(verdict.status, 'waf_block', location, null, this.owner.bodyComplete);
   }

@@ -15,6 +15,7 @@ import { BodyReader } from '../wire/body-reader.ts';
 import type { FrontContext } from '../front-context.ts';
 import type { Holder } from '../wire/held-budget.ts';
 import { HeldBytes } from '../wire/held-bytes.ts';
+import type { RestGate } from './rest-gate.ts';
 import type { WebsocketGate } from '../websocket/websocket-gate.ts';
 import { LENGTH, writeRequestHead, type RequestHeadFacts } from '../wire/forward-heads.ts';
 
@@ -35,11 +36,15 @@ export class RequestRelay {
   private readonly reader: BodyReader | null;
   private readonly held: HeldBytes;
   private origin: OriginLink | null = null;
+  /** Bytes of the body that need not wait for `rest`. */
+  private cleared = 0;
   /** What was held of a body that was read to its end, and is not sent yet; see `sendHeld`. */
   private unsent: Buffer[] = [];
   /** Bytes sent through a WebSocket; -1 while there is none. */
   private tunnelled = -1;
   private tunnelEnd = 0;
+  /** What the rest of a long body passes; null where all that is inspected is held. */
+  private rest: RestGate | null = null;
   /** What frames of the WebSocket pass; null where none are read. */
   private gate: WebsocketGate | null = null;
 
@@ -104,6 +109,18 @@ export class RequestRelay {
   /** Nobody is left to take what is not sent. */
   stopSending(): void {
     this.unsent = [];
+    this.rest?.drop();
+  }
+
+  /** What follows the first `cleared` bytes waits for `gate`; to be called before `open`. */
+  openRest(gate: RestGate, cleared: number): void {
+    this.rest = gate;
+    this.cleared = cleared;
+  }
+
+  /** Sends bytes of the rest, which stay as they are. */
+  forwardRest(bytes: Buffer): void {
+    this.write(bytes, 0, bytes.length);
   }
 
   /** The origin takes more. */
@@ -133,9 +150,23 @@ export class RequestRelay {
     const last = length !== LENGTH.ABSENT && length !== 0 && this.isWithoutContent(bytes);
     writeRequestHead(writer, bytes, this.head, facts, length, last);
     if (last) origin.closeAfterResponse();
+    if (this.rest !== null) return this.sendRest(held, this.rest);
     if (this.bodyRead) return this.sendWhole(held);
     this.blocked = !origin.writeHead(writer.take());
     for (const piece of held) this.write(piece, 0, piece.length);
+  }
+
+  /** Sends the head and what was inspected; what is held after that waits like what follows. */
+  private sendRest(held: readonly Buffer[], rest: RestGate): void {
+    this.blocked = !this.origin!.writeHead(this.writer.take());
+    let cleared = this.cleared;
+    for (const piece of held) {
+      const sent = Math.min(cleared, piece.length);
+      this.write(piece, 0, sent);
+      cleared -= sent;
+      rest.take(piece, sent, piece.length);
+    }
+    if (this.bodyRead) rest.end();
   }
 
   /** Sends the head and a body that was read to its end: together where they are small. */
@@ -186,7 +217,7 @@ export class RequestRelay {
   private announcedLength(held: readonly Buffer[]): number {
     if (this.reader === null) return this.head.contentLength < 0 ? LENGTH.ABSENT : 0;
     if (this.head.framing === BODY.LENGTH) return this.head.contentLength;
-    if (!this.bodyRead) return LENGTH.CHUNKED;
+    if (!this.bodyRead || this.rest !== null) return LENGTH.CHUNKED;
     return held.reduce((sum, piece) => sum + piece.length, 0);
   }
 
@@ -196,9 +227,9 @@ export class RequestRelay {
     this.gate = gate;
   }
 
-  /** True while a message is inspected. */
+  /** True while a message or a window of a body is inspected. */
   get waiting(): boolean {
-    return this.gate !== null && this.gate.waiting;
+    return this.gate?.waiting === true || this.rest?.waiting === true;
   }
 
   /** Sends frames, which stay as they are. */
@@ -214,8 +245,17 @@ export class RequestRelay {
       this.blocked = !this.origin!.writeCopy(bytes.subarray(start, this.tunnelEnd));
       return;
     }
+    if (this.rest !== null) {
+      this.rest.take(bytes, start, this.reader!.dataEnd);
+      if (this.bodyRead) this.rest.end();
+      return;
+    }
     this.write(bytes, start, this.reader!.dataEnd);
-    if (!this.bodyRead) return;
+    if (this.bodyRead) this.endBody();
+  }
+
+  /** All of the body was written. */
+  endBody(): void {
     if (this.head.framing === BODY.CHUNKED) {
       this.writer.text('0\r\n\r\n');
       this.origin!.write(this.writer.take());

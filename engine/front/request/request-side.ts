@@ -6,6 +6,7 @@
 import type { BodySnapshot } from '../../contract/message.ts';
 import type { Refusal } from '../../http/refusal.ts';
 import type { RequestHeadParser } from '../../http/request-head.ts';
+import type { PhaseResult } from '../../contract/inspection-failure.ts';
 import type { PhaseDriver } from '../../phases/phase-driver.ts';
 import type { OriginLink } from '../../upstream/origin-sink.ts';
 import type { BodyCapture } from '../facts/body-capture.ts';
@@ -14,6 +15,7 @@ import type { RequestHeadFacts } from '../wire/forward-heads.ts';
 import type { FrontContext } from '../front-context.ts';
 import type { Holder } from '../wire/held-budget.ts';
 import { RequestRelay } from './request-relay.ts';
+import { RestGate, type RestOwner } from './rest-gate.ts';
 import type { WebsocketGate } from '../websocket/websocket-gate.ts';
 
 /** What happens to the body. */
@@ -23,7 +25,7 @@ const UP = { WAIT: 0, HOLD: 1, FLOW: 2, DONE: 3 } as const;
 export const noRoom: Pick<Refusal, 'status' | 'reason'> = { status: 503, reason: 'memory' };
 
 /** The request to one response; see the header. */
-export class RequestSide {
+export class RequestSide implements RestOwner {
   /** Copies the body for evidence; null for no copy. */
   captured: BodyCapture | null = null;
   private readonly relay: RequestRelay;
@@ -108,6 +110,8 @@ export class RequestSide {
 
   /** Sends the head and what is held; what is missing of the body flows from now on. */
   open(connection: OriginLink, bytes: Buffer, facts: RequestHeadFacts): void {
+    const run = this.phases.bodyRest;
+    if (run !== null) this.relay.openRest(new RestGate(run, this), run.inspected);
     this.relay.open(connection, bytes, facts);
     if (this.state === UP.DONE) return;
     this.state = UP.FLOW;
@@ -132,6 +136,29 @@ export class RequestSide {
     if (this.state === UP.FLOW) this.client.bodyWanted(true);
   }
 
+  // ---- what the gate of a long body asks
+
+  forward(bytes: Buffer): void {
+    this.relay.forwardRest(bytes);
+  }
+
+  finished(): void {
+    this.relay.endBody();
+  }
+
+  /** Of the budget, as what is held. */
+  holdsRest(bytes: number): boolean {
+    return this.relay.holder!.hold(bytes);
+  }
+
+  decided(result: PhaseResult): boolean {
+    return this.phases.restDecided(result);
+  }
+
+  resumed(): void {
+    if (this.state === UP.FLOW) this.client.bodyWanted(true);
+  }
+
   /** The origin takes more. */
   drained(): void {
     this.relay.drained();
@@ -151,6 +178,7 @@ export class RequestSide {
 
   /** Gives up what is held. */
   drop(): void {
+    this.relay.stopSending();
     this.relay.drop();
   }
 

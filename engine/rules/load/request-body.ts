@@ -7,6 +7,7 @@ import { AppError } from '../../../base/errors.ts';
 import type { BodySnapshot } from '../../contract/message.ts';
 import { failBody } from '../features/bodies/arguments.ts';
 import { findBodyProcessor } from '../features/bodies/list.ts';
+import { loadBodyRest } from '../features/bodies/body-rest.ts';
 import { readOtherwise, readUndeclared } from '../features/bodies/unparsed.ts';
 import { reachLimit } from '../transaction/inspection-limits.ts';
 import type { Transaction } from '../transaction/transaction.ts';
@@ -22,6 +23,7 @@ export function loadRequestBody(tx: Transaction, body: BodySnapshot | null): voi
   const processorName = tx.control.requestBodyProcessor || tx.bodyProcessor;
   tx.bodyProcessor = processorName;
   if (body === null || !tx.control.requestBodyAccess) return;
+  if (body.rest !== undefined) return loadBodyRest(tx, processorName, body.bytes, body.rest);
   const length = body.bytes.length;
   noteExcess(tx, processorName, body);
   if (length === 0) return;
@@ -61,12 +63,21 @@ function readBody(tx: Transaction, processorName: string, truncated: boolean): v
   }
 }
 
+/** True where what follows is inspected in windows: who asks for them tells where they end. */
+function continues({ settings }: Transaction, { bytes }: BodySnapshot): boolean {
+  if (settings.requestBodyExcessAction === 'off') return false;
+  const limit = settings.requestBodyInspectionLimitBytes;
+  return (
+    settings.requestBodyLimitAction === 'processPartial' && !(limit > 0 && limit <= bytes.length)
+  );
+}
+
 /** Past the budget a body is inspected on; past the second bound nothing is. */
 function noteExcess(tx: Transaction, processorName: string, body: BodySnapshot): void {
   const { requestBodyLimitBytes, requestBodyLimitAction } = tx.settings;
   const multipart = processorName === 'MULTIPART' && tx.settings.multipartBodyLimitBytes > 0;
   const partial = requestBodyLimitAction === 'processPartial' && !multipart;
-  if (body.truncated) reachLimit(tx, 'body-bytes');
+  if (body.truncated && !continues(tx, body)) reachLimit(tx, 'body-bytes');
   if (body.truncated || (partial && body.bytes.length > requestBodyLimitBytes)) {
     tx.inboundDataError = 1;
   }

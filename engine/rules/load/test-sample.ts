@@ -25,6 +25,8 @@ export const sampleSettings: ProgramSettings = {
   requestBodyNoFilesLimitBytes: 0,
   requestBodyLimitAction: 'reject',
   requestBodyExcessBytes: 0,
+  requestBodyExcessAction: 'off',
+  requestBodyInspectionLimitBytes: 0,
   multipartBodyLimitBytes: 0,
   inspectsUnparsed: false,
   responseBodyLimitBytes: 1_000_000,

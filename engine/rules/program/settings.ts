@@ -20,6 +20,8 @@ export const defaultSettings: ProgramSettings = {
   requestBodyNoFilesLimitBytes: 1_048_576,
   requestBodyLimitAction: 'reject',
   requestBodyExcessBytes: 0,
+  requestBodyExcessAction: 'off',
+  requestBodyInspectionLimitBytes: 0,
   multipartBodyLimitBytes: 0,
   inspectsUnparsed: false,
   responseBodyLimitBytes: 524_288,
@@ -159,6 +161,7 @@ const numbers = {
   secrequestbodylimit: 'requestBodyLimitBytes',
   secrequestbodynofileslimit: 'requestBodyNoFilesLimitBytes',
   secrequestbodyexcesslimit: 'requestBodyExcessBytes',
+  secrequestbodyinspectionlimit: 'requestBodyInspectionLimitBytes',
   secmultipartbodylimit: 'multipartBodyLimitBytes',
   secrequestbodyjsondepthlimit: 'jsonDepthMax',
   secresponsebodylimit: 'responseBodyLimitBytes',
@@ -185,6 +188,10 @@ const setters: ReadonlyMap<string, (setting: Setting) => void> = new Map([
   [
     'secrequestbodylimitaction',
     ({ settings, value }) => void (settings.requestBodyLimitAction = limitAction(value)),
+  ],
+  [
+    'secrequestbodyexcessaction',
+    ({ settings, value }) => void (settings.requestBodyExcessAction = excessAction(value)),
   ],
   [
     'secresponsebodylimitaction',
@@ -227,6 +234,11 @@ function auditMode(value: ByteString): ProgramSettings['auditEngine'] {
 
 function limitAction(value: ByteString): ProgramSettings['requestBodyLimitAction'] {
   return value.toLowerCase() === 'reject' ? 'reject' : 'processPartial';
+}
+
+function excessAction(value: ByteString): ProgramSettings['requestBodyExcessAction'] {
+  const action = value.toLowerCase();
+  return action === 'block' || action === 'record' ? action : 'off';
 }
 
 function setAuditLogParts({ settings, directive, context, value }: Setting): void {

@@ -14,6 +14,7 @@ import type { InspectionFailed, PhaseResult } from '../../contract/inspection-fa
 import { passVerdict } from '../../contract/verdict.ts';
 import type {
   BodyNeed,
+  BodyRestNeed,
   InspectionFailure,
   TransactionRecord,
   Verdict,
@@ -179,12 +180,15 @@ export class RuleSession implements InspectionSession {
     const before = workedUs(this.engine.ports);
     // What was left of the time is for the phases that decide; logging gets its own.
     tx.deadlineUs = before + poolLimits.requestBudgetMs * 1000;
-    try {
-      this.runner.runPhase(5);
-    } catch (thrown) {
-      this.noteFailure(thrown);
+    // A window over a long body is a part of another session, which logs and counts the request.
+    if (!tx.bodyRest) {
+      try {
+        this.runner.runPhase(5);
+      } catch (thrown) {
+        this.noteFailure(thrown);
+      }
+      saveCollections(tx);
     }
-    saveCollections(tx);
     this.inspectionUs += workedUs(this.engine.ports) - before;
     const { withheld } = this.runner;
     const enforced = this.verdict.action !== 'pass';
@@ -284,7 +288,14 @@ function requestNeed(tx: Transaction): BodyNeed {
   const readAs = readingOf[processor] ?? 'none';
   if (processor === 'MULTIPART' && settings.multipartBodyLimitBytes > 0) {
     const limitBytes = settings.multipartBodyLimitBytes;
-    return { inspect: true, limitBytes, onExcess: acts ? 'reject' : 'prefix', readAs };
+    if (acts) return { inspect: true, limitBytes, onExcess: 'reject', readAs };
+    return {
+      inspect: true,
+      limitBytes,
+      onExcess: 'prefix',
+      readAs,
+      rest: nothingAfter(limitBytes),
+    };
   }
   if (!partial && acts) {
     const limitBytes = rejectingLimitBytes(settings, processor);
@@ -298,7 +309,21 @@ function requestNeed(tx: Transaction): BodyNeed {
         requestBodyLimitBytes,
         rejectingLimitBytes(settings, processor) + valueLimits.bodyExcessBytesMax,
       );
-  return { inspect: true, limitBytes, onExcess: 'prefix', readAs };
+  const rest = partial ? restNeed(tx, limitBytes) : nothingAfter(limitBytes);
+  return { inspect: true, limitBytes, onExcess: 'prefix', readAs, rest };
+}
+
+/** What is inspected after the part that is held. */
+function restNeed({ settings, control }: Transaction, held: number): BodyRestNeed {
+  const { requestBodyExcessAction, requestBodyInspectionLimitBytes } = settings;
+  if (requestBodyExcessAction === 'off') return nothingAfter(held);
+  const limitBytes = requestBodyInspectionLimitBytes || Infinity;
+  return { acts: requestBodyExcessAction === 'block' && control.engine === 'on', limitBytes };
+}
+
+/** What follows is counted. */
+function nothingAfter(limitBytes: number): BodyRestNeed {
+  return { acts: false, limitBytes };
 }
 
 /** The limit for bodies without files is known from the head: none is held that is refused then. */

@@ -145,6 +145,8 @@ export class Transaction {
   /** Bytes of the inspected body; the REQUEST_BODY row exists only where the variable is filled. */
   requestBodyBytes = 0;
   requestBodyPresent = false;
+  /** The body is a window over what follows the inspection limit of a long one. */
+  bodyRest = false;
   /** Upper case: what the Content-Type asks for, after the body what ran; empty when none. */
   bodyProcessor = '';
   bodyError = 0;
@@ -287,6 +289,7 @@ export class Transaction {
     this.bodyStart = 0;
     this.requestBodyBytes = 0;
     this.requestBodyPresent = false;
+    this.bodyRest = false;
     this.bodyProcessor = '';
     this.bodyError = 0;
     this.bodyErrorMessage = '';

@@ -328,6 +328,10 @@ export interface ProgramSettings {
   readonly requestBodyLimitAction: 'reject' | 'processPartial';
   /** Past the limit, with `processPartial`: how far a body is still inspected. */
   readonly requestBodyExcessBytes: number;
+  /** After that, in windows: what rules that match there may do; `off` inspects none of it. */
+  readonly requestBodyExcessAction: 'off' | 'record' | 'block';
+  /** Bytes of a body that are inspected in all; 0 = no bound but the longest body. */
+  readonly requestBodyInspectionLimitBytes: number;
   /** Larger multipart bodies are refused, whatever the action; 0 = the limit of other bodies. */
   readonly multipartBodyLimitBytes: number;
   /** Inspects what no body processor reads, and what follows an error or a limit. */

@@ -105,12 +105,13 @@ export function readJson(tx: Transaction, start: number, end: number, cut: boole
   if (stopped < end && tx.settings.inspectsUnparsed) addRawText(tx, SOURCE.argPost, stopped, end);
 }
 
-function readForm(tx: Transaction, start: number, end: number): void {
+/** Reads `name=value` pairs as arguments of the body. */
+export function readForm(tx: Transaction, start: number, end: number): void {
   readArguments(tx, SOURCE.argPost, start, end, tx.settings.argumentSeparator);
 }
 
 /** Errors of a reading that nobody asked for say nothing of the request; limits do. */
-function quietly(tx: Transaction, read: () => void): void {
+export function quietly(tx: Transaction, read: () => void): void {
   const { bodyError, bodyErrorMessage, urlEncodedError } = tx;
   read();
   tx.bodyError = bodyError;
@@ -126,7 +127,7 @@ export function asUtf8(tx: Transaction, start: number, end: number): [from: numb
 }
 
 /** The first byte that is neither white space nor of a byte order mark; '' when there is none. */
-function firstByte(slab: Buffer, start: number, end: number): string {
+export function firstByte(slab: Buffer, start: number, end: number): string {
   let at = start;
   if (slab[at] === 0xef && slab[at + 1] === 0xbb && slab[at + 2] === 0xbf) at += 3;
   while (at < end && (slab[at]! <= 0x20 || slab[at] === 0xa0)) at++;
@@ -134,7 +135,7 @@ function firstByte(slab: Buffer, start: number, end: number): string {
 }
 
 /** A plain name and `=`: bytes that names of fields have, raw or %-encoded. */
-function looksLikeForm(slab: Buffer, start: number, end: number): boolean {
+export function looksLikeForm(slab: Buffer, start: number, end: number): boolean {
   const last = Math.min(end, start + valueLimits.formNameBytesMax);
   for (let at = start; at < last; at++) {
     const byte = slab[at]!;
@@ -145,19 +146,21 @@ function looksLikeForm(slab: Buffer, start: number, end: number): boolean {
   return false;
 }
 
-function holdsPairs(slab: Buffer, start: number, end: number): boolean {
+/** True where `&` and a later `=` stand in the text. */
+export function holdsPairs(slab: Buffer, start: number, end: number): boolean {
   const and = slab.indexOf(AMPERSAND, start);
   if (and < 0 || and >= end) return false;
   const equals = slab.indexOf(EQUALS, and);
   return equals >= 0 && equals < end;
 }
 
-function isFile(type: string, begin: string): boolean {
+/** True for a body that begins as files of its media type do. */
+export function isFile(type: string, begin: string): boolean {
   return signatures.some(([media, signature]) => media.test(type) && signature.test(begin));
 }
 
 /** The last Content-Type in lower case, as the choice of the processor goes by. */
-function contentType(tx: Transaction): string {
+export function contentType(tx: Transaction): string {
   const { values } = tx;
   let type = '';
   for (const row of values.rowsOf(SOURCE.requestHeader)) {

@@ -48,6 +48,22 @@ export const bodyDirectives: readonly DirectiveDefinition[] = [
     source: own,
   },
   {
+    name: 'SecRequestBodyExcessAction',
+    summary: 'What rules that match after both limits may do; Off inspects nothing there.',
+    status: 'supported',
+    arguments: [choice('Off', 'Record', 'Block')],
+    example: 'SecRequestBodyExcessAction Record',
+    source: own,
+  },
+  {
+    name: 'SecRequestBodyInspectionLimit',
+    summary: 'Bytes of a request body that ProcessPartial inspects in all; 0 for the whole body.',
+    status: 'supported',
+    arguments: [integer(0)],
+    example: 'SecRequestBodyInspectionLimit 1114112',
+    source: own,
+  },
+  {
     name: 'SecMultipartBodyLimit',
     summary: 'Bytes of a multipart body; larger ones are refused, whatever the action.',
     status: 'supported',
