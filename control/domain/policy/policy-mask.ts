@@ -14,13 +14,13 @@ export const inspectionFields: MaskFields = {
       'crsValidateUtf8Encoding crsSkipResponseAnalysis enableDefaultCollections ' +
       'samplingPercentage responseBodyAccess responseBodyLimit responseBodyMimeTypes ' +
       'requestBodyLimit requestBodyLimitEnabled crsXmlAttributeInspection requestBodyLimitAction ' +
-      'requestBodyInspectionLimit requestBodyExcessAction',
+      'requestBodyInspectionLimit requestBodyExcessAction narrowedRules',
   ),
   httpPolicy: fieldsOf(
     'allowedMethods allowedRequestContentTypes allowedRequestContentCharsets ' +
       'allowedHttpVersions restrictedExtensions restrictedHeadersBasic ' +
       'restrictedHeadersExtended bodyProcessorOverrides allowMethodOverrideParameter ' +
-      'disallowedContentTypeAction requestBodyParseFailureAction',
+      'disallowedContentTypeAction requestBodyParseFailureAction allowUnusualRequests',
   ),
   argLimits: fieldsOf(
     'maxNumArgs argNameLength argLength totalArgLength maxFileSize combinedFileSizes ' +

@@ -14,6 +14,14 @@ import { renderBodyRules, renderLateLimitRules } from './policy-body-rules.ts';
 import { crs3XmlRules } from './crs3-xml-rules.ts';
 import { crsMajor, renderCrsSetup, type CrsSettings } from './crs-setup.ts';
 import type { RulesetIncludes } from '../records.ts';
+import {
+  renderFullWidthRule,
+  renderGraphQlRules,
+  renderNarrowedRules,
+  renderUnusualRequests,
+  renderUtf8Rules,
+  unusualRequestRules,
+} from './narrowed-rules.ts';
 
 /** The ruleset that a policy is rendered for. */
 export interface RulesetView {
@@ -78,6 +86,12 @@ export function renderPolicy(
     warnings.push('the policy has no ruleset: only its own rules run');
     if (isSampled(settings)) warnings.push(notSampled);
   } else parts.push(renderCrsSetup(settings, ruleset.version));
+  if (settings.httpPolicy.allowUnusualRequests === true) {
+    parts.push(renderUnusualRequests(settings.httpPolicy));
+  }
+  if (ruleset !== null && settings.crsCore.narrowedRules === true) {
+    parts.push(renderFullWidthRule(crsMajor(ruleset.version)), renderGraphQlRules());
+  }
   parts.push(added.beforeCrs ?? '');
   if (ruleset !== null) {
     parts.push(includeSection(ruleset.includes, added));
@@ -269,7 +283,13 @@ function adjustmentSection(settings: CrsSettings, version: string): string {
   if (crsCore.crsXmlAttributeInspection === true && crsMajor(version) < 4) {
     lines.push(...crs3XmlRules.map((id) => `SecRuleUpdateTargetById ${id} "XML://@*"`));
   }
-  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+  const major = crsMajor(version);
+  lines.push(renderUtf8Rules(major));
+  if (crsCore.narrowedRules === true) lines.push(renderNarrowedRules(major));
+  if (httpPolicy.allowUnusualRequests === true) {
+    lines.push(`SecRuleRemoveById ${unusualRequestRules(major).join(' ')}`);
+  }
+  return `${lines.join('\n')}\n`;
 }
 
 /** Rules of our own for argument limits: where they only observe, and where no CRS checks them. */

@@ -11,13 +11,30 @@ export const templateIds = {
 
 const inspectedTypes = ['text/plain', 'text/html', 'text/xml', 'application/json'];
 
+/** Charsets in which a byte below 0x80 is always the ASCII character: no rule misreads one. */
+const asciiCharsets = [
+  ...['utf-8', 'utf8', 'us-ascii', 'ascii', 'koi8-r', 'koi8-u', 'euc-jp', 'euc-kr'],
+  ...[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16].map((part) => `iso-8859-${part}`),
+  ...[1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258].map((page) => `windows-${page}`),
+];
+
+/** Files that a site never means to serve: copies, sources, databases, keys. */
+const revealingExtensions = [
+  ...['.asa', '.asax', '.ascx', '.back', '.backup', '.bak', '.bck', '.bk', '.bkp', '.cdx'],
+  ...['.config', '.csproj', '.dbf', '.dist', '.dpkg-dist', '.htr', '.htw', '.ida', '.idc', '.idq'],
+  ...['.inc', '.ini', '.jks', '.licx', '.mdb', '.old', '.pass', '.pdb', '.pfx', '.printer'],
+  ...['.pwd', '.rdb', '.sql', '.sqlite', '.sqlite3', '.swap', '.swo', '.swp', '.tfstate'],
+  ...['.vbproj', '.vsdisco', '.webinfo'],
+];
+
 /** The templates in the order in which lists show them. */
 export const builtInTemplates: readonly (PolicyJson & { id: string; name: string })[] = [
   {
     id: templateIds.light,
     name: 'Light',
     description:
-      'Blocks attacks; long arguments, large bodies and unusual media types are only recorded',
+      'Blocks attacks; long arguments, large bodies and unusual media types are only recorded, ' +
+      'unusual requests pass',
     isDefault: true,
     engineState: 'ENGINE_STATE_ON',
     blockingMode: 'BLOCKING_MODE_ANOMALY',
@@ -30,8 +47,15 @@ export const builtInTemplates: readonly (PolicyJson & { id: string; name: string
       requestBodyExcessAction: 'REQUEST_BODY_EXCESS_ACTION_BLOCK',
       crsSkipResponseAnalysis: true,
       responseBodyAccess: false,
+      narrowedRules: true,
     },
     httpPolicy: {
+      allowedMethods: ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'],
+      allowedHttpVersions: ['HTTP/1.0', 'HTTP/1.1', 'HTTP/2', 'HTTP/3'],
+      allowedRequestContentCharsets: asciiCharsets,
+      restrictedExtensions: revealingExtensions,
+      restrictedHeadersBasic: ['Content-Encoding', 'Proxy', 'X-Middleware-Subrequest'],
+      allowUnusualRequests: true,
       disallowedContentTypeAction: 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE',
       requestBodyParseFailureAction: 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE',
     },

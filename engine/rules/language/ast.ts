@@ -114,6 +114,13 @@ export interface SecRuleUpdateActionDirective extends DirectiveBase {
   readonly actions: readonly ActionExpression[];
 }
 
+/** `SecRuleUpdateOperatorById ID[:OFFSET] OPERATOR`; ours. */
+export interface SecRuleUpdateOperatorDirective extends DirectiveBase {
+  readonly kind: 'SecRuleUpdateOperatorById';
+  readonly subject: Token;
+  readonly operator: OperatorExpression;
+}
+
 /** `Include PATTERN` or `IncludeOptional PATTERN`. */
 export interface IncludeDirective extends DirectiveBase {
   readonly kind: 'Include';
@@ -142,6 +149,7 @@ export type Directive =
   | SecRuleRemoveByTextDirective
   | SecRuleUpdateTargetDirective
   | SecRuleUpdateActionDirective
+  | SecRuleUpdateOperatorDirective
   | IncludeDirective
   | ConfigDirective
   | InvalidDirective;

@@ -206,6 +206,17 @@ const readUpdateAction: Reader = {
   },
 };
 
+const readUpdateOperator: Reader = {
+  least: 2,
+  most: 2,
+  usage: 'an id and the operator',
+  read(base, [subject, operand], report) {
+    const operator = operand === undefined ? null : parseOperator(operand, report);
+    if (subject === undefined || operator === null) return null;
+    return { kind: 'SecRuleUpdateOperatorById', ...base, subject: wordToken(subject), operator };
+  },
+};
+
 function includeReader(optional: boolean): Reader {
   return {
     least: 1,
@@ -231,6 +242,7 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ['secruleupdatetargetbytag', updateTargetReader('SecRuleUpdateTargetByTag')],
   ['secruleupdatetargetbymsg', updateTargetReader('SecRuleUpdateTargetByMsg')],
   ['secruleupdateactionbyid', readUpdateAction],
+  ['secruleupdateoperatorbyid', readUpdateOperator],
   ['include', includeReader(false)],
   ['includeoptional', includeReader(true)],
 ]);

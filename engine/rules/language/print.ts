@@ -40,6 +40,10 @@ function formatParts(directive: Directive): ByteString {
     }
     case 'SecRuleUpdateActionById':
       return `${name} ${formatArgument(directive.subject.text)}${formatActions(directive.actions)}`;
+    case 'SecRuleUpdateOperatorById': {
+      const parts = [directive.subject.text, formatOperator(directive.operator)];
+      return [name, ...parts.map(formatArgument)].join(' ');
+    }
     case 'Include':
       return `${name} ${formatArgument(directive.pattern.text)}`;
     case 'Config':

@@ -1,7 +1,13 @@
 /** Finds the regular expressions that rules are written with, and where they stand. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
-import type { ActionExpression, Directive, Token, VariableExpression } from './ast.ts';
+import type {
+  ActionExpression,
+  Directive,
+  OperatorExpression,
+  Token,
+  VariableExpression,
+} from './ast.ts';
 
 /** One regular expression as a rule has it. */
 export interface WrittenPattern {
@@ -37,8 +43,7 @@ export function writtenPatterns(directives: readonly Directive[]): WrittenPatter
 function tokensOf(directive: Directive): Token[] {
   switch (directive.kind) {
     case 'SecRule': {
-      const { name, argument } = directive.operator;
-      const own = patternOperators.has(name.text.toLowerCase()) ? [argument] : [];
+      const own = patternOf(directive.operator);
       return [...selectorsOf(directive.variables), ...own, ...controlsOf(directive.actions)];
     }
     case 'SecAction':
@@ -46,6 +51,8 @@ function tokensOf(directive: Directive): Token[] {
     case 'SecRuleRemoveByTag':
     case 'SecRuleRemoveByMsg':
       return [directive.pattern];
+    case 'SecRuleUpdateOperatorById':
+      return patternOf(directive.operator);
     case 'SecRuleUpdateTargetById':
       return selectorsOf(directive.variables);
     case 'SecRuleUpdateTargetByTag':
@@ -54,6 +61,10 @@ function tokensOf(directive: Directive): Token[] {
     default:
       return [];
   }
+}
+
+function patternOf({ name, argument }: OperatorExpression): Token[] {
+  return patternOperators.has(name.text.toLowerCase()) ? [argument] : [];
 }
 
 /** Keys of collections that are named by a pattern, as in `ARGS:/^x/`. */

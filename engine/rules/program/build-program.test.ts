@@ -246,6 +246,17 @@ describe('exceptions', () => {
     expect(targets(3)).toEqual(['REQUEST_LINE']);
   });
 
+  it('change operators', () => {
+    const text = `${rules}SecRuleUpdateOperatorById 1 "!@contains new"
+      SecRuleUpdateOperatorById 2:1 "@eq 7"`;
+    expect(ruleOf(text, 1)).toMatchObject({ operatorText: '!@contains new', negated: true });
+    expect(ruleOf(text, 2)).toMatchObject({ negated: ruleOf(rules, 2).negated });
+    expect(ruleOf(text, 2).next?.operatorText).toBe('@eq 7');
+    expect(codes(`${rules}SecRuleUpdateOperatorById 77 "@eq 7"`)).toEqual([
+      '5:27 warning exception-without-rule',
+    ]);
+  });
+
   it('change actions', () => {
     const text = `${rules}SecRuleUpdateActionById 1 "pass,t:lowercase,msg:'new',nolog"
       SecRuleUpdateActionById 2:1 "t:none,t:length"`;

@@ -9,6 +9,7 @@ import type {
   SecRuleRemoveByIdDirective,
   SecRuleRemoveByTextDirective,
   SecRuleUpdateActionDirective,
+  SecRuleUpdateOperatorDirective,
   SecRuleUpdateTargetDirective,
   Token,
   VariableExpression,
@@ -40,6 +41,9 @@ export function applyExceptions(
         break;
       case 'SecRuleUpdateActionById':
         updateActions(directive, drafts, context);
+        break;
+      case 'SecRuleUpdateOperatorById':
+        updateOperator(directive, drafts, context);
         break;
       default:
     }
@@ -127,6 +131,18 @@ function updateActions(
   const found = findById(directive.subject, drafts, context);
   if (found.length === 0) reportUnused(directive.subject, context);
   for (const draft of found) draft.updates.push([...directive.actions]);
+}
+
+/** A SecAction has no operator to change. */
+function updateOperator(
+  directive: SecRuleUpdateOperatorDirective,
+  drafts: readonly RuleDraft[],
+  context: LinkContext,
+): void {
+  const found = findById(directive.subject, drafts, context);
+  const rules = found.filter((draft) => draft.directive.kind === 'SecRule');
+  if (rules.length === 0) reportUnused(directive.subject, context);
+  for (const draft of rules) draft.operator = directive.operator;
 }
 
 interface IdRange {

@@ -70,7 +70,7 @@ function linkParts(
   if (directive.kind === 'SecAction') {
     return targets && { targets, operator: null, dataFiles, state };
   }
-  const operator = linkOperator(directive.operator, context, bind);
+  const operator = linkOperator(draft.operator ?? directive.operator, context, bind);
   if (targets !== null && targets.targets.length === 0) {
     const message = 'the rule has no target: it can never match';
     context.report('warning', 'no-target', message, directive.span);
@@ -151,7 +151,7 @@ function templateOf(draft: RuleDraft, parts: RuleParts): RuleTemplate {
     targets: parts.targets.targets,
     exclusions: parts.targets.exclusions,
     operator,
-    negated: isRule && directive.operator.negated,
+    negated: isRule && (draft.operator ?? directive.operator).negated,
     transformations: state.transformations,
     multiMatch: state.multiMatch,
     capture: state.capture,
@@ -171,7 +171,7 @@ function templateOf(draft: RuleDraft, parts: RuleParts): RuleTemplate {
     auditLog: state.auditLog,
     namespaces: state.namespaces,
     location: { file: directive.span.file, line: directive.span.line },
-    operatorText: isRule ? formatOperator(directive.operator) : '',
+    operatorText: isRule ? formatOperator(draft.operator ?? directive.operator) : '',
     dataFiles: parts.dataFiles,
   };
 }

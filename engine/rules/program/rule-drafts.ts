@@ -7,6 +7,7 @@ import { seclangLimits } from '../../../base/rule-limits.ts';
 import type {
   ActionExpression,
   Directive,
+  OperatorExpression,
   SecActionDirective,
   SecDefaultActionDirective,
   SecRuleDirective,
@@ -28,6 +29,8 @@ export interface RuleDraft {
   variables: VariableExpression[];
   /** Action lists of updates, in order. */
   readonly updates: ActionExpression[][];
+  /** The operator of the last update; null without one. */
+  operator: OperatorExpression | null;
   /** The other rules of its chain, in order; links have none of their own. */
   readonly links: RuleDraft[];
   removed: boolean;
@@ -142,6 +145,7 @@ class Drafting {
       defaults: this.defaults.get(phase) ?? [],
       variables: directive.kind === 'SecRule' ? [...directive.variables] : [],
       updates: [],
+      operator: null,
       links: [],
       removed: false,
     };

@@ -167,6 +167,8 @@ class ImportRun {
         return this.takeMarker(directive.label.text, one.afterRules);
       case 'SecRuleUpdateActionById':
         return refused('set what a rule does with waf rule override: log-only, a score, disable');
+      case 'SecRuleUpdateOperatorById':
+        return refused('write a custom rule with the operator and disable the one of the rule set');
       case 'Include':
         return refused('an Include inside a section of the web server');
       default:

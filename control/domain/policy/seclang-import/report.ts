@@ -64,6 +64,7 @@ function labelOf(directive: Directive): string {
     case 'SecRuleUpdateTargetByTag':
     case 'SecRuleUpdateTargetByMsg':
     case 'SecRuleUpdateActionById':
+    case 'SecRuleUpdateOperatorById':
       return `${name} ${directive.subject.text}`;
     case 'Config':
       return [name, ...directive.arguments.map(({ text }) => text)].join(' ').slice(0, 100);

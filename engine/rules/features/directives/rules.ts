@@ -93,6 +93,14 @@ export const ruleDirectives: readonly DirectiveDefinition[] = [
     source: manual,
   },
   {
+    name: 'SecRuleUpdateOperatorById',
+    summary: 'Gives a rule, or a link of its chain, another operator.',
+    status: 'supported',
+    arguments: null,
+    example: 'SecRuleUpdateOperatorById 941180 "@pm document.cookie document.write"',
+    source: 'ours: narrows a rule that keeps its id, place, targets and actions',
+  },
+  {
     name: 'Include',
     summary: 'Reads other rule files in this place.',
     status: 'supported',

@@ -1,0 +1,155 @@
+/**
+ * Owns what a policy changes in rules of CRS that refuse more than attacks: rules that misread
+ * UTF-8 in every policy, and in those that ask for it rules that take ordinary texts and requests
+ * for attacks. A rule keeps its id, its targets and its score; attacks that it alone stopped stay
+ * stopped. Pure text.
+ */
+
+import type { HttpPolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
+
+const unusualInAll: readonly number[] = [
+  ...[920_170, 920_171, 920_180, 920_190, 920_210],
+  ...[920_300, 920_310, 920_311, 920_320, 920_330, 920_340, 920_350, 920_600],
+];
+
+/** Rules of a version of CRS about how requests look; none of them finds an attack. */
+export function unusualRequestRules(major: number): readonly number[] {
+  return [...unusualInAll, ...(major < 4 ? [920_341] : [920_520, 920_640, 920_660])];
+}
+
+const methodOverrideRule = 199_201;
+const asciiRule = 199_202;
+const fullWidthRule = 199_209;
+const graphQlRules = 199_210;
+
+/**
+ * A byte of UTF-8's continuation range where UTF-8 has none: after ASCII, past the length of its
+ * sequence, or where the sequence breaks off after it.
+ */
+function stray(byte: string): string {
+  const next = '[\\x80-\\xbf]';
+  const end = '(?:[^\\x80-\\xbf]|$)';
+  return [
+    `(?:^|[\\x00-\\x7f\\xf8-\\xff])${next}*${byte}`,
+    `[\\xc0-\\xdf]${next}+${byte}`,
+    `[\\xe0-\\xef]${next}{2}${next}*${byte}`,
+    `[\\xf0-\\xf7]${next}{3}${next}*${byte}`,
+    `[\\xe0-\\xf7]${byte}${end}`,
+    `[\\xf0-\\xf7]${next}${byte}${end}`,
+  ].join('|');
+}
+
+/** `¼`, `¾` and most Cyrillic words hold bytes that US-ASCII without bit 8 reads as tags. */
+const strayTags = `@rx (?:${stray('\\xbc')})[^\\xbe>]*[\\xbe>]|<(?s:.*)(?:${stray('\\xbe')})`;
+
+/** CRS 3 lists typographic quotes in a class of bytes, so that each byte of a letter counts. */
+function specialCharacters(count: number): string {
+  const ascii = '!-+\\-:->@\\[\\]\\^`\\{-~';
+  const quotes = '\\xc2\\xb4|\\xe2\\x80[\\x98\\x99]';
+  return `@rx ((?:(?:[${ascii}]|${quotes})[^${ascii}]*?){${count}})`;
+}
+
+/** Operators that read UTF-8 as UTF-8. They hold in every policy; rules that are missing are. */
+export function renderUtf8Rules(major: number): string {
+  const lines = [update(941_310, strayTags)];
+  if (major < 4) {
+    lines.push(
+      update(942_420, specialCharacters(8)),
+      update(942_421, specialCharacters(3)),
+      update(942_430, specialCharacters(12)),
+      update(942_431, specialCharacters(6)),
+      update(942_432, specialCharacters(2)),
+    );
+  }
+  return lines.join('\n');
+}
+
+/** 941180 without the bare marks of comments and CDATA, which run nothing. */
+const scriptWords = {
+  3: 'document.cookie document.write .parentnode .innerhtml window.location -moz-binding <!--#',
+  4:
+    'document.cookie document.domain document.querySelector document.body.appendChild ' +
+    'document.write .parentnode .innerhtml window.location -moz-binding <!--#',
+} as const;
+
+/** Names of OData's query options; what they hold is inspected as before. */
+const odataOptions = [
+  ...['apply', 'compute', 'count', 'deltatoken', 'expand', 'filter', 'format', 'levels'],
+  ...['orderby', 'search', 'select', 'skip', 'skiptoken', 'top'],
+].map((name) => `!ARGS_NAMES:$${name}`);
+const odataMistaken = [942_290, 942_360];
+
+/** After the rules of the ruleset: what a policy with `narrowed_rules` changes in them. */
+export function renderNarrowedRules(major: number): string {
+  return [
+    update(941_180, `@pm ${scriptWords[major < 4 ? 3 : 4]}`),
+    // Letters stay letters: utf8toUnicode with urlDecodeUni makes quotes of U+0627 and U+0427.
+    'SecRuleUpdateActionById 942100 "t:none,t:urlDecodeUni,t:removeNulls"',
+    ...odataMistaken.map((id) => `SecRuleUpdateTargetById ${id} "${odataOptions.join('|')}"`),
+  ].join('\n');
+}
+
+/**
+ * Before the rules of the ruleset: what 942100 no longer reads, letters and quotes in full width,
+ * which databases turn into ASCII.
+ */
+export function renderFullWidthRule(major: number): string {
+  const score = major < 4 ? 'tx.anomaly_score_pl1' : 'tx.inbound_anomaly_score_pl1';
+  const letters = '@rx \\xef\\xbc[\\x82\\x87\\xa1-\\xba]|\\xef\\xbd[\\x81-\\x9a]';
+  return `SecRule REQUEST_COOKIES|ARGS|ARGS_NAMES|XML:/* "${letters}" \\
+  "id:${fullWidthRule},phase:2,block,t:none,t:urlDecodeUni,severity:2,tag:'attack-sqli',\\
+  msg:'SQL injection in letters of full width',logdata:'%{MATCHED_VAR_NAME}=%{MATCHED_VAR}',chain"
+  SecRule MATCHED_VARS "@detectSQLi" \\
+    "t:none,t:utf8toUnicode,t:urlDecodeUni,t:removeNulls,\\
+    setvar:'${score}=+%{tx.critical_anomaly_score}',\\
+    setvar:'tx.sql_injection_score=+%{tx.critical_anomaly_score}'"
+`;
+}
+
+/** The rules that take a selection such as `{ id }` for a command, and variables for operators. */
+const graphQlMistaken = [932_100, 932_235, 942_290];
+const graphQlTargets = ['ARGS:query', 'ARGS:json.query'];
+
+/**
+ * Before the rules of the ruleset: GraphQL documents of names, variables and braces alone, sent to
+ * a path of that name. A document with a text in it, a separator of commands or `$(` is inspected
+ * by all rules.
+ */
+export function renderGraphQlRules(): string {
+  const controls = graphQlMistaken.flatMap((id) =>
+    graphQlTargets.map((target) => `ctl:ruleRemoveTargetById=${id};${target}`),
+  );
+  const targets = graphQlTargets.join('|');
+  const document = '^\\s*(?:query|mutation|subscription|fragment|\\{)[\\w\\s{}():,!$@\\[\\]=.#-]*$';
+  const start = 'phase:2,t:none,pass,nolog';
+  return `SecRule REQUEST_FILENAME "@rx (?i)/(?:graphql|gql)/?$" \\
+  "id:${graphQlRules},${start},setvar:'tx.graphql_document=1'"
+SecRule ${targets} "!@rx ${document}" \\
+  "id:${graphQlRules + 1},${start},setvar:'tx.graphql_document=0'"
+SecRule ${targets} "@contains $(" \\
+  "id:${graphQlRules + 2},${start},setvar:'tx.graphql_document=0'"
+SecRule TX:graphql_document "@eq 1" \\
+  "id:${graphQlRules + 3},${start},${controls.join(',')}"
+`;
+}
+
+/** Before the rules of the ruleset, where unusual requests are allowed. */
+export function renderUnusualRequests({ allowedMethods = [] }: HttpPolicyJson): string {
+  const names = ['X-HTTP-Method', 'X-HTTP-Method-Override', 'X-Method-Override'];
+  const methods = allowedMethods.map((one) => one.replace(/[^A-Za-z0-9]/g, '\\$&')).join('|');
+  const override = `SecRule ${names.map((name) => `REQUEST_HEADERS:${name}`).join('|')} \\
+  "!@rx ^(?i:${methods})?$" \\
+  "id:${methodOverrideRule},phase:1,t:none,t:trim,log,deny,status:403,severity:2,\\
+  msg:'A header asks for a method that the policy does not allow',logdata:'%{MATCHED_VAR}'"
+`;
+  return `${methods === '' ? '' : override}SecRule REQUEST_HEADERS:Content-Type \\
+  "@rx (?i)charset\\s*=\\s*[\\"']?(?:us-)?ascii" \\
+  "id:${asciiRule},phase:2,t:none,log,deny,status:403,severity:2,\\
+  msg:'A body that says it is US-ASCII has other bytes',chain"
+  SecRule ARGS|ARGS_NAMES|REQUEST_BODY "@rx [\\x80-\\xff]" "t:none,t:urlDecodeUni"
+`;
+}
+
+function update(id: number, operator: string): string {
+  return `SecRuleUpdateOperatorById ${id} "${operator}"`;
+}
