@@ -120,10 +120,14 @@ export const valueLimits = {
   multipartPartHeadersMax: 64,
   /** One header line of a part; ModSecurity's buffer has the same size. */
   multipartHeaderBytesMax: 4_096,
+  /** Parameters of one Content-Disposition; browsers send two. */
+  multipartPartParametersMax: 8,
   /** Names that backends may give one part beside the first; its content is searched under each. */
   multipartPartNamesMax: 16,
   /** Boundary of a multipart body. Source: RFC 2046 section 5.1.1. */
   multipartBoundaryBytesMax: 70,
+  /** Parameters of the Content-Type of a multipart request. */
+  multipartContentTypeParametersMax: 16,
   /** Content-Type of a multipart request. */
   multipartContentTypeBytesMax: 1_024,
   /** Cookies of one request; browsers keep 180 a site. */

@@ -8,15 +8,20 @@ import path from 'node:path';
 import { type Dice, startDice } from '../agree/random-changes.ts';
 import { corpusRoot } from '../seclang/corpus.ts';
 import type { Backend } from './backends.ts';
+import { drawContentType } from './content-type-grammar.ts';
 import { InspectedUnder, type Inspection } from './inspected.ts';
-import { uninspected } from './judge.ts';
+import { disagreement, uninspected } from './judge.ts';
 import { drawMultipart } from './multipart-grammar.ts';
 import { drawCookies, drawForm, drawJson, drawXml } from './other-grammar.ts';
-import type { BedRequest, RequestKind } from './request.ts';
+import type { BedRequest, Reading, RequestKind } from './request.ts';
 
-/** One grammar a kind, in the order of the report. */
-export const grammars: Readonly<Record<RequestKind, (dice: Dice) => BedRequest>> = {
+/** What grammars are named by. */
+export type GrammarName = RequestKind | 'content type';
+
+/** One grammar a kind, in the order of the report; Content-Type lines have one of their own. */
+export const grammars: Readonly<Record<GrammarName, (dice: Dice) => BedRequest>> = {
   multipart: drawMultipart,
+  'content type': drawContentType,
   form: drawForm,
   json: drawJson,
   xml: drawXml,
@@ -57,7 +62,7 @@ export async function startInspectors(): Promise<Map<string, InspectedUnder>> {
 
 /** Draws `count` requests of a kind from `seed` on and compares. */
 export async function runBed(
-  kind: RequestKind,
+  kind: GrammarName,
   seed: number,
   count: number,
   backends: readonly Backend[],
@@ -67,14 +72,18 @@ export async function runBed(
   const requests = function* (): Generator<[string, BedRequest]> {
     for (let i = 0; i < count; i++) yield [`${kind} ${seed + i}`, draw(startDice(seed + i))];
   };
-  return compareAll(requests(), backends, inspectors);
+  return compareAll(requests(), backends, inspectors, kind === 'content type');
 }
 
-/** Compares requests that have names. */
+/**
+ * Compares requests that have names; `alike`: also whether the product's own rules refuse what
+ * backends read differently, and take what all read alike.
+ */
 export async function compareAll(
   requests: Iterable<readonly [name: string, request: BedRequest]>,
   backends: readonly Backend[],
   inspectors: ReadonlyMap<string, InspectedUnder>,
+  alike = false,
 ): Promise<BedResult> {
   const refused = new Map<string, number>();
   const readings = new Map<string, number>();
@@ -85,10 +94,12 @@ export async function compareAll(
     const inspected = [...inspectors].map(([name, inspector]): Inspected => {
       return [name, batch.map(([, request]) => inspector.inspect(request))];
     });
+    const read: Reading[][] = [];
     const found = await Promise.all(
-      backends.map((one) => compareWith(one, batch, inspected, unanswered)),
+      backends.map((one) => compareWith(one, batch, inspected, unanswered, read)),
     );
     for (const lines of found) differences.push(...lines);
+    if (alike) differences.push(...compareBackends(read, batch, inspected));
     for (const { name, kinds } of backends) {
       const taken = batch.filter(([, { kind }]) => kinds.includes(kind)).length;
       if (taken > 0) readings.set(name, (readings.get(name) ?? 0) + taken);
@@ -115,11 +126,13 @@ async function compareWith(
   batch: readonly (readonly [string, BedRequest])[],
   inspected: readonly Inspected[],
   unanswered: string[],
+  read: Reading[][],
 ): Promise<string[]> {
   const found = await Promise.all(
     batch.map(async ([name, request], at) => {
       if (!backend.kinds.includes(request.kind)) return [];
       const reading = await backend.read(request);
+      (read[at] ??= []).push(reading);
       if (!reading.answered) unanswered.push(`${backend.name}, ${name}`);
       return inspected.flatMap(([policy, inspections]) => {
         const lines = uninspected(reading, inspections[at]!);
@@ -129,6 +142,20 @@ async function compareWith(
     }),
   );
   return found.flat();
+}
+
+/** Under each policy: what the backends make of a request together. */
+function compareBackends(
+  read: readonly (readonly Reading[])[],
+  batch: readonly (readonly [string, BedRequest])[],
+  inspected: readonly Inspected[],
+): string[] {
+  return batch.flatMap(([name, request], at) =>
+    inspected.flatMap(([policy, inspections]) => {
+      const line = disagreement(read[at] ?? [], inspections[at]!);
+      return line === null ? [] : [`${policy}, ${name}: ${line}: ${show(request)}`];
+    }),
+  );
 }
 
 function show({ target, headers, body }: BedRequest): string {

@@ -28,6 +28,8 @@ import type { BedRequest } from './request.ts';
 export interface Inspection {
   /** The request reaches no backend. */
   readonly refused: boolean;
+  /** Refused by rules of the product's own, whatever the ruleset says. */
+  readonly refusedByOwnRules: boolean;
   /** Ids of the rules that matched and are logged. */
   readonly rules: readonly number[];
   /** Byte strings that rules on arguments, cookies and XML search. */
@@ -90,8 +92,10 @@ export class InspectedUnder {
       beforeEnd: () => seen.push(valuesIn(opened[0]!)),
     });
     const { matchedRules } = record!;
+    const stopped = verdict.action !== 'pass';
     return {
-      refused: verdict.action !== 'pass' && matchedRules.some(isAboutForm),
+      refused: stopped && matchedRules.some(isAboutForm),
+      refusedByOwnRules: stopped && matchedRules.some(isOwn),
       rules: matchedRules.filter(({ log }) => log).map(({ ruleId }) => ruleId),
       ...seen[0]!,
     };
@@ -129,6 +133,11 @@ function valuesIn({ transaction }: RuleSession): Seen {
 function isAboutForm({ ruleId }: MatchedRule): boolean {
   const family = Math.floor(ruleId / 1000);
   return family === 199 || family === 200 || (family >= 920 && family <= 922);
+}
+
+function isOwn({ ruleId }: MatchedRule): boolean {
+  const family = Math.floor(ruleId / 1000);
+  return family === 199 || family === 200;
 }
 
 function loadPolicy(template: string, version: string, rules: string) {

@@ -36,6 +36,26 @@ export function uninspected(reading: Reading, inspection: Inspection): string[] 
   return found;
 }
 
+/**
+ * What is wrong where several backends read one request; null where nothing is. Those that find
+ * nothing have no reading.
+ */
+export function disagreement(readings: readonly Reading[], inspection: Inspection): string | null {
+  const found = readings.map(summary).filter((one) => one !== '');
+  const distinct = new Set(found);
+  if (distinct.size > 1) {
+    return inspection.refused ? null : `passes, and is read as ${[...distinct].join(' and as ')}`;
+  }
+  if (distinct.size === 0 || found.length < readings.length) return null;
+  return inspection.refusedByOwnRules ? 'is refused, and all read it alike' : null;
+}
+
+/** Names, values and file names without their order; '' for none. */
+function summary({ names, values, fileNames }: Reading): string {
+  if (names.length + values.length + fileNames.length === 0) return '';
+  return JSON.stringify([names, values, fileNames].map((list) => list.map(toText).sort()));
+}
+
 const toText = (bytes: Buffer): string => bytes.toString('latin1');
 const show = (bytes: Buffer): string => JSON.stringify(toText(bytes)).slice(0, 300);
 

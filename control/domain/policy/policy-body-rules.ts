@@ -144,9 +144,9 @@ function ambiguousPartSection({ requestBodyParseFailureAction }: HttpPolicyJson)
 `;
 }
 
-const multipartSection = `SecRule MULTIPART_STRICT_ERROR "!@eq 0" \\
+const multipartSection = `SecRule MULTIPART_TWO_READINGS "!@eq 0" \\
   "id:200003,phase:2,t:none,log,deny,status:400,severity:2,\\
-  msg:'Multipart request body failed strict validation: \\
+  msg:'Multipart request body that backends read differently: \\
 PE %{REQBODY_PROCESSOR_ERROR}, BQ %{MULTIPART_BOUNDARY_QUOTED}, \\
 BW %{MULTIPART_BOUNDARY_WHITESPACE}, DB %{MULTIPART_DATA_BEFORE}, \\
 DA %{MULTIPART_DATA_AFTER}, HF %{MULTIPART_HEADER_FOLDING}, LF %{MULTIPART_LF_LINE}, \\

@@ -82,6 +82,8 @@ export interface MultipartFlags {
   ambiguousPart: number;
   /** Ours: some backends take less than all of it for the boundary. */
   ambiguousBoundary: number;
+  /** Ours: backends read the body in different ways, or it breaks off. */
+  twoReadings: number;
   /** What Content-Disposition named, in order; with duplicates. */
   readonly names: ByteString[];
   readonly fileNames: ByteString[];

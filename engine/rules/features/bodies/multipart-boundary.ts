@@ -1,10 +1,11 @@
 /**
- * Reads the boundary out of a Content-Type, as strictly as ModSecurity does: where two
- * readers could see different boundaries it is an error or a flag.
+ * Reads the boundary out of a Content-Type: once as strictly as ModSecurity does, where what is
+ * unusual is an error or a flag, and once as the backends do, whose readings may differ.
  */
 
 import type { ByteString } from '../../../../base/byte-string.ts';
 import { valueLimits } from '../../../../base/rule-limits.ts';
+import { readAlike } from './multipart-content-type.ts';
 
 /** `failure` says why there is no usable boundary; `boundary` is empty then. */
 export interface BoundaryReading {
@@ -15,9 +16,12 @@ export interface BoundaryReading {
   readonly missingSemicolon: boolean;
   /** Some readers end the boundary earlier, or take none that long. */
   readonly ambiguous: boolean;
+  /** The boundary that backends read, where all of them read the same; else null. */
+  readonly alike: ByteString | null;
 }
 
 const mediaType = 'multipart/form-data';
+const formType = /^multipart\/form-data\s*(?:;|$)/i;
 
 /**
  * What every reader takes whole, as it is. Others end a boundary without quotes at a comma, a blank
@@ -27,7 +31,24 @@ const commonPattern = /^[0-9A-Za-z'+_\-.=]+$/;
 
 /** Reads the boundary parameter of `contentType`. Source: RFC 2046 section 5.1.1; ModSecurity. */
 export function readBoundary(contentType: ByteString): BoundaryReading {
-  const flags = { quoted: false, whitespace: false, missingSemicolon: false, ambiguous: false };
+  const strict = readStrictly(contentType);
+  if (!formType.test(contentType)) return strict;
+  const alike = readAlike(contentType);
+  if (alike.kind === 'boundary') return { ...strict, alike: alike.boundary };
+  const { failure, ambiguous, quoted, whitespace, missingSemicolon } = strict;
+  const plain = failure === null && !ambiguous && !quoted && !whitespace && !missingSemicolon;
+  // Some readers find no part in these, none finds other ones.
+  return alike.kind === 'unknown' && plain ? { ...strict, alike: strict.boundary } : strict;
+}
+
+function readStrictly(contentType: ByteString): BoundaryReading {
+  const flags = {
+    quoted: false,
+    whitespace: false,
+    missingSemicolon: false,
+    ambiguous: false,
+    alike: null,
+  };
   const fail = (why: string): BoundaryReading => ({ ...flags, boundary: '', failure: why });
   if (contentType === '') return fail('Multipart: Content-Type header not available.');
   if (contentType.length > valueLimits.multipartContentTypeBytesMax) {

@@ -19,6 +19,8 @@ export interface Disposition {
   failure: string | null;
   /** `either` where backends differ on whether it is a field or a file, or on its names. */
   kind: 'field' | 'file' | 'either';
+  /** All backends read the same of it: one kind and one name. */
+  alike: boolean;
   /** For `either`: further names that a backend may read; empty otherwise. */
   otherNames: readonly ByteString[];
 }
@@ -28,19 +30,22 @@ const parameterPattern = /[\t ]*([^=\t ]+)[\t ]*=[\t ]*/y;
 /** Charset and language are not looked at, but the charset must be there. */
 const extendedPattern =
   /^[\w!#$%&+\-^`{}~]+'[A-Za-z0-9-]*'((?:[\w!#$&+\-.^`|~]|%[0-9A-Fa-f]{2})*)$/;
+const commonCharset = /^(?:utf-8|iso-8859-1)'/i;
 const blanksPattern = /[\t ]*/y;
 
-/** A name without quotes, backslashes and control characters: no parser ends it elsewhere. */
-const fieldPattern =
-  // oxlint-disable-next-line no-control-regex
-  /^form-data ?; *name=(?:"[^"\\\0-\x1f\x7f]*"|[!#$&+\-.0-9A-Z^_`a-z{|}~]+) ?;?$/;
 /**
- * The spelling that every backend reads as a file, and that browsers send. Old ones send paths: a
- * backslash before a letter or a digit escapes nothing. Source: RFC 7578 section 4.2.
+ * One parameter that all backends cut out alike: a token, or a text in quotes without quotes,
+ * backslashes and control characters; a backslash before a letter or a digit escapes nothing, and
+ * old browsers send paths. Source: RFC 7578 section 4.2.
  */
-const filePattern =
-  // oxlint-disable-next-line no-control-regex
-  /^form-data; name="[^"\\\0-\x1f\x7f]+"; filename="(?:[^"\\\0-\x1f\x7f]|\\(?=[0-9A-Za-z]))*"$/;
+const alikePattern = new RegExp(
+  [
+    ' ?; *([!#$&+\\-.0-9A-Z^_`a-z|~]+)(\\*?)=',
+    '(?:"((?:[^"\\\\\\0-\\x1f\\x7f]|\\\\(?=[0-9A-Za-z]))*)"',
+    "|([!#$&+\\-.0-9A-Z^_`a-z|~][!#$&+\\-.0-9A-Z^_`a-z|~'%]*))",
+  ].join(''),
+  'y',
+);
 /** How parsers may cut a parameter's value out of the header: with and without escapes. */
 const valuePatterns: readonly RegExp[] = [
   /=[\t ]*"((?:[^"\\]|\\[^])*)"?/g,
@@ -59,9 +64,11 @@ export function readDisposition(value: ByteString): Disposition {
     extendedFileName: '',
     invalidQuoting: false,
     failure: null,
-    kind: fieldPattern.test(value) ? 'field' : filePattern.test(value) ? 'file' : 'either',
+    kind: kindOf(value),
+    alike: false,
     otherNames: [],
   };
+  found.alike = found.kind !== 'either';
   readParameters(value, found);
   if (found.kind !== 'either') return found;
   const names = possibleNames(value);
@@ -69,6 +76,41 @@ export function readDisposition(value: ByteString): Disposition {
   if (names.size > valueLimits.multipartPartNamesMax) fail(found, 'too many names');
   found.otherNames = [...names].slice(0, valueLimits.multipartPartNamesMax);
   return found;
+}
+
+/** What all backends take the part for; `either` where some could differ. Cost: linear. */
+function kindOf(value: ByteString): Disposition['kind'] {
+  if (!value.startsWith('form-data')) return 'either';
+  const names = new Set<string>();
+  let empty = false;
+  let at = 9;
+  for (; names.size < valueLimits.multipartPartParametersMax; at = alikePattern.lastIndex) {
+    alikePattern.lastIndex = at;
+    const found = alikePattern.exec(value);
+    if (found === null) break;
+    const [, name = '', star = '', quoted, token] = found;
+    const key = name.toLowerCase() + star;
+    if (names.has(key)) return 'either';
+    names.add(key);
+    if (!isAlike(name + star, quoted, token)) return 'either';
+    if (key === 'filename') empty = quoted === '';
+  }
+  const rest = value.slice(at);
+  if (!names.has('name') || (empty && names.has('filename*'))) return 'either';
+  // Only PHP does not know file names of RFC 5987 alone; busboy takes no semicolon after a file.
+  if (names.has('filename')) return rest === '' ? 'file' : 'either';
+  return !names.has('filename*') && / ?;?$/y.test(rest) ? 'field' : 'either';
+}
+
+/** Whether all backends make the same of one parameter of that name. */
+function isAlike(name: string, quoted: string | undefined, token: string | undefined): boolean {
+  const value = quoted ?? token ?? '';
+  if (name === 'filename*' && quoted !== undefined) return false;
+  if (name === 'filename*') return commonCharset.test(value) && extendedPattern.test(value);
+  if (/\*|^(?:file)?name$/i.test(name) && name !== 'name' && name !== 'filename') return false;
+  if (name === 'filename') return true;
+  // A name with a backslash is not what a browser sends.
+  return !value.includes('\\') && !(name === 'name' && token?.includes('%') === true);
 }
 
 /** Everything that one of several readings takes for a value. */
@@ -141,7 +183,7 @@ function readText(
 }
 
 /**
- * False when the parameter is unknown, ill-formed or there twice. One whose first value is empty
+ * False when the parameter is ill-formed or there twice. One whose first value is empty
  * may come again, as in ModSecurity: the part is `either` then.
  */
 function keep(found: Disposition, name: string, text: ByteString): boolean {
@@ -156,7 +198,7 @@ function keep(found: Disposition, name: string, text: ByteString): boolean {
   }
   if (name !== 'name' && name !== 'filename') {
     fail(found, 'unknown parameter');
-    return false;
+    return true;
   }
   const field = name === 'name' ? 'name' : 'fileName';
   if (found[field] !== '') {

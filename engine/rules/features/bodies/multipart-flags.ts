@@ -21,6 +21,7 @@ export function newFlags(): MultipartFlags {
     fileLimitExceeded: 0,
     ambiguousPart: 0,
     ambiguousBoundary: 0,
+    twoReadings: 0,
     names: [],
     fileNames: [],
   };

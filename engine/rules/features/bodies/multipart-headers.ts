@@ -37,6 +37,26 @@ export function isPlainText(slab: Buffer, lines: PartLines): boolean {
   return !/charset/i.test(type) || plainCharset.test(type);
 }
 
+/** Whether backends choose by this header what a part is; of two some take the first. */
+export function isDecisive(lowerName: string): boolean {
+  return /^content-(?:disposition|type|transfer-encoding)$/.test(lowerName);
+}
+
+/** The lower-case name of a header line. */
+export function nameOf(slab: Buffer, [start, end]: PartLines[number]): string {
+  return slab
+    .latin1Slice(start, findByte(slab, COLON, start, end))
+    .trim()
+    .toLowerCase();
+}
+
+/** Blanks and tabs, then CRLF or the end of the bytes. */
+export function isPadding(slab: Buffer, start: number, end: number): boolean {
+  let at = start;
+  while (at < end && (slab[at] === 0x20 || slab[at] === 0x09)) at++;
+  return at === end || (end - at === 2 && slab[at] === 0x0d && slab[at + 1] === 0x0a);
+}
+
 /** Offset of the first control character other than the tab in [start, end), or `end`. */
 export function findControl(bytes: Uint8Array, start: number, end: number): number {
   let at = start;

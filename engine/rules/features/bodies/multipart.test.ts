@@ -24,9 +24,9 @@ const field = (name: string, value: string): string =>
   crlf(`--B|Content-Disposition: form-data; name="${name}"||${value}|`);
 const end = '--B--\r\n';
 
-/** Flags that are not zero. */
+/** Flags of ModSecurity that are not zero. */
 function raised(tx: Transaction): Partial<MultipartFlags> {
-  const { names: _, fileNames: __, ...flags } = tx.multipart!;
+  const { names: _, fileNames: __, twoReadings: ___, ...flags } = tx.multipart!;
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== 0));
 }
 
@@ -210,7 +210,7 @@ describe('bodies', () => {
       part(`${cd}; x="b"`) + end,
       strict({ invalidPart: 1 }),
       'Content-Disposition',
-      ['a=1', 'b=1'],
+      ['a=1'],
     ],
     ['empty file name', part(`${cd}; filename=""`) + end, { ambiguousPart: 1 }, '', ['a=1']],
     ['lower-case header', part(cd.toLowerCase()) + end, {}, '', ['a=1']],

@@ -16,8 +16,18 @@ import { failBody } from './arguments.ts';
 import { readBoundary } from './multipart-boundary.ts';
 import { type Disposition, readDisposition } from './multipart-disposition.ts';
 import { hasStrictFault, newFlags } from './multipart-flags.ts';
-import { findControl, headerOf, isPlainText, skipSpaces } from './multipart-headers.ts';
+import {
+  findByte,
+  findControl,
+  headerOf,
+  isDecisive,
+  isPadding,
+  isPlainText,
+  nameOf,
+  skipSpaces,
+} from './multipart-headers.ts';
 import { addPartArguments, addPartFile } from './multipart-rows.ts';
+import { addRawText } from './raw-text.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -65,6 +75,9 @@ class MultipartReader {
   private sectionStart: number;
   private quoted = false;
   private flagError = false;
+  /** Only what backends read in different ways is an error. */
+  private readonly lenient: boolean;
+  private twoReadings = false;
   private crlfLine = false;
   private boundaries = 0;
   private parts = 0;
@@ -78,23 +91,26 @@ class MultipartReader {
     this.sectionStart = start;
     this.end = end;
     this.truncated = truncated;
+    this.lenient = tx.settings.inspectsUnparsed;
   }
 
   read(): void {
     const { flags, tx } = this;
     tx.multipart = flags;
     const reading = readBoundary(contentType(tx));
+    const { alike } = reading;
+    const boundary = this.lenient ? (alike ?? reading.boundary) : reading.boundary;
     this.quoted = reading.quoted;
     flags.boundaryQuoted = reading.quoted ? 1 : 0;
     flags.boundaryWhitespace = reading.whitespace ? 1 : 0;
     flags.missingSemicolon = reading.missingSemicolon ? 1 : 0;
     flags.ambiguousBoundary = reading.ambiguous ? 1 : 0;
-    if (reading.failure === null) {
-      this.delimiter = fromByteString(`--${reading.boundary}`);
-      this.boundary = fromByteString(reading.boundary);
+    if (alike === null) this.twoReadings = true;
+    if (reading.failure !== null) this.fault(reading.failure, alike === null);
+    if (boundary !== '') {
+      this.delimiter = fromByteString(`--${boundary}`);
+      this.boundary = fromByteString(boundary);
       this.readBody();
-    } else {
-      this.fail(reading.failure);
     }
     this.setStrictError();
   }
@@ -114,7 +130,10 @@ class MultipartReader {
       if (part !== null && part.contentStart < 0) this.readHeaderLine(part, at, stop);
       else this.skipContent(stop);
     }
-    if (this.complete && this.at < this.end) this.flags.dataAfter = 1;
+    if (this.complete && this.at < this.end) {
+      this.flags.dataAfter = 1;
+      this.readOutside(this.at, this.end, this.delimiter);
+    }
     if (this.complete) return;
     this.findStrayDelimiter(this.truncated ? this.lastLineStart() : this.end);
     this.finishPart(this.end);
@@ -165,8 +184,10 @@ class MultipartReader {
     const lf = stop - rest === 1 && slab[rest] === LF;
     const atEnd = final && rest === stop;
     if (!crlf && !lf && !atEnd) {
-      this.fail('Multipart: Invalid boundary.');
-      return false;
+      // All take blanks after the last boundary, and go by the boundary alone.
+      const blanksOnly = final && isPadding(slab, rest, stop);
+      this.fault('Multipart: Invalid boundary.', !blanksOnly);
+      if (!blanksOnly || !this.lenient) return false;
     }
     this.findStrayDelimiter(at);
     if (this.boundaries > 0 && flags.unmatchedBoundary === 1 && !this.strayDelimiter) {
@@ -175,6 +196,10 @@ class MultipartReader {
     // Some parsers want CRLF before a boundary, too.
     const afterLf = at > this.sectionStart && slab[at - 2] !== CR;
     if (lf || afterLf) flags.lfLine = 1;
+    if (this.boundaries === 0 && at > this.sectionStart) {
+      if (at < this.sectionStart + 2) flags.lfLine = 1;
+      this.readOutside(this.sectionStart, at, noBytes);
+    }
     if (crlf) this.crlfLine = true;
     this.finishPart(at);
     this.boundaries++;
@@ -192,24 +217,42 @@ class MultipartReader {
    * Cost: one native search.
    */
   private findStrayDelimiter(end: number): void {
-    if (this.strayDelimiter || this.flagError) return;
+    if (this.strayDelimiter || this.twoReadings) return;
     const section = this.tx.values.slab.subarray(this.sectionStart, end);
     if (!section.includes(this.delimiter)) return;
     this.strayDelimiter = true;
     this.flags.unmatchedBoundary = 1;
   }
 
+  /**
+   * Text before the first boundary or after the last. Django reads a part wherever it finds a
+   * Content-Disposition; busboy and Django read parts after the last boundary. No backend hands on
+   * other text, but it is inspected, as an argument without a name.
+   */
+  private readOutside(start: number, end: number, delimiter: Buffer): void {
+    this.noFilesBytes += end - start;
+    if (!this.lenient || this.isPastNoFilesLimit()) return;
+    const { slab } = this.tx.values;
+    if (skipSpaces(slab, start, end) === end) return;
+    const text = slab.latin1Slice(start, end);
+    if (/content-disposition/i.test(text)) this.twoReadings = true;
+    if (delimiter.length > 0 && slab.subarray(start, end).includes(delimiter)) {
+      this.twoReadings = true;
+    }
+    addRawText(this.tx, SOURCE.argPost, start, end);
+  }
+
   /** A line that begins like a boundary but is another one. */
   private noteUnmatched(at: number, stop: number): void {
     const { slab } = this.tx.values;
     if (this.quoted && slab[at + 2] === 0x22 && this.matchesAt(at + 3, stop, this.boundary)) {
-      this.fail('Multipart: Invalid boundary (quotes).');
+      this.fault('Multipart: Invalid boundary (quotes).', this.twoReadings);
       return;
     }
     let from = at + 2;
     while (from < stop && isSpace(slab[from]!)) from++;
     if (from > at + 2 && this.matchesAt(from, stop, this.boundary)) {
-      this.fail('Multipart: Invalid boundary (whitespace).');
+      this.fault('Multipart: Invalid boundary (whitespace).', this.twoReadings);
       return;
     }
     this.flags.unmatchedBoundary = 1;
@@ -287,7 +330,7 @@ class MultipartReader {
     if (colon === at) return this.fail('Multipart: Invalid part header (header name missing).');
     if (!valid) this.fail('Multipart: Invalid part header (contains invalid character).');
     const name = slab.latin1Slice(at, colon).toLowerCase();
-    if (part.names.has(name)) this.fail('Multipart: Duplicate part header.');
+    if (part.names.has(name)) this.fault('Multipart: Duplicate part header.', isDecisive(name));
     part.names.add(name);
   }
 
@@ -303,6 +346,10 @@ class MultipartReader {
       if (byte !== 0x20 && byte !== 0x09) flags.invalidHeaderFolding = 1;
     }
     if (last === undefined) return this.fail('Multipart: Invalid part header (folding error).');
+    // Django drops the line, or reads a header in it.
+    const name = nameOf(values.slab, last);
+    const dropped = isDecisive(name) && name !== 'content-type';
+    if (dropped || findByte(values.slab, COLON, from, end) < end) this.twoReadings = true;
     if (last[1] - last[0] + end - from > valueLimits.multipartHeaderBytesMax) {
       return this.fail('Multipart: Part header too long.');
     }
@@ -322,19 +369,23 @@ class MultipartReader {
     const disposition = readDisposition(value);
     part.disposition = disposition;
     if (disposition.kind === 'field' && !isPlainText(slab, part.lines)) disposition.kind = 'either';
-    if (disposition.invalidQuoting) this.flags.invalidQuoting = 1;
-    if (disposition.failure !== null) {
-      this.flags.invalidPart = 1;
-      this.fail(disposition.failure);
-    } else if (disposition.name === '') {
-      this.fail('Multipart: Content-Disposition header missing name field.');
-    } else if (disposition.kind === 'either') {
-      this.flags.ambiguousPart = 1;
-    }
+    this.judgeDisposition(disposition);
     if (disposition.name !== '') this.flags.names.push(disposition.name);
     for (const name of [disposition.fileName, disposition.extendedFileName]) {
       if (name !== '') this.flags.fileNames.push(name);
     }
+  }
+
+  private judgeDisposition({ alike, invalidQuoting, failure, name, kind }: Disposition): void {
+    if (invalidQuoting) this.flags.invalidQuoting = 1;
+    if (invalidQuoting && !alike) this.twoReadings = true;
+    if (failure !== null) {
+      this.flags.invalidPart = 1;
+      this.fault(failure, !alike);
+      if (!alike) return;
+    }
+    if (name === '') this.fail('Multipart: Content-Disposition header missing name field.');
+    else if (kind === 'either') this.flags.ambiguousPart = 1;
   }
 
   /** Adds the rows of the part that ends in front of `boundary`, if there is one. */
@@ -376,18 +427,32 @@ class MultipartReader {
     return boundary - 2 >= start && slab[boundary - 2] === CR ? boundary - 2 : boundary - 1;
   }
 
+  private isPastNoFilesLimit(): boolean {
+    const limit = this.tx.settings.requestBodyNoFilesLimitBytes;
+    return limit > 0 && this.noFilesBytes > limit;
+  }
+
   private setStrictError(): void {
     const { flags, tx } = this;
-    const limit = tx.settings.requestBodyNoFilesLimitBytes;
-    if (limit > 0 && this.noFilesBytes > limit) {
+    if (this.isPastNoFilesLimit()) {
       failBody(tx, 'Request body excluding files is bigger than the maximum expected.');
     }
     flags.crlfLfLines = this.crlfLine && flags.lfLine === 1 ? 1 : 0;
     flags.strictError = this.flagError || hasStrictFault(flags) ? 1 : 0;
+    const { lfLine, invalidHeaderFolding, fileLimitExceeded } = flags;
+    const differs = this.twoReadings || lfLine + invalidHeaderFolding + fileLimitExceeded > 0;
+    flags.twoReadings = differs ? 1 : 0;
   }
 
   private fail(reason: string): void {
+    this.fault(reason, true);
+  }
+
+  /** What ModSecurity takes for an error; `differs` says that backends read it differently, too. */
+  private fault(reason: string, differs: boolean): void {
     this.flagError = true;
+    if (this.lenient && !differs) return;
+    this.twoReadings = true;
     failBody(this.tx, reason);
   }
 }

@@ -145,6 +145,11 @@ export const bodyVariables: readonly VariableDefinition[] = [
     'ambiguousPart',
     'a part that some backends read as a field and others as a file, or under other names',
   ),
+  ...multipartFlag(
+    'MULTIPART_TWO_READINGS',
+    'twoReadings',
+    'a body that backends read in different ways',
+  ),
   collection(
     {
       name: 'MULTIPART_NAME',

@@ -1,0 +1,105 @@
+/**
+ * Decides whether all backends read one boundary out of a Content-Type line: PHP, which looks for
+ * the word, and those that read parameters as RFC 2045 writes them (Express, Flask, Django, Go,
+ * .NET). `test/backends` compares this with the backends themselves.
+ */
+
+import type { ByteString } from '../../../../base/byte-string.ts';
+import { valueLimits } from '../../../../base/rule-limits.ts';
+
+/**
+ * `boundary`: all read this one. `differs`: some read another one, or other characters. `unknown`:
+ * not written in the way that all read.
+ */
+export type AlikeReading =
+  | { readonly kind: 'boundary'; readonly boundary: ByteString }
+  | { readonly kind: 'differs' | 'unknown' };
+
+const typePattern = /^multipart\/[0-9a-z.+-]+ ?/i;
+/** `; name=token` or `; name="text"`; the blanks in front are captured. */
+const parameterPattern = new RegExp(
+  [
+    '( *); *',
+    '([!#$&+\\-.0-9A-Z^_`a-z|~]+)=',
+    "(?:([!#$%&'*+\\-.0-9A-Z^_`a-z|~=]+)",
+    '|"([^"\\\\\\x00-\\x1f\\x7f]+)")',
+  ].join(''),
+  'y',
+);
+const endPattern = /;? *$/y;
+/** No reader wants quotes for these. */
+const tokenPattern = /^[0-9A-Za-z'+_\-.=]+$/;
+/** Characters of RFC 2046, all of which may stand in quotes. */
+const quotedPattern = /^[0-9A-Za-z'()+_,\-./:=? ]*[0-9A-Za-z'()+_,\-./:=?]$/;
+/** Parameters that name how characters are written. Some backends decode fields by them. */
+const charsetPattern = /charset[*0-9]*\s*=\s*["']?([^\s"';,]*)/gi;
+/** ASCII, and what writes ASCII characters as ASCII does. */
+const asciiCharset = new RegExp(
+  [
+    '^(?:utf-?8|(?:us-)?ascii|latin-?[19]|iso-?8859-\\d\\d?|(?:windows-|cp)125\\d|koi8-[ru]',
+    '|gbk|gb2312|gb18030|big5|euc-(?:kr|jp)|shift[_-]jis)$',
+  ].join(''),
+  'i',
+);
+
+const differs: AlikeReading = { kind: 'differs' };
+const unknown: AlikeReading = { kind: 'unknown' };
+
+/** Reads a Content-Type of any multipart type. Cost: linear. Source: RFC 2045, RFC 2046. */
+export function readAlike(contentType: ByteString): AlikeReading {
+  if (contentType.length > valueLimits.multipartContentTypeBytesMax) return unknown;
+  for (const [, charset] of contentType.matchAll(charsetPattern)) {
+    if (!asciiCharset.test(charset!)) return differs;
+  }
+  const type = typePattern.exec(contentType);
+  if (type === null) return unknown;
+  const boundary = readParameters(contentType, type[0].length);
+  if (boundary === null) return unknown;
+  return asPhp(contentType) === boundary ? { kind: 'boundary', boundary } : differs;
+}
+
+/** The one parameter `boundary` of a well-formed list; null where readers take lists otherwise. */
+function readParameters(contentType: ByteString, start: number): ByteString | null {
+  const names = new Set<string>();
+  let boundary: ByteString | null = null;
+  let at = start;
+  // Blanks after a boundary without quotes are part of it to PHP.
+  let blanksCount = false;
+  while (names.size < valueLimits.multipartContentTypeParametersMax) {
+    parameterPattern.lastIndex = at;
+    const found = parameterPattern.exec(contentType);
+    if (found === null) break;
+    at = parameterPattern.lastIndex;
+    const [, blanks = '', name = '', token, quoted] = found;
+    if (blanksCount && blanks !== '') return null;
+    const lower = name.toLowerCase();
+    if (names.has(lower)) return null;
+    names.add(lower);
+    blanksCount = lower === 'boundary' && token !== undefined;
+    if (lower !== 'boundary') {
+      // Readers that want quotes here find no parameter at all.
+      if (token?.includes('=') === true) return null;
+      continue;
+    }
+    const pattern = token === undefined ? quotedPattern : tokenPattern;
+    boundary = token ?? quoted!;
+    if (!pattern.test(boundary)) return null;
+    if (boundary.length > valueLimits.multipartBoundaryBytesMax) return null;
+  }
+  endPattern.lastIndex = at;
+  return endPattern.test(contentType) ? boundary : null;
+}
+
+/**
+ * PHP takes what follows the first `=` after the first `boundary`, in lower case if it stands so
+ * anywhere, up to a comma or a semicolon.
+ */
+function asPhp(contentType: ByteString): ByteString {
+  let word = contentType.indexOf('boundary');
+  if (word < 0) word = contentType.toLowerCase().indexOf('boundary');
+  const equals = contentType.indexOf('=', word);
+  if (word < 0 || equals < 0) return '';
+  const value = contentType.slice(equals + 1);
+  if (value.startsWith('"')) return value.slice(1, value.indexOf('"', 1));
+  return /^[^,;]*/.exec(value)![0];
+}
