@@ -4,7 +4,15 @@
  * only show. Reads the store, changes nothing.
  */
 
+import { encodeUtf8 } from '../../base/byte-string.ts';
 import { parseAddress } from '../../base/ip-address.ts';
+import {
+  foldPath,
+  liesUnder,
+  READER,
+  readPath,
+  type PathReading,
+} from '../../base/path-readings.ts';
 import { entriesHolding, hasLapsed, type IpEntry } from '../domain/access/ip-list-content.ts';
 import type { AccessScope } from '../domain/access/ip-list-checks.ts';
 import type { IpListBinding } from '../domain/access/ip-list.ts';
@@ -109,9 +117,15 @@ function policyOfSite(store: ReadStore, siteId: string): string {
   return store.list(policies).find((one) => one.isDefault === true && !one.isTemplate)?.id ?? '';
 }
 
-/** Whole segments without case: /admin holds /Admin and /admin/x, not /administrator. */
-function onPath(binding: IpListBinding, path: string): boolean {
-  const prefix = (binding.pathPrefix ?? '').toLowerCase();
-  const asked = path.toLowerCase();
-  return prefix === '' || asked === prefix || asked.startsWith(`${prefix}/`);
+/**
+ * As the guard has it: whole segments without case, /admin holds /Admin and /admin/x, not
+ * /administrator. What denies counts for any reading of the path, what allows for all usual ones.
+ */
+function onPath({ pathPrefix = '', kind }: IpListBinding, path: string): boolean {
+  if (pathPrefix === '') return true;
+  const prefix = foldPath(encodeUtf8(pathPrefix));
+  const { list, complete } = readPath(encodeUtf8(path));
+  const under = ({ text }: PathReading): boolean => liesUnder(foldPath(text), prefix);
+  if (kind !== 'allow') return !complete || list.some(under);
+  return complete && list.filter(({ reader }) => reader === READER.USUAL).every(under);
 }

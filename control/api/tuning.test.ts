@@ -40,7 +40,7 @@ test('overrides become SecLang: disabled, by path, without targets', async () =>
   expect(made.status).toBe(200);
   const shared = await seclang();
   expect(shared).toContain('SecRuleUpdateTargetById 942999 "!ARGS:note"');
-  expect(shared).toContain('SecRule REQUEST_FILENAME "@rx ^/editor(?:/|$)"');
+  expect(shared).toContain('SecRule REQUEST_PATHS_JOINED "@rx \\A(?:/editor(?:/');
   expect(shared).toContain('ctl:ruleRemoveById=942999');
   expect(shared).not.toContain('SecRuleRemoveById 942999');
   expect(await seclang(siteId)).toContain('SecRuleRemoveById 942999');

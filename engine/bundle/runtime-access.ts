@@ -11,7 +11,9 @@ import type {
   RuntimeIpList,
 } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
 import type { RuntimeSite } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { encodeUtf8 } from '../../base/byte-string.ts';
 import { AppError } from '../../base/errors.ts';
+import { foldPath } from '../../base/path-readings.ts';
 import type {
   AccessChoice,
   AccessConfig,
@@ -105,7 +107,7 @@ function placedBinding(
     ...choiceOf(binding),
     listId: list.id,
     set: sets.of(list),
-    pathPrefix: binding.pathPrefix.toLowerCase(),
+    pathPrefix: foldPath(encodeUtf8(binding.pathPrefix)),
   };
   const place = placeOf(binding.place);
   return { rule, place, tenantId: binding.tenantId, sortOrder: binding.sortOrder };

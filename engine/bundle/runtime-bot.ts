@@ -5,8 +5,10 @@ import type {
   RuntimeSite,
   RuntimeVerifier,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { encodeUtf8 } from '../../base/byte-string.ts';
 import { AppError } from '../../base/errors.ts';
 import { botLimits } from '../../base/guard-limits.ts';
+import { foldPath } from '../../base/path-readings.ts';
 import type { BotConfig, ChallengeKey, VerifierConfig } from '../contract/bot.ts';
 import type { IpSets } from './ip-set.ts';
 
@@ -50,6 +52,7 @@ export function botOf(
     const config: BotConfig = {
       mode,
       ...numbers,
+      challengePaths: bot.challengePaths.map(readPrefix),
       exemptPaths: bot.exemptPaths.map(readPrefix),
       exemptMethods: bot.exemptMethods.map((method) => method.toUpperCase()),
       trusted,
@@ -82,9 +85,9 @@ function verifiersOf(
   };
 }
 
-/** As `RequestView.isUnder` takes it: byte string, lower case, '' for every path. */
+/** As `RequestView.isUnder` takes it: folded, '' for every path. */
 function readPrefix(path: string): string {
-  return Buffer.from(path, 'utf8').toString('latin1').toLowerCase().replace(/\/+$/, '');
+  return foldPath(encodeUtf8(path)).replace(/\/+$/, '');
 }
 
 function invalid(message: string): AppError {

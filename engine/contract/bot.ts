@@ -41,7 +41,9 @@ export interface VerifierConfig {
 /** The bot gate of a site. */
 export interface BotConfig extends ChallengeSettings {
   readonly mode: BotMode;
-  /** Lower case, whole segments; '' for every path. */
+  /** Where it asks: folded, whole segments; absent or [] for every path. */
+  readonly challengePaths?: readonly string[];
+  /** Folded, whole segments; '' for every path. */
   readonly exemptPaths: readonly string[];
   /** In upper case. */
   readonly exemptMethods: readonly string[];

@@ -4,7 +4,7 @@
  */
 
 import type { SiteConfig } from '../contract/site.ts';
-import { plainPathOf } from '../guard/request-view.ts';
+import { isPlainPath, READER, readPath } from '../../base/path-readings.ts';
 import { REFUSAL, type Refusal } from '../http/refusal.ts';
 import type { Upstream, UpstreamRegistry } from '../upstream/upstream.ts';
 
@@ -45,15 +45,23 @@ export class PathRoutes {
   /**
    * The origin for the path in [start, end), query included; null when none is meant. Errors: a
    * path that means one origin as it is sent and another as origins may understand it is refused:
-   * `/open/../hidden` is not for the origin of `/open`.
+   * `/open/../hidden` is not for the origin of `/open`. So is one of more readings than are known.
    */
   choose(bytes: Buffer, start: number, end: number): OriginChoice | Refusal | null {
     const choice = this.match(bytes, start, end);
+    const target = bytes.latin1Slice(start, end);
+    const mark = target.search(/[?#]/);
+    const path = mark < 0 ? target : target.slice(0, mark);
+    if (isPlainPath(path)) return choice;
+    const { list, complete } = readPath(path);
+    if (!complete) return REFUSAL.pathAmbiguous;
     if (this.prefixes.length === 0) return choice;
-    const resolved = plainPathOf(bytes.toString('latin1', start, end).split(/[?#]/, 1)[0]!);
-    if (resolved === null) return choice;
-    const path = Buffer.from(resolved, 'latin1');
-    return this.match(path, 0, path.length) === choice ? choice : REFUSAL.pathAmbiguous;
+    for (const { text, reader } of list) {
+      if (reader !== READER.USUAL) break;
+      const read = Buffer.from(text, 'latin1');
+      if (this.match(read, 0, read.length) !== choice) return REFUSAL.pathAmbiguous;
+    }
+    return choice;
   }
 
   private match(bytes: Uint8Array, start: number, end: number): OriginChoice | null {

@@ -6,6 +6,7 @@
 import { encodeUtf8 } from '../../base/byte-string.ts';
 import { HalfSipHash } from '../base/half-sip-hash.ts';
 import { clientNetwork } from '../../base/ip-address.ts';
+import { foldPath } from '../../base/path-readings.ts';
 import { rateLimits } from '../../base/guard-limits.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
 import type { RateBudget, RateKey, RateLimitConfig } from '../contract/rate-limit.ts';
@@ -14,6 +15,7 @@ import type { Guard, GuardKind } from './guard.ts';
 import type { ChallengeDesk } from './bot/challenge-desk.ts';
 import type { ChallengeScope } from './bot/challenge-scope.ts';
 import { deskOf } from './bot/challenges.ts';
+import { isUnsolvable } from './bot/unsolvable.ts';
 import type { RateStanding } from './rate-fields.ts';
 import type { RateAnswer, RateTable } from './rate-table.ts';
 import type { RequestView } from './request-view.ts';
@@ -184,6 +186,7 @@ class RateLimitGuard implements Guard {
     this.note(config, budget, answer, view);
     if (answer === 'pass') return null;
     const detail = `more than ${budgetText(budget)} by ${nameOf(key)}`;
+    if (isUnsolvable(view)) return denial('rate_limit', config.id, detail, table.retryAfterMs);
     const retryAfterS = Math.max(1, Math.ceil(table.retryAfterMs / 1000));
     const named = { guard: 'rate_limit', reason: 'rate_limit_challenge' } as const;
     const occasion = {
@@ -200,8 +203,7 @@ class RateLimitGuard implements Guard {
 function appliesTo({ config, path }: CompiledLimit, view: RequestView): boolean {
   const { methods } = config;
   if (methods.length > 0 && !methods.includes(view.method)) return false;
-  // An origin may understand either.
-  return path.test(view.path) || path.test(view.plainPath);
+  return view.matchesPath(path);
 }
 
 /**
@@ -237,18 +239,18 @@ function sessionOf(view: RequestView): string {
 }
 
 /**
- * A pattern over byte strings: `*` as the last segment stands for all that follows, within a
+ * A pattern over folded readings: `*` as the last segment stands for all that follows, within a
  * segment for any part of it. Case and slashes at the end make no difference.
  */
 export function pathPatternOf(pattern: string): RegExp {
-  const text = encodeUtf8(pattern).replace(/\/+$/, '');
+  const text = foldPath(encodeUtf8(pattern)).replace(/\/+$/, '');
   const parts = text.split('/').map((part, at, all) => {
     if (part === '*' && at === all.length - 1) return '.*';
     return part.split('*').map(escaped).join('[^/]*');
   });
   const open = parts.length > 1 && parts.at(-1) === '.*';
   const head = open ? `${parts.slice(0, -1).join('/')}(?:/.*)?` : parts.join('/');
-  return new RegExp(`^${head}/*$`, 'is');
+  return new RegExp(`^${head}/*$`, 's');
 }
 
 function escaped(text: string): string {

@@ -4,6 +4,7 @@
  */
 
 import { readAddressBits, type AddressBits } from '../../base/ip-address.ts';
+import { foldPath, isPlainPath, liesUnder, READER, readPath } from '../../base/path-readings.ts';
 import { SPAN, type ConnectionFacts } from '../contract/message.ts';
 import type { RateStanding } from './rate-fields.ts';
 
@@ -48,7 +49,10 @@ export class RequestView {
   private knownMethod: string | null = null;
   private knownPath: string | null = null;
   private knownQuery: string | null = null;
-  private knownPlainPath: string | null = null;
+  /** Folded; [0] is the path as sent. Those that all must match to be allowed come first. */
+  private readonly readings: string[] = [];
+  private usualReadings = 0;
+  private listed = true;
 
   /** Takes up a request; the caller sets `siteId`, `host`, `nowMs` and `trial`. */
   begin(head: ViewedHead, bytes: Buffer, facts: ConnectionFacts): this {
@@ -60,7 +64,7 @@ export class RequestView {
     this.knownMethod = null;
     this.knownPath = null;
     this.knownQuery = null;
-    this.knownPlainPath = null;
+    this.usualReadings = 0;
     return this;
   }
 
@@ -100,16 +104,6 @@ export class RequestView {
   }
 
   /**
-   * The path as origins may come to understand it: escapes decoded, dot segments resolved, several
-   * slashes taken for one, `;` parameters dropped. A guard that denies by path looks at both; one
-   * that allows needs both to agree.
-   */
-  get plainPath(): string {
-    this.knownPlainPath ??= plainPathOf(this.path) ?? this.path;
-    return this.knownPlainPath;
-  }
-
-  /**
    * The value of a field by its name in lower case; null when it is absent. Fields that came
    * several times are joined as RFC 9110 section 5.3 says, so that none of them is overlooked.
    */
@@ -139,13 +133,44 @@ export class RequestView {
   }
 
   /**
-   * True when the path lies under a prefix of whole segments, in lower case: `loosely` by any of
-   * its readings, else by all of them. What denies asks loosely, what allows does not.
+   * True when the path lies under a folded prefix of whole segments: `loosely` by any reading that
+   * an origin may have, else by all that are usual. What denies or counts asks loosely, what allows
+   * does not. A path of more readings than are listed is under all that denies.
    */
   isUnder(prefix: string, loosely: boolean): boolean {
     if (prefix === '') return true;
-    const sent = isUnderPrefix(this.path, prefix);
-    return sent === loosely ? sent : isUnderPrefix(this.plainPath, prefix);
+    this.readReadings();
+    if (!this.listed) return loosely;
+    const { readings } = this;
+    const end = loosely ? readings.length : this.usualReadings;
+    for (let i = 0; i < end; i++) if (liesUnder(readings[i]!, prefix) === loosely) return loosely;
+    return !loosely;
+  }
+
+  /** True when any reading of the path, folded, matches; as `isUnder` asked loosely. */
+  matchesPath(pattern: RegExp): boolean {
+    this.readReadings();
+    if (!this.listed) return true;
+    for (const reading of this.readings) if (pattern.test(reading)) return true;
+    return false;
+  }
+
+  private readReadings(): void {
+    if (this.usualReadings > 0) return;
+    const { path, readings } = this;
+    readings.length = 0;
+    readings.push(foldPath(path));
+    this.usualReadings = 1;
+    this.listed = true;
+    if (isPlainPath(path)) return;
+    const { list, complete } = readPath(path);
+    this.listed = complete;
+    for (const { text, reader } of list) {
+      const folded = foldPath(text);
+      if (readings.includes(folded)) continue;
+      readings.push(folded);
+      if (reader === READER.USUAL) this.usualReadings++;
+    }
   }
 
   private readAddresses(): void {
@@ -179,28 +204,4 @@ export class RequestView {
   private text(start: number, end: number): string {
     return this.bytes.toString('latin1', start, end);
   }
-}
-
-function isUnderPrefix(path: string, prefix: string): boolean {
-  if (path.length < prefix.length) return false;
-  if (path.slice(0, prefix.length).toLowerCase() !== prefix) return false;
-  return path.length === prefix.length || path.charCodeAt(prefix.length) === 0x2f;
-}
-
-/**
- * A path as origins come to understand it that decode escapes, resolve dot segments, take several
- * slashes for one and what follows `;` for parameters; null where all of that changes nothing.
- */
-export function plainPathOf(path: string): string | null {
-  if (!/[%;\\]|\/\/|\/\.\.?(?:\/|$)/.test(path)) return null;
-  const plain = path.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 16)),
-  );
-  const kept: string[] = [];
-  for (const segment of plain.split(/[/\\]/)) {
-    const name = segment.split(';', 1)[0]!;
-    if (name === '..') kept.pop();
-    else if (name !== '.' && name !== '') kept.push(name);
-  }
-  return `/${kept.join('/')}`;
 }

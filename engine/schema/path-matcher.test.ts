@@ -95,8 +95,11 @@ const readings: readonly (readonly [path: string, expected: readonly string[]])[
   ['/a\\b', ['a\\b', 'a|b']],
   ['/%C3%A4', ['ä']],
   ['/%2541', ['%41']],
+  ['//x/a', ['|x|a', 'a', 'x|a']],
+  ['/\\x\\a', ['\\x\\a', 'a', '|x|a', 'x|a']],
+  ['/a.php/b', ['a.php|b', 'a.php', 'b']],
   // What is not UTF-8 stays as it was sent in one of them.
-  ['/a/;x=%FF', ['a|;x=%FF', 'a']],
+  ['/a/;x=%FF', ['a|;x=%FF', 'a|', 'a|;x=\xff']],
   ['/%FF', ['%FF', '\xff']],
   ['*', []],
 ];

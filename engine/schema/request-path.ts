@@ -1,10 +1,9 @@
 /**
- * The readings that origins may have of a path: as it was sent, each segment decoded once; and with
- * dot segments resolved, several slashes taken for one and `;` parameters dropped, as routing has
- * it. Where they mean different operations an attacker would choose.
+ * The readings that origins may have of a path, as segments of texts: see `base/path-readings.ts`.
+ * Where they mean different operations an attacker would choose.
  */
 
-import { plainPathOf } from '../guard/request-view.ts';
+import { READER, readPath } from '../../base/path-readings.ts';
 import { decodePercent } from './pairs.ts';
 
 /** One reading: segments decoded, and as sent. */
@@ -12,32 +11,33 @@ export interface PathReading {
   readonly segments: readonly string[];
   /** Escaped, by segment; the same as `segments` where nothing was. */
   readonly raw: readonly string[];
+  /** False for what only some platforms read: it leads to operations, and misses none. */
+  readonly usual: boolean;
 }
 
 /** The readings of a path that begins with `/`, the one as sent first; [] for any other path. */
 export function pathReadings(path: string): PathReading[] {
   if (path.charCodeAt(0) !== 0x2f) return [];
-  const raw = path === '/' ? [] : path.slice(1).split('/');
   const readings: PathReading[] = [];
-  const segments = path.includes('%') || /[\x80-\xff]/.test(path) ? raw.map(decodeOnce) : raw;
-  readings.push({ segments, raw });
-  const plain = plainPathOf(path);
-  if (plain === null) return readings;
-  const others = plain === '/' ? [] : plain.slice(1).split('/');
-  const decoded = others.map((text) => decodePercentless(text));
-  if (decoded.join('\0') !== segments.join('\0'))
-    readings.push({ segments: decoded, raw: others.map(escapePercent) });
+  const known = new Set<string>();
+  for (const { text, decoding, reader } of readPath(path).list) {
+    // Segments are decoded here, and whoever decodes twice is no origin of documents.
+    if (decoding === 'part' || reader === READER.RARE) continue;
+    const parts = text === '/' ? [] : text.slice(1).split('/');
+    const escaped = decoding === 'all' ? parts.map(escapePercent) : parts;
+    const odd = text.includes('%') || /[\x80-\xff]/.test(text);
+    const segments = odd ? escaped.map(decodeOnce) : parts;
+    const key = segments.join('\0');
+    if (known.has(key)) continue;
+    known.add(key);
+    readings.push({ segments, raw: escaped, usual: reader === READER.USUAL });
+  }
   return readings;
 }
 
 /** What cannot be decoded stays as it was sent: a parameter that takes it is then refused. */
 function decodeOnce(text: string): string {
   return decodePercent(text) ?? text;
-}
-
-/** Bytes of UTF-8 as text; what is none stays as it is. */
-function decodePercentless(text: string): string {
-  return decodePercent(escapePercent(text)) ?? text;
 }
 
 /** So that what was decoded once is not decoded again. */

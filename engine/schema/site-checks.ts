@@ -68,7 +68,7 @@ export class SiteChecks implements RunSite {
     const controls = controlled ? this.beginControls(view, readings, hasBody) : null;
     const { found, missed } =
       matcher === undefined
-        ? { found: null, missed: readings }
+        ? { found: null, missed: readings.filter(({ usual }) => usual) }
         : findOperation(matcher, view.method, readings);
     const scope = scopes === undefined ? null : strictestScope(scopes, missed);
     // What some origin takes for an operation that is not declared is blocked like one.
@@ -148,8 +148,9 @@ function findOperation(
   for (const reading of readings) {
     const matches = matchesOf(matcher, method, reading);
     matches.forEach(take);
-    if (matches.length === 0) missed.push(reading);
-    else led.push(reading);
+    if (matches.length === 0) {
+      if (reading.usual) missed.push(reading);
+    } else led.push(reading);
   }
   if (operation === null) return { found: null, missed };
   if (missed.length > 0) {

@@ -101,7 +101,9 @@ const logOnlyUnderPath: Kind = (context) => {
   const match = context.dice.pick(context.matches);
   const scope = context.dice.below(2) === 0 ? scopeOf(match.request) : '/elsewhere';
   const override = { actionEnum: 'RULE_OVERRIDE_ACTION_LOG_ONLY', scope };
-  return upsert(`log only ${scope}`, context, match, override, ['SecRule REQUEST_FILENAME "@rx ^']);
+  return upsert(`log only ${scope}`, context, match, override, [
+    'SecRule REQUEST_PATHS_JOINED "@rx ',
+  ]);
 };
 
 const score: Kind = (context) => {

@@ -102,6 +102,10 @@ const spelled = (
     ['an escape does not count', '/%64eny/x', 403],
     ['dots do not lead past it', '/open/../deny/x', 403],
     ['dots do not lead out of a list that denies', '/deny/../open', 403],
+    ['what some origins take for a host does not lead past it', '//x/deny/x', 403],
+    ['nor do backslashes', '/\\x\\deny', 403],
+    ['nor does a parameter of a segment', '/x/..;/deny;y', 403],
+    ['nor does a script', '/index.php/deny', 403],
   ] as const
 ).map(([says, path, status]): ChainRow => {
   const denied: ChainExpected = { status, guards: ['ip deny'] };

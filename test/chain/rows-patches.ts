@@ -33,6 +33,11 @@ const patches: Readonly<Record<string, Patch>> = {
     match: { url: '/by-path/admin' },
     pass: { url: '/by-path' },
   },
+  exact: {
+    conditions: [{ in: 'path', is: '/by-exact/Login' }],
+    match: { url: '/by-exact/Login' },
+    pass: { url: '/by-exact' },
+  },
   argument: {
     conditions: [
       { in: 'path', begins: '/by-argument' },
@@ -109,6 +114,17 @@ const told: Readonly<Record<string, readonly Told[]>> = {
     ['two slashes do not lead past it', { path: '/by-path//admin' }, stopped],
     ['another path', { path: '/by-path/public' }, passed],
     ['its path in a query', { path: '/by-path/public?a=/by-path/admin' }, passed],
+  ],
+  exact: [
+    ['its path', { path: '/by-exact/Login' }, stopped],
+    ['a slash at its end does not lead past it', { path: '/by-exact/Login/' }, stopped],
+    ['nor does another case', { path: '/BY-EXACT/login' }, stopped],
+    ['nor does a parameter of a segment', { path: '/by-exact/Login;x=1' }, stopped],
+    ['nor what some origins take for a host', { path: '//x/by-exact/login' }, stopped],
+    ['nor do backslashes', { path: '/\\x\\by-exact\\login' }, stopped],
+    ['nor does a script', { path: '/index.php/by-exact/login' }, stopped],
+    ['a path below it', { path: '/by-exact/Login/x' }, passed],
+    ['a path that begins with it', { path: '/by-exact/Login-x' }, passed],
   ],
   argument: [
     ['its argument', { path: '/by-argument?cmd=start' }, stopped],

@@ -202,6 +202,7 @@ export const setRows: Readonly<Record<string, SetRow>> = {
       ['--bind-network yes', /bind/i],
       ['--crawlers challenge', /challengeCrawlers/],
       ['--exempt-path /up', /exemptPaths?/i],
+      ['--challenge-path /up', /challengePaths?/i],
       ['--trust office', /trusted/i],
     ],
     show: 'bot show asked',

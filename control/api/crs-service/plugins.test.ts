@@ -63,7 +63,7 @@ test('a bundled plugin is turned on, everywhere or under a path', async () => {
   const narrowed = { ...binding, id, pathPrefix: '/blog' };
   await ask('CrsService/UpsertPolicyExclusionPlugin', { binding: narrowed });
   const text = await seclang();
-  expect(text).toContain('SecRule REQUEST_FILENAME "@rx ^/blog(?:/|$)"');
+  expect(text).toContain('SecRule REQUEST_PATHS_JOINED "@rx \\A(?:/blog(?:/');
   expect(text).not.toMatch(/SecAction "id:\d+,[^\n]*crs_exclusions/);
   const listed = await ask('CrsService/ListPolicyExclusionPlugins', { policyId });
   expect(listed['items']).toMatchObject([{ id, pathPrefix: '/blog' }]);
@@ -95,7 +95,7 @@ test('a plugin that is not there is refused until it is imported', async () => {
   const order = [
     'Include plugins/phpbb-rule-exclusions/phpbb-rule-exclusions-config.conf',
     "setvar:'tx.guard-plugin_enabled=0'",
-    '"@rx ^/forum(?:/|$)"',
+    '"@rx \\A(?:/forum(?:/',
     'Include plugins/phpbb-rule-exclusions/phpbb-rule-exclusions-before.conf',
     'Include crs/rules/REQUEST-901',
   ].map((part) => text.indexOf(part));

@@ -37,6 +37,7 @@ const maskFields: MaskFields = {
     clearanceTtlSeconds: true,
     proofDifficulty: true,
     bindNetwork: true,
+    challengePaths: true,
     exemptPaths: true,
     exemptMethods: true,
     challengeCrawlers: true,

@@ -50,12 +50,22 @@ const numberFlags: readonly NumberFlag[] = [
 /** A list of the settings and its flag. */
 interface ListFlag {
   readonly name: string;
-  readonly key: 'exemptPath' | 'exemptMethod' | 'trust';
-  readonly field: 'exemptPaths' | 'exemptMethods' | 'trustedIpListIds';
+  readonly key: 'challengePath' | 'exemptPath' | 'exemptMethod' | 'trust';
+  readonly field: 'challengePaths' | 'exemptPaths' | 'exemptMethods' | 'trustedIpListIds';
   readonly flag: FlagDefinition;
 }
 
 const listFlags: readonly ListFlag[] = [
+  {
+    name: '--challenge-path',
+    key: 'challengePath',
+    field: 'challengePaths',
+    flag: {
+      flags: '--challenge-path <path>',
+      summary: 'challenges only under it; every path without one',
+      repeatable: true,
+    },
+  },
   {
     name: '--exempt-path',
     key: 'exemptPath',
@@ -186,6 +196,7 @@ function botTable(site: Site | undefined): Table {
     ['clearance', `${bot?.clearanceTtlSeconds ?? 0} s`],
     ['bound to network', bot?.bindNetwork === true ? 'yes' : 'no'],
     ['search engines', bot?.challengeCrawlers === true ? 'challenged' : 'pass'],
+    ['challenged paths', (bot?.challengePaths ?? []).join(' ') || 'every path'],
     ['exempt paths', (bot?.exemptPaths ?? []).join(' ')],
     ['exempt methods', (bot?.exemptMethods ?? []).join(' ')],
     ['trusted lists', (bot?.trustedIpListIds ?? []).join(' ')],

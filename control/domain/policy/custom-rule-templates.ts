@@ -23,10 +23,10 @@ export const customRuleTemplates: readonly RuleTemplate[] = [
     visualSpec: ({ path }) => ({
       conditions: [
         {
-          variable: 'REQUEST_FILENAME',
+          variable: 'REQUEST_PATHS',
           operator: 'beginsWith',
-          value: path,
-          transformations: ['urlDecodeUni', 'normalizePath', 'lowercase'],
+          value: (path ?? '').toLowerCase(),
+          transformations: ['lowercase'],
         },
       ],
       action: 'block',
@@ -64,10 +64,10 @@ export const customRuleTemplates: readonly RuleTemplate[] = [
     visualSpec: ({ path, networks }) => ({
       conditions: [
         {
-          variable: 'REQUEST_FILENAME',
+          variable: 'REQUEST_PATHS',
           operator: 'beginsWith',
-          value: path,
-          transformations: ['urlDecodeUni', 'normalizePath'],
+          value: (path ?? '').toLowerCase(),
+          transformations: ['lowercase'],
         },
         { variable: 'REMOTE_ADDR', operator: 'ipMatch', value: networks, negate: true },
       ],

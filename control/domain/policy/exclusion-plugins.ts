@@ -75,18 +75,21 @@ export function checkPathPrefix(path: string, field: string): void {
   throw invalidField(field, 'must be a path prefix that begins with a slash');
 }
 
-/** The condition for a path and what lies under it: `/api` does not match `/apix`. */
+/**
+ * The condition for a path and what lies under it: `/api` does not match `/apix`. It holds where
+ * all usual readings of the path agree, as an exclusion lets something pass; `negated` elsewhere.
+ */
 export function underPaths(paths: readonly string[], negated = false): string {
-  const patterns = paths.map((path) => {
-    const literal = path.replace(/\/+$/, '').replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-    return literal === '' ? '' : `${literal}(?:/|$)`;
-  });
+  const patterns = paths.map((path) =>
+    path.replace(/\/+$/, '').replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+  );
   const any = patterns.length === 1 ? (patterns[0] ?? '') : `(?:${patterns.join('|')})`;
-  return `SecRule REQUEST_FILENAME "${negated ? '!' : ''}@rx ^${any}"`;
+  const all = `\\A(?:${any}(?:/[^\\n]*)?\\n)+\\z`;
+  return `SecRule REQUEST_PATHS_JOINED "${negated ? '!' : ''}@rx ${all}"`;
 }
 
-/** Reads the path as the origin will: decoded, without dots. */
-export const pathTransformations = 't:none,t:urlDecodeUni,t:normalizePath';
+/** The readings of the path are decoded and without dots. */
+export const pathTransformations = 't:none';
 
 /** How the bindings of one plugin reach a ruleset. */
 export interface PluginUse {

@@ -28,10 +28,12 @@ const place = (variables: readonly string[], named = false, ...list: readonly st
   transformations: list,
 });
 
+// In every reading that an origin may have; `uri` is the target as it came.
+const pathPlace = place(['REQUEST_PATHS'], false, 'urlDecodeUni', 'normalizePath');
+
 const places: Readonly<Record<string, Place>> = {
   method: place(['REQUEST_METHOD']),
-  // Decoded as an origin reads it; `uri` is the target as it came.
-  path: place(['REQUEST_FILENAME'], false, 'urlDecodeUni', 'normalizePath'),
+  path: pathPlace,
   uri: place(['REQUEST_URI_RAW']),
   query: place(['QUERY_STRING']),
   arguments: place(['ARGS'], true),
@@ -77,11 +79,16 @@ function readCondition(value: unknown, at: string): PatchCondition {
   }
   const found = readPlaces(from, at);
   const ignoreCase = switchOf(from, 'ignoreCase', at);
-  const operand = readOperand(from, at, ignoreCase);
-  const negated = switchOf(from, 'not', at) ? '!' : '';
   const asked = readTransformations(from['transformations'], `${at}.transformations`);
-  const usual = [...new Set(found.flatMap(({ transformations }) => transformations))];
-  const lowered = ignoreCase && from['matches'] === undefined ? ['lowercase'] : [];
+  const onPath = found.includes(pathPlace);
+  // Origins answer paths in any case.
+  const folds = ignoreCase || onPath;
+  const operand = readOperand(from, at, folds, onPath);
+  const negated = switchOf(from, 'not', at) ? '!' : '';
+  // The readings of a path are decoded; what else is looked at with it is not.
+  const mixed = found.some((one) => one !== pathPlace);
+  const usual = mixed ? [...new Set(found.flatMap(({ transformations }) => transformations))] : [];
+  const lowered = folds && from['matches'] === undefined ? ['lowercase'] : [];
   return {
     text: `SecRule ${targetsOf(found, from, at)} "${negated}${operand}"`,
     transformations: ['none', ...(asked ?? usual), ...lowered].map((one) => `t:${one}`).join(','),
@@ -110,7 +117,7 @@ function targetsOf(found: readonly Place[], from: PatchObject, at: string): stri
   return found.flatMap(({ variables }) => variables.map((one) => `${one}:${name}`)).join('|');
 }
 
-function readOperand(from: PatchObject, at: string, ignoreCase: boolean): string {
+function readOperand(from: PatchObject, at: string, ignoreCase: boolean, onPath: boolean): string {
   const asked = Object.keys(operators).filter((name) => Object.hasOwn(from, name));
   const [name = ''] = asked;
   if (asked.length !== 1) {
@@ -128,7 +135,9 @@ function readOperand(from: PatchObject, at: string, ignoreCase: boolean): string
     if (problem !== null) throw invalidField(`${at}.${name}`, `the pattern ${problem}`);
     return writeOperand('rx', ignoreCase ? `(?i)${value}` : value, `${at}.matches`);
   }
-  const text = ignoreCase ? value.toLowerCase() : value;
+  const lower = ignoreCase ? value.replace(/[A-Z]+/g, (one) => one.toLowerCase()) : value;
+  // A path is also looked at without the slash at its end.
+  const text = onPath && name === 'is' ? lower.replace(/(.)\/+$/, '$1') : lower;
   return writeOperand(operators[name] ?? '', text, `${at}.${name}`);
 }
 

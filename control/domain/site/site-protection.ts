@@ -26,7 +26,7 @@ export interface BotSurroundings {
 
 type TlsJson = NonNullable<SiteJson['tls']>;
 
-const exemptPathsMax = 100;
+const botPathsMax = 100;
 const exemptMethodsMax = 16;
 const trustedListsMax = 100;
 
@@ -90,6 +90,14 @@ function eachHost(site: SiteJson, visit: (host: string, field: string) => void):
   (site.aliases ?? []).forEach((alias, at) => visit(alias, `site.aliases[${at}]`));
 }
 
+function checkBotPaths(paths: readonly string[], at: string): void {
+  if (paths.length > botPathsMax) throw invalidField(at, `has at most ${botPathsMax} entries`);
+  paths.forEach((path, index) => {
+    if (/^\/[^\s?#]{0,1023}$/.test(path)) return;
+    throw invalidField(`${at}[${index}]`, 'must be a path that begins with a slash');
+  });
+}
+
 /** The bot settings with standard values. Errors: invalid_argument naming the field. */
 export function checkBotProtection(
   bot: BotProtectionConfigJson | undefined,
@@ -105,14 +113,8 @@ export function checkBotProtection(
   const ttl = within('challengeTtlSeconds', bot.challengeTtlSeconds, 30, 600);
   const clearance = within('clearanceTtlSeconds', bot.clearanceTtlSeconds, 300, 86_400);
   const difficulty = within('proofDifficulty', bot.proofDifficulty, 12, 24);
-  const exemptPaths = bot.exemptPaths ?? [];
-  if (exemptPaths.length > exemptPathsMax) {
-    throw invalidField(`${at}.exemptPaths`, `has at most ${exemptPathsMax} entries`);
-  }
-  exemptPaths.forEach((path, index) => {
-    if (/^\/[^\s?#]{0,1023}$/.test(path)) return;
-    throw invalidField(`${at}.exemptPaths[${index}]`, 'must be a path that begins with a slash');
-  });
+  checkBotPaths(bot.exemptPaths ?? [], `${at}.exemptPaths`);
+  checkBotPaths(bot.challengePaths ?? [], `${at}.challengePaths`);
   const exemptMethods = bot.exemptMethods ?? [];
   if (exemptMethods.length > exemptMethodsMax) {
     throw invalidField(`${at}.exemptMethods`, `has at most ${exemptMethodsMax} entries`);

@@ -31,6 +31,7 @@ export function toRuntimeBot({
     clearanceTtlSeconds: bot.clearanceTtlSeconds ?? 0,
     proofDifficulty: bot.proofDifficulty ?? 0,
     bindNetwork: bot.bindNetwork ?? false,
+    challengePaths: [...(bot.challengePaths ?? [])],
     exemptPaths: [...(bot.exemptPaths ?? [])],
     exemptMethods: [...(bot.exemptMethods ?? [])],
     trustedIpListIds: [...(bot.trustedIpListIds ?? [])],

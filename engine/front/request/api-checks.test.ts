@@ -80,7 +80,12 @@ const rows: readonly Row[] = [
   { says: 'a slash to some origins', path: '/files/a%2Fb', status: 403, undeclared: 'block' },
   { says: 'dots to some origins', path: '/files/..%2Fx', status: 403, undeclared: 'block' },
   { says: 'a way around', path: '/admin/../files/a', status: 403, undeclared: 'block' },
-  { says: 'slashes that are too many', path: '//files/./a', status: 200, undeclared: 'block' },
+  { says: 'slashes that are too many', path: '/files//./a', status: 200, undeclared: 'block' },
+  { says: 'a host to some origins', path: '//files/a', status: 403, undeclared: 'block' },
+  { says: 'an operation after what some take for a host', path: '//x/users/x', status: 403 },
+  { says: 'the same with backslashes', path: '/\\x\\users\\x', status: 403 },
+  { says: 'an operation that a script is given', path: '/index.php/users/x', status: 403 },
+  { says: 'an operation in other case, after a parameter', path: '/;a/USERS/x', status: 403 },
   { says: 'a parameter of a segment', path: '/files/a;v=1', status: 200, undeclared: 'block' },
   { says: 'no method, blocked', method: 'PUT', path: '/users', status: 403, undeclared: 'block' },
   {

@@ -25,6 +25,8 @@ import {
 import { cookieOf, readPage, solve } from '../../../test/support/challenge-solver.ts';
 
 const html = 'Accept: text/html';
+const asked = 'deny bot_challenge_required 403';
+const preflight = ['Origin: https://x.example', 'Access-Control-Request-Method: PUT'];
 
 describe('who is asked', () => {
   const list = create(RuntimeIpListSchema, { id: 'l', ipv4: Uint8Array.of(192, 0, 2, 0, 24) });
@@ -58,6 +60,68 @@ describe('who is asked', () => {
       { exemptPaths: ['/api'] },
       { target: '/x/../api' },
       'deny bot_challenge_required 403',
+    ],
+    [
+      'a path that some origins take for a host',
+      { exemptPaths: ['/api'] },
+      { target: '//api/x' },
+      'deny bot_challenge_required 403',
+    ],
+    ['a path that is challenged', { challengePaths: ['/login'] }, { target: '/Login/x' }, asked],
+    ['another path', { challengePaths: ['/login'] }, { target: '/logins' }, ''],
+    ...[
+      '//x/login',
+      '/%6cogin',
+      '/x/../login',
+      '/x/..;/login',
+      '/\\x\\login',
+      '/index.php/login',
+    ].map(
+      (target) =>
+        [`a spelling of it: ${target}`, { challengePaths: ['/login'] }, { target }, asked] as const,
+    ),
+    [
+      'an exempt path under a challenged one',
+      { challengePaths: ['/login'], exemptPaths: ['/login/status'] },
+      { target: '/login/status' },
+      '',
+    ],
+    ['robots.txt', {}, { target: '/robots.txt' }, ''],
+    ['the icon of a site', {}, { method: 'HEAD', target: '/favicon.ico' }, ''],
+    ['the proof of a certificate', {}, { target: '/.well-known/acme-challenge/a_B-9' }, ''],
+    ...[
+      ...[
+        '/robots.txt/x',
+        '/robots.txt;x',
+        '//robots.txt',
+        '/robots.txt?r=/admin',
+        '/x/robots.txt',
+      ],
+      ...['/.well-known/acme-challenge/../../admin', '/.well-known/acme-challenge/a/b'],
+      ...['/.well-known/acme-challenge/%2e%2e', '/.well-known/other', '/ROBOTS.TXT'],
+    ].map((target) => [`not for machines: ${target}`, {}, { target }, asked] as const),
+    ['robots.txt, posted', {}, { method: 'POST', target: '/robots.txt' }, asked],
+    ['robots.txt with a body', {}, { target: '/robots.txt', fields: ['Content-Length: 3'] }, asked],
+    ['a preflight', {}, { method: 'OPTIONS', fields: preflight }, ''],
+    ['OPTIONS without what makes a preflight', {}, { method: 'OPTIONS' }, asked],
+    [
+      'OPTIONS without an origin',
+      {},
+      { method: 'OPTIONS', fields: ['Access-Control-Request-Method: PUT'] },
+      asked,
+    ],
+    ['the fields of a preflight in a GET', {}, { fields: preflight }, asked],
+    [
+      'a preflight with a body',
+      {},
+      { method: 'OPTIONS', fields: [...preflight, 'Transfer-Encoding: chunked'] },
+      asked,
+    ],
+    [
+      'a preflight that some frameworks take for another method',
+      {},
+      { method: 'OPTIONS', fields: [...preflight, 'X-HTTP-Method-Override: POST'] },
+      asked,
     ],
     ['every path exempt', { exemptPaths: [''] }, { target: '/x' }, ''],
     ['an exempt method', { exemptMethods: ['OPTIONS'] }, { method: 'OPTIONS' }, ''],

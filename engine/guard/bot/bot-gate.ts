@@ -17,6 +17,7 @@ import { ownPrefix, readQuery } from './own-paths.ts';
 import { ownVerdict } from './own-verdicts.ts';
 import { checkScript, checkStyle, solveScript } from './page-assets.ts';
 import { tonesFile } from './tones.ts';
+import { isUnsolvable } from './unsolvable.ts';
 
 /** The gate of a site; without one, what answers challenges of its rate limits. */
 export const botGate: GuardKind = {
@@ -45,6 +46,7 @@ class BotGate implements Guard {
     if (view.path.startsWith(ownPrefix)) return this.answer(view);
     const { gate, bot } = this;
     if (gate === null || bot === null || isExempt(bot, view)) return null;
+    if (!isAsked(bot, view) || isUnsolvable(view)) return null;
     const shown = this.desk.shown(gate, view);
     if (shown.valid) return null;
     const crawler = bot.challengeCrawlers ? 'none' : (this.crawlers?.check(view) ?? 'none');
@@ -58,6 +60,8 @@ class BotGate implements Guard {
     const { gate, bot } = this;
     if (gate === null || bot === null) return 'no gate';
     if (isExempt(bot, view)) return 'exempt';
+    if (!isAsked(bot, view)) return 'a path without a challenge';
+    if (isUnsolvable(view)) return 'a request that cannot solve a challenge';
     return this.desk.shown(gate, view).valid ? 'cleared' : 'no valid clearance';
   }
 
@@ -114,6 +118,11 @@ function asset(contentType: string, body: Buffer): GuardVerdict {
     headers: pageFields,
     page: { contentType, body },
   };
+}
+
+/** What asks goes by any reading of the path. */
+function isAsked({ challengePaths = [] }: BotConfig, view: RequestView): boolean {
+  return challengePaths.length === 0 || challengePaths.some((path) => view.isUnder(path, true));
 }
 
 /** What allows needs all readings of the path to agree. */

@@ -5,6 +5,7 @@
 
 import { SPAN } from '../../contract/message.ts';
 import { hexValue } from '../../../base/hex-value.ts';
+import { isPlainPath, READER, readPath } from '../../../base/path-readings.ts';
 import { readArguments } from '../features/bodies/arguments.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { type SourceId, SOURCE, type ValueTable } from '../transaction/values.ts';
@@ -21,8 +22,8 @@ const BACKSLASH = 0x5c;
 /**
  * Fills the values of phase 1; call once, right after `tx.begin`. Rows: REQUEST_LINE, METHOD,
  * PROTOCOL, URI, URI_RAW, FILENAME, BASENAME, QUERY_STRING, headers, cookies and ARGS_GET; only
- * ARGS, FILENAME and BASENAME are decoded. Cost: one copy of the head, two passes over target and
- * cookies.
+ * ARGS, FILENAME and BASENAME are decoded. Readings of the path where rules ask for them. Cost: one
+ * copy of the head, two passes over target and cookies.
  */
 export function loadRequestHead(tx: Transaction): void {
   const { bytes, spans } = tx.request.head;
@@ -111,7 +112,32 @@ function addTarget(tx: Transaction, start: number, end: number): void {
   addScalar(values, SOURCE.requestFilename, file, fileEnd);
   addScalar(values, SOURCE.requestBasename, slash + 1, fileEnd);
   addScalar(values, SOURCE.queryString, queryStart, stop);
+  if (tx.settings.pathReadings) addPathReadings(values, path, pathEnd);
   readArguments(tx, SOURCE.argGet, queryStart, stop, tx.settings.argumentSeparator);
+}
+
+/** One row in place for a path that all origins read alike. */
+function addPathReadings(values: ValueTable, start: number, end: number): void {
+  const path = values.slab.latin1Slice(start, end) || '/';
+  if (isPlainPath(path) && end > start) {
+    addScalar(values, SOURCE.requestPath, start, end);
+    if (end > start + 1 && path.endsWith('/')) {
+      addScalar(values, SOURCE.requestPath, start, end - 1);
+    }
+    values.addText(SOURCE.requestPathsJoined, '', `${path}\n`);
+    return;
+  }
+  const { list, complete } = readPath(path);
+  const found = new Set<string>();
+  for (const { text } of list) {
+    found.add(text);
+    if (text.length > 1 && text.endsWith('/')) found.add(text.slice(0, -1));
+  }
+  for (const text of found) values.addText(SOURCE.requestPath, '', text);
+  const usual = list.filter(({ reader }) => reader === READER.USUAL).map(({ text }) => text);
+  // What is not listed may lie anywhere.
+  const all = complete ? usual : [...usual, ''];
+  values.addText(SOURCE.requestPathsJoined, '', all.map((text) => `${text}\n`).join(''));
 }
 
 /** Writes [start, end) with its %XX decoded to the end of the slab; returns where it begins. */

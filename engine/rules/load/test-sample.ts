@@ -34,6 +34,7 @@ export const sampleSettings: ProgramSettings = {
   responseBodyMimeTypes: ['text/html'],
   argumentsMax: 1000,
   argumentSeparator: '&',
+  pathReadings: true,
   jsonDepthMax: 100,
   uploadFilesMax: 100,
   collectionTimeoutSeconds: 3600,

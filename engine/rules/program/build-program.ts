@@ -12,7 +12,9 @@ import type {
   ProgramSettings,
   RemovedRule,
   Rule,
+  Target,
 } from '../transaction/types.ts';
+import { SOURCE } from '../transaction/values.ts';
 import { createDiagnostics, hasErrors, type Diagnostic } from '../language/diagnostic.ts';
 import type { Token } from '../language/ast.ts';
 import type { SourceSet } from '../language/include.ts';
@@ -103,7 +105,13 @@ function* linkItems(
     const name = String(first.id);
     if (first.id > 0 && skips.has(name)) phases[first.phase]?.push({ kind: 'marker', name });
   }
-  return { settings, phases, rules, removed };
+  const pathReadings = rules.some(({ targets }) => targets.some(isPathReading));
+  return { settings: { ...settings, pathReadings }, phases, rules, removed };
+}
+
+function isPathReading({ variable }: Target): boolean {
+  const sources: readonly number[] = variable.rows?.sources ?? [];
+  return sources.includes(SOURCE.requestPath) || sources.includes(SOURCE.requestPathsJoined);
 }
 
 /** The first link of a rule that never runs; null where it does not link, which is no error. */

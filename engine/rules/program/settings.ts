@@ -29,6 +29,7 @@ export const defaultSettings: ProgramSettings = {
   responseBodyMimeTypes: ['text/plain', 'text/html'],
   argumentsMax: 1000,
   argumentSeparator: '&',
+  pathReadings: false,
   jsonDepthMax: 10_000,
   uploadFilesMax: 100,
   collectionTimeoutSeconds: 3600,

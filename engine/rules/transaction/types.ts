@@ -341,6 +341,8 @@ export interface ProgramSettings {
   readonly responseBodyMimeTypes: readonly string[];
   readonly argumentsMax: number;
   readonly argumentSeparator: string;
+  /** Rules look at the readings of the path. */
+  readonly pathReadings: boolean;
   readonly jsonDepthMax: number;
   readonly uploadFilesMax: number;
   readonly collectionTimeoutSeconds: number;

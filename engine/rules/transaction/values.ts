@@ -35,10 +35,14 @@ export const SOURCE = {
   responseBody: 18,
   /** Path part matched values: key = parameter name. */
   argPath: 19,
+  /** A reading of the path; only where the program asks for it. */
+  requestPath: 20,
+  /** The usual readings of the path, each ended by a line feed. */
+  requestPathsJoined: 21,
 } as const;
 
 /** Number of sources; ids are below it. */
-export const sourceCount = 20;
+export const sourceCount = 22;
 /** Names one source. */
 export type SourceId = (typeof SOURCE)[keyof typeof SOURCE];
 

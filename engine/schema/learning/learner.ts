@@ -43,8 +43,8 @@ export class SiteLearning {
     const matcher = this.hosts.get(view.host);
     if (matcher === undefined) return null;
     const found = new Set<FieldCounts | null>();
-    for (const { segments } of pathReadings(view.path)) {
-      found.add(countsAt(matcher, view.method, segments));
+    for (const { segments, usual } of pathReadings(view.path)) {
+      if (usual) found.add(countsAt(matcher, view.method, segments));
     }
     const [counts = null] = [...found].filter((one) => one !== null);
     if (counts === null) return null;

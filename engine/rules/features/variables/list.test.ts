@@ -63,6 +63,8 @@ describe('request', () => {
     ['REQUEST_URI', ['/one/t%3fo/a.php?q=1&Q=2']],
     ['REQUEST_FILENAME', ['/one/t?o/a.php']],
     ['REQUEST_BASENAME', ['a.php']],
+    ['REQUEST_PATHS', ['/one/t%3fo/a.php', '/one/t?o/a.php']],
+    ['REQUEST_PATHS_JOINED', ['/one/t%3fo/a.php\n/one/t?o/a.php\n']],
     ['PATH_INFO', ['/one/t?o/a.php']],
     ['QUERY_STRING', ['q=1&Q=2']],
     ['AUTH_TYPE', ['Basic']],

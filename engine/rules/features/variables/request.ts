@@ -11,6 +11,8 @@ function named(name: string, summary: string, example: string) {
   return { name, summary, example };
 }
 
+const ownSource = 'own; base/path-readings.ts';
+
 /** In the order of the message, then what is derived from it. */
 export const requestVariables: readonly VariableDefinition[] = [
   rowScalar(
@@ -60,6 +62,28 @@ export const requestVariables: readonly VariableDefinition[] = [
       'SecRule REQUEST_BASENAME "@streq login.php"',
     ),
     SOURCE.requestBasename,
+  ),
+  rowCollection(
+    {
+      ...named(
+        'REQUEST_PATHS',
+        'The path in every reading that an origin may have, also without the slash at its end.',
+        'SecRule REQUEST_PATHS "@streq /api/login" "t:none,t:lowercase"',
+      ),
+      source: ownSource,
+    },
+    [SOURCE.requestPath],
+  ),
+  rowScalar(
+    {
+      ...named(
+        'REQUEST_PATHS_JOINED',
+        'The usual readings of the path, each ended by a line feed: for what all must match.',
+        'SecRule REQUEST_PATHS_JOINED "@rx \\A(?:/api(?:/[^\\n]*)?\\n)+\\z"',
+      ),
+      source: ownSource,
+    },
+    SOURCE.requestPathsJoined,
   ),
   rowScalar(
     named(
