@@ -1,5 +1,6 @@
 /** Owns the control process: flags in, signals, the channel to the supervisor. */
 
+import { evidenceKeysVariable, readEvidenceKeys } from './observe/evidence/evidence-keyring.ts';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { toAppError } from '../base/errors.ts';
@@ -65,6 +66,7 @@ async function main(): Promise<void> {
     ...(scrapers === undefined ? {} : { metrics: readAddress(scrapers, '--metrics-listen') }),
     otlp: readOtlpSettings(process.env),
     clickhouse: readClickhouseOption(process.env[clickhouseVariable] ?? ''),
+    ...readEvidenceKeys(process.env[evidenceKeysVariable]),
     logger,
   });
   const { passwordFile, firstStart } = control;

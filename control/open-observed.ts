@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
+import { toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { ApiParts } from './api/context.ts';
 import { InventoryCounts } from './api/telemetry/inventory-counts.ts';
@@ -14,8 +15,11 @@ import { openCounterStore } from './observe/counter-store.ts';
 import { startRetention } from './observe/event-retention.ts';
 import type { KeptSince } from './observe/event-store.ts';
 import { openEventStore } from './observe/events/embedded-events.ts';
+import { openEvidenceKeys } from './observe/evidence/evidence-keyring.ts';
 import { openEvidenceStore, type EvidenceStore } from './observe/evidence/evidence-store.ts';
 import { evidenceOfEvent } from './observe/evidence/evidence-summary.ts';
+import { sealEarlier } from './observe/evidence/seal-earlier.ts';
+import { sealedKv } from './observe/evidence/sealed-kv.ts';
 import { defaultTenantId } from './domain/records.ts';
 import { logEmergencyId } from './domain/settings/log-policy.ts';
 import { openNodeLoadStore } from './observe/node-load.ts';
@@ -60,6 +64,8 @@ export interface OutsideSystems {
   readonly otlp?: OtlpSettings | null;
   /** Keeps the events instead of this one. */
   readonly clickhouse?: ClickhouseAddress | null;
+  /** File of the keys of evidence; default: beside the folder of the evidence. */
+  readonly evidenceKeys?: string;
 }
 
 /** `version` is that of the product. Errors: AppError of stores that cannot be opened. */
@@ -68,7 +74,7 @@ export function openObserved(
   store: Store,
   logger: Logger,
   version: string,
-  { otlp: settings = null, clickhouse = null }: OutsideSystems,
+  { otlp: settings = null, clickhouse = null, evidenceKeys }: OutsideSystems,
 ): Observed {
   const folder = join(dataFolder, 'events');
   const kv = openLogs(folder, logger);
@@ -76,7 +82,9 @@ export function openObserved(
     clickhouse === null
       ? openEventStore(kv, folder)
       : openClickhouseEvents({ address: clickhouse, kv, logger });
-  const evidence = openEvidence(join(dataFolder, 'evidence'), logger);
+  const keyFile = evidenceKeys ?? join(dataFolder, 'evidence-keys.json');
+  const kept = openEvidence(join(dataFolder, 'evidence'), keyFile, logger);
+  const { evidence } = kept;
   const clock = systemClock;
   const findEvidence = evidenceFinder(store, evidence);
   const siem = startSiemExports({ store, clock, logger, version, findEvidence });
@@ -93,6 +101,7 @@ export function openObserved(
     await samples.forget(systemClock.nowMs() - observationLimits.detectionKeptMs);
     await counters.forgetLearned();
     await forgetEvidence(store, evidence);
+    kept.rotate();
     // Last: what keeps events may be away.
     await events.forget(since);
   };
@@ -129,14 +138,52 @@ export function openObserved(
       await storage.close();
       await samples.settled();
       await events.close();
-      await evidence.close();
+      await kept.close();
     },
   };
 }
 
+/** Evidence on disk, encrypted. */
+interface KeptEvidence {
+  readonly evidence: EvidenceStore;
+  /** Takes a new key when it is time. */
+  rotate(): void;
+  close(): Promise<void>;
+}
+
 /** Nodes give up what is acknowledged, so that it must be on disk then. */
-function openEvidence(folder: string, logger: Logger): EvidenceStore {
-  return openEvidenceStore(openLogs(folder, logger, true), systemClock);
+function openEvidence(folder: string, keyFile: string, logger: Logger): KeptEvidence {
+  const kv = openLogs(folder, logger, true);
+  const keys = openEvidenceKeys(keyFile, systemClock, logger);
+  const sealed = sealedKv(kv, keys);
+  const stopping = new AbortController();
+  const sealing = sealEarlier(kv, sealed, stopping.signal).then(
+    (count) => {
+      if (count > 0) logger.info('evidence of an earlier release is encrypted now', { count });
+    },
+    (error: unknown) => {
+      logger.warn('evidence of an earlier release is not encrypted yet; see the next start', {
+        reason: toAppError(error).message,
+      });
+    },
+  );
+  const evidence = openEvidenceStore(sealed, systemClock);
+  return {
+    evidence,
+    rotate: () => {
+      try {
+        keys.rotate();
+      } catch (error) {
+        const { message: reason } = toAppError(error);
+        logger.warn('no new key of evidence; the present one stays in use', { reason });
+      }
+    },
+    close: async () => {
+      stopping.abort();
+      await sealing;
+      await evidence.close();
+    },
+  };
 }
 
 /** Removes evidence past its days, and bodies whose rest never came. */

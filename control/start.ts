@@ -68,6 +68,8 @@ export interface ControlOptions {
   readonly otlp?: OtlpSettings | null;
   /** Where events are kept; absent or null: here. */
   readonly clickhouse?: ClickhouseAddress | null;
+  /** File of the keys of evidence; default: in the data folder. */
+  readonly evidenceKeys?: string;
   /** Bounds of fetching IP lists and geo databases where they differ. */
   readonly fetchLimits?: Partial<OutgoingLimits>;
   /** How alerts are evaluated and sent where it differs; tests set it. */

@@ -115,6 +115,21 @@ export const evidenceStoreLimits = {
   sameRequestIdMax: 100,
 } as const;
 
+/** Keys that evidence is encrypted with. */
+export const evidenceKeyLimits = {
+  /** AES-256. */
+  keyBytes: 32,
+  /** Age at which a new key is taken: random nonces of one key must not meet (NIST SP 800-38D). */
+  rotateAfterMs: 30 * 24 * 3_600_000,
+  /** How long a key is kept after its last use; evidence is kept for a year at most. */
+  keptAfterMs: 367 * 24 * 3_600_000,
+  /** Keys in the file; more than a year of them. */
+  keysMax: 16,
+  /** Values, and about their bytes, that one write encrypts of what was kept in clear. */
+  sealedAtOnce: 200,
+  sealedBytesAtOnce: 4 * 1024 * 1024,
+} as const;
+
 /** How the fill of the log store is measured and judged. */
 export const storageHealthLimits = {
   /** Interval of measurements, and of the samples that are kept. */

@@ -10,6 +10,12 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const useKey = `u${separator}bytes`;
 
+/**
+ * First parts of the keys under which content lies: metadata, header fields, answers and bodies.
+ * Others hold ids and counts only.
+ */
+export const contentPrefixes: ReadonlySet<string> = new Set(['m', 'h', 'a', 'ab', 'b']);
+
 /** What is kept of one request beside its header fields and body. */
 export interface StoredMetadata {
   /** Of all that is kept of it. */

@@ -33,6 +33,7 @@ import {
   type UploadState,
   type Uploads,
 } from './evidence-uploads.ts';
+import { sealBytes } from './evidence-label.ts';
 import { recordOfValue, type EvidenceOwner, type KeptRecord } from './evidence-records.ts';
 import { PartialEvidence, type PartialBounds } from './partial-evidence.ts';
 import { keepRecords, type RecordsState } from './record-uploads.ts';
@@ -226,7 +227,7 @@ function forgetSome(writer: KvWriter, end: string): number {
     if (value === undefined) continue;
     const kept = recordOfValue(value);
     const stored = kept === null ? metadataOfValue(value) : null;
-    freed += stored?.bytes ?? value.length;
+    freed += stored?.bytes ?? value.length + sealBytes;
     writer.remove(entry.key);
     const requestId = kept?.record.requestId ?? stored?.metadata.requestId ?? '';
     writer.remove(key('r', requestId, id));

@@ -19,6 +19,7 @@ import {
   readUse,
   type StoredMetadata,
 } from './evidence-keys.ts';
+import { isMissing, sealBytes } from './evidence-label.ts';
 import { writePieces, type PartialEvidence, type UploadClaim } from './partial-evidence.ts';
 
 /** What is kept of an answer, its body apart. */
@@ -147,6 +148,7 @@ function knownState({ writer, partials }: Uploads, evidence: NewEvidence): Uploa
     return { kind: 'refused', reason: 'evidenceId: was announced with other content' };
   }
   if (value === undefined) return null;
+  if (isMissing(value)) return { kind: 'stored', rejected: false };
   // Written again, so that the answer waits for the disk where the first write still does.
   writer.put(key('m', evidenceId), value);
   return { kind: 'stored', rejected: false };
@@ -168,7 +170,8 @@ function faultOfPart(
 /** Whether there is room for evidence and `more` bytes of its body that are not counted yet. */
 function fits({ writer, quota }: Uploads, evidence: NewEvidence, more: number) {
   const { metadata, headers, answer, answerBody } = evidence;
-  const about = JSON.stringify(metadata).length + JSON.stringify([headers, answer]).length;
+  const about =
+    sealBytes + JSON.stringify(metadata).length + JSON.stringify([headers, answer]).length;
   return readUse(writer) + about + answerBody.length + more <= quota;
 }
 
@@ -193,7 +196,7 @@ function keep(
   const answered = answer === null ? null : encode(answer);
   const heads = (headers.length > 0 ? fields.length : 0) + (answered?.length ?? 0);
   const content = heads + answerBody.length;
-  const own = JSON.stringify(metadata).length + content;
+  const own = JSON.stringify(metadata).length + content + sealBytes;
   const stored: StoredMetadata = { bytes: own + bodyBytes, metadata, digest };
   writer.put(key('m', evidenceId), encode(stored));
   writer.put(key('r', metadata.requestId ?? '', evidenceId), new Uint8Array());

@@ -11,6 +11,7 @@ import {
   withoutContent,
   type EvidenceOwner,
 } from './evidence-records.ts';
+import { isMissing, sealBytes } from './evidence-label.ts';
 import type { Uploads } from './evidence-uploads.ts';
 
 /** What became of records. */
@@ -45,14 +46,14 @@ export function keepRecords(
       used = readUse(writer);
     }
     let value = valueOfRecord(owner, read.bytes);
-    if (used + added + value.length > quota) {
+    if (used + added + value.length + sealBytes > quota) {
       rejected++;
       if (used + added > quota * 1.05) continue;
       value = valueOfRecord(owner, withoutContent(read));
     }
     writer.put(key('m', id), value);
     writer.put(key('r', requestId, id), nothing);
-    added += value.length;
+    added += value.length + sealBytes;
   }
   if (added > 0) addUse(writer, added);
   return { refused, rejected };
@@ -75,6 +76,7 @@ function knownRecord(
   if (keeper !== agentId) return 'refused';
   const bare = kept?.record.lack === 'quota';
   if (kept !== null && !bare && Buffer.compare(kept.bytes, bytes) !== 0) return 'refused';
+  if (kept === null && isMissing(value)) return 'kept';
   // Written again, so that the answer waits for the disk where the first write still does.
   writer.put(at, value);
   return 'kept';
