@@ -26,7 +26,7 @@ export function describeEvidence(record: DescribedEvidence, fields: readonly Evi
     bodyCapturedBytes: BigInt(body.length),
     headerTruncated: headers.length < headerBytes,
     bodyTruncated: body.length < bodyBytes,
-    unavailableReason: lack,
+    unavailableReason: lack === '' ? emptyReason(record) : lack,
     requestId: record.requestId,
     siteId: record.siteId,
     reason: record.reason,
@@ -40,6 +40,13 @@ export function describeEvidence(record: DescribedEvidence, fields: readonly Evi
     httpVersion: record.httpVersion,
     contentLength: /^\d{1,15}$/.test(length) ? BigInt(length) : 0n,
   };
+}
+
+/** Why a record that lacks nothing by itself holds nothing; '' where it holds something. */
+function emptyReason({ headers, headerBytes, body, bodyBytes }: DescribedEvidence): string {
+  if (headers.length + body.length > 0) return '';
+  // A head that could not be read at all has no fields; a first field may be longer than the bound.
+  return headerBytes + bodyBytes === 0 ? 'nothing_read' : 'too_large';
 }
 
 /** Header fields of lines as they came; a line that continues the one before belongs to it. */

@@ -1,6 +1,5 @@
 /** Owns the control process: flags in, signals, the channel to the supervisor. */
 
-import { evidenceKeysVariable, readEvidenceKeys } from './observe/evidence/evidence-keyring.ts';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { toAppError } from '../base/errors.ts';
@@ -12,6 +11,7 @@ import {
   clickhouseVariable,
   readClickhouseOption,
 } from './observe/clickhouse/clickhouse-option.ts';
+import { evidenceKeysVariable, readEvidenceKeys } from './observe/evidence/evidence-keyring.ts';
 import { startControl, type Control } from './start.ts';
 
 const usage =

@@ -13,7 +13,7 @@ import { openClickhouseEvents } from './observe/clickhouse/clickhouse-events.ts'
 import type { ClickhouseAddress } from './observe/clickhouse/clickhouse-option.ts';
 import { openCounterStore } from './observe/counter-store.ts';
 import { startRetention } from './observe/event-retention.ts';
-import type { KeptSince } from './observe/event-store.ts';
+import type { EventStore, KeptSince } from './observe/event-store.ts';
 import { openEventStore } from './observe/events/embedded-events.ts';
 import { openEvidenceKeys } from './observe/evidence/evidence-keyring.ts';
 import { openEvidenceStore, type EvidenceStore } from './observe/evidence/evidence-store.ts';
@@ -78,13 +78,8 @@ export function openObserved(
 ): Observed {
   const folder = join(dataFolder, 'events');
   const kv = openLogs(folder, logger);
-  const events =
-    clickhouse === null
-      ? openEventStore(kv, folder)
-      : openClickhouseEvents({ address: clickhouse, kv, logger });
-  const keyFile = evidenceKeys ?? join(dataFolder, 'evidence-keys.json');
-  const kept = openEvidence(join(dataFolder, 'evidence'), keyFile, logger);
-  const { evidence } = kept;
+  const events = openEvents(kv, folder, clickhouse, logger);
+  const { evidence, ...kept } = openEvidence(dataFolder, evidenceKeys, logger);
   const clock = systemClock;
   const findEvidence = evidenceFinder(store, evidence);
   const siem = startSiemExports({ store, clock, logger, version, findEvidence });
@@ -143,6 +138,17 @@ export function openObserved(
   };
 }
 
+function openEvents(
+  kv: Kv,
+  folder: string,
+  address: ClickhouseAddress | null,
+  logger: Logger,
+): EventStore {
+  return address === null
+    ? openEventStore(kv, folder)
+    : openClickhouseEvents({ address, kv, logger });
+}
+
 /** Evidence on disk, encrypted. */
 interface KeptEvidence {
   readonly evidence: EvidenceStore;
@@ -152,8 +158,13 @@ interface KeptEvidence {
 }
 
 /** Nodes give up what is acknowledged, so that it must be on disk then. */
-function openEvidence(folder: string, keyFile: string, logger: Logger): KeptEvidence {
-  const kv = openLogs(folder, logger, true);
+function openEvidence(
+  dataFolder: string,
+  evidenceKeys: string | undefined,
+  logger: Logger,
+): KeptEvidence {
+  const kv = openLogs(join(dataFolder, 'evidence'), logger, true);
+  const keyFile = evidenceKeys ?? join(dataFolder, 'evidence-keys.json');
   const keys = openEvidenceKeys(keyFile, systemClock, logger);
   const sealed = sealedKv(kv, keys);
   const stopping = new AbortController();
@@ -199,17 +210,12 @@ function evidenceFinder(store: Store, evidence: EvidenceStore): FindEvidence {
   return ({ requestId, siteId, tenantId, receivedAtMs }) => {
     const event = { requestId, siteId, tenantId };
     const occurredAt = new Date(receivedAtMs).toISOString();
-    const found = evidenceOfEvent(
-      { ...event, occurredAt },
-      {
-        evidence,
-        nowMs: systemClock.nowMs(),
-        retentionDays: globalLogPolicy(store).policy.requestEvidenceRetentionDays,
-        keeps: (id) =>
-          resolvedLogPolicy(store, id).effective.requestEvidenceMode !==
-          'REQUEST_EVIDENCE_MODE_OFF',
-      },
-    );
+    const found = evidenceOfEvent({ ...event, occurredAt }, 'security', {
+      evidence,
+      nowMs: systemClock.nowMs(),
+      retentionDays: globalLogPolicy(store).policy.requestEvidenceRetentionDays,
+      modeOf: (id) => resolvedLogPolicy(store, id).effective.requestEvidenceMode,
+    });
     const { evidenceId = '', available = false, unavailableReason, bodyOriginalBytes } = found;
     if (unavailableReason === 'not_received') return 'later';
     if (evidenceId === '' || !available) return 'none';

@@ -37,8 +37,8 @@ interface Selection {
 }
 
 /**
- * Why the detail was kept; undefined where no log policy chose it. No evidence bundle and no
- * features are named: a selection has one request, and its reasons are the features.
+ * Why the detail was kept; undefined where no log policy chose it. Its reasons are the features.
+ * What reads an event names the evidence bundle, see `withEvidence`.
  */
 export function selectionOf(fact: Selection): DetailSelectionJson | undefined {
   const { captureReasons, sampleWindowMs, reservoirScore, policyRevision } = fact;
@@ -50,8 +50,16 @@ export function selectionOf(fact: Selection): DetailSelectionJson | undefined {
     sampleWindow: int64Json(sampleWindowMs / 1000n),
     reservoirScoreHex: sampled ? reservoirScore.toString(16).padStart(16, '0') : '',
     policyRevision: int64Json(policyRevision),
+    selectionFlags: flagsOf(captureReasons),
     featureCount: captureReasons.length,
   });
+}
+
+/** Bits of the reasons, in the order of `captureReasons` of nodes: all, status, api, security. */
+const reasonBits: Readonly<Record<string, number>> = { all: 1, status: 2, api: 4, security: 8 };
+
+function flagsOf(reasons: readonly string[]): number {
+  return reasons.reduce((flags, reason) => flags | (reasonBits[reason] ?? 0), 0);
 }
 
 /** The trace of a request in 32 hexadecimal digits; nothing where its spans are not sent. */

@@ -26,7 +26,9 @@ export type EvidenceLack =
   /** Requests that ran held too much. */
   | 'inflight_limit'
   /** Finished evidence waited for control. */
-  | 'queue_full';
+  | 'queue_full'
+  /** The log policy keeps no bodies; header fields are there. */
+  | 'body_off';
 
 /** Why the body of an answer is not there, or not whole; '' for one that is whole. */
 export const answerBodyLacks = [

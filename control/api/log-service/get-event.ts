@@ -23,7 +23,7 @@ export function getSecurityEvent(parts: ApiParts): Method<typeof LogService, 'ge
     const found = await findEvent(parts, context, 'security', id, 'security event');
     const { event, explanation } = explainEvent(parts.store, callerOf(context), found);
     return {
-      event: toMessage(SecurityEventSchema, withEvidence(parts, [event])[0]!),
+      event: toMessage(SecurityEventSchema, withEvidence(parts, 'security', [event])[0]!),
       explanation: toMessage(SecurityEventExplanationSchema, explanation),
     };
   };
@@ -33,7 +33,7 @@ export function getSecurityEvent(parts: ApiParts): Method<typeof LogService, 'ge
 export function getAccessEvent(parts: ApiParts): Method<typeof LogService, 'getAccessEvent'> {
   return async ({ id }, context) => {
     const event = await findEvent(parts, context, 'access', id, 'access event');
-    return { event: toMessage(AccessEventSchema, withEvidence(parts, [event])[0]!) };
+    return { event: toMessage(AccessEventSchema, withEvidence(parts, 'access', [event])[0]!) };
   };
 }
 

@@ -17,7 +17,9 @@ export function queryAccessEvents(parts: ApiParts): Method<typeof LogService, 'q
     const found = await queryEvents(events, 'access', filter, request.page, context.signal);
     const { items, nextCursor, hasMore } = found;
     return {
-      items: withEvidence(parts, items).map((event) => toMessage(AccessEventSchema, event)),
+      items: withEvidence(parts, 'access', items).map((event) =>
+        toMessage(AccessEventSchema, event),
+      ),
       page: { nextCursor, hasMore },
       detailPolicyAnnotations: detailAnnotations(parts, tenantId, request.siteId),
       observationCoverage: observationCoverage(parts),

@@ -17,7 +17,9 @@ export function querySecurityEvents(
     const found = await queryEvents(events, 'security', filter, request.page, context.signal);
     const { items, nextCursor, hasMore } = found;
     return {
-      items: withEvidence(parts, items).map((event) => toMessage(SecurityEventSchema, event)),
+      items: withEvidence(parts, 'security', items).map((event) =>
+        toMessage(SecurityEventSchema, event),
+      ),
       page: { nextCursor, hasMore },
     };
   };

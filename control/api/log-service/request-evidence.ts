@@ -7,8 +7,10 @@ import type { HandlerContext } from '@connectrpc/connect';
 import {
   RequestEvidenceHeaderSchema,
   RequestEvidenceMetadataSchema,
+  type AccessEventJson,
   type LogService,
   type RequestEvidenceMetadataJson,
+  type SecurityEventJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { invalidField, notFound } from '../../domain/errors.ts';
 import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
@@ -17,6 +19,8 @@ import {
   evidenceEndMs,
   evidenceOfEvent,
   type EvidenceAround,
+  type EvidencedEvent,
+  type EvidencedKind,
 } from '../../observe/evidence/evidence-summary.ts';
 import { globalLogPolicy, resolvedLogPolicy } from '../../publish/parts/log-parts.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
@@ -73,16 +77,27 @@ export function evidenceAround(parts: ApiParts): EvidenceAround {
     evidence: parts.evidence,
     nowMs: parts.clock.nowMs(),
     retentionDays: retentionDays(parts),
-    keeps: (siteId) =>
-      resolvedLogPolicy(parts.store, siteId).effective.requestEvidenceMode !==
-      'REQUEST_EVIDENCE_MODE_OFF',
+    modeOf: (siteId) => resolvedLogPolicy(parts.store, siteId).effective.requestEvidenceMode,
   };
 }
 
 /** Events with what is kept of their requests. */
-export function withEvidence<E extends object>(parts: ApiParts, events: readonly E[]): E[] {
+export function withEvidence<E extends SecurityEventJson | AccessEventJson>(
+  parts: ApiParts,
+  kind: EvidencedKind,
+  events: readonly E[],
+): E[] {
   const around = evidenceAround(parts);
-  return events.map((event) => ({ ...event, requestEvidence: evidenceOfEvent(event, around) }));
+  return events.map((event) => {
+    const requestEvidence = evidenceOfEvent(event as EvidencedEvent, kind, around);
+    const { evidenceId } = requestEvidence;
+    const { detailSelection } = event;
+    if (evidenceId === undefined || detailSelection === undefined) {
+      return { ...event, requestEvidence };
+    }
+    const named = { ...detailSelection, evidenceBundleId: evidenceId };
+    return { ...event, requestEvidence, detailSelection: named };
+  });
 }
 
 interface BodyRange {

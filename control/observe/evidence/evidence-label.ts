@@ -1,6 +1,6 @@
 /**
- * The part of encrypted evidence that stays readable: whose it is, of which request, and what it
- * weighs, so that it can be refused, named and removed without its key. Nothing of the content.
+ * The part of encrypted evidence that stays readable: whose it is, of which request, and how many
+ * bytes it has, so that it can be refused, named and removed without its key.
  */
 
 import { decode, encode, key, metadataOfValue, type StoredMetadata } from './evidence-keys.ts';

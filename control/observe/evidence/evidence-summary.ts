@@ -1,7 +1,9 @@
 /** What an event says of the evidence of its request. Pure, but for asking the store. */
 
 import type {
+  DetailSelectionJson,
   RequestEvidenceMetadataJson,
+  RequestEvidenceModeJson,
   RequestEvidenceSummaryJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
@@ -14,17 +16,23 @@ export interface EvidenceAround {
   readonly evidence: Pick<EvidenceStore, 'ofRequest'>;
   readonly nowMs: number;
   readonly retentionDays: number;
-  /** Evidence of requests of a site is kept at all. */
-  keeps(siteId: string): boolean;
+  /** The mode of evidence of a site that is in force. */
+  modeOf(siteId: string): RequestEvidenceModeJson;
 }
 
 /** The parts of an event that name its request. */
-interface EvidencedEvent {
+export interface EvidencedEvent {
   readonly requestId?: string;
   readonly occurredAt?: string;
   readonly siteId?: string;
   readonly tenantId?: string;
+  /** Of access events. */
+  readonly detailSelection?: DetailSelectionJson;
+  readonly raw?: Readonly<Record<string, unknown>>;
 }
+
+/** What kind of event asks for the evidence of its request. */
+export type EvidencedKind = 'security' | 'access';
 
 /** When evidence that began at a time ends, milliseconds. */
 export function evidenceEndMs(
@@ -40,6 +48,7 @@ export function evidenceEndMs(
  */
 export function evidenceOfEvent(
   event: EvidencedEvent,
+  kind: EvidencedKind,
   around: EvidenceAround,
 ): RequestEvidenceSummaryJson {
   const { requestId = '', occurredAt = '', siteId = '', tenantId = '' } = event;
@@ -52,7 +61,20 @@ export function evidenceOfEvent(
     if (!same || Date.parse(found.startedAt ?? '') !== Date.parse(occurredAt)) continue;
     return summaryOf(found, new Date(endMs).toISOString());
   }
-  return { unavailableReason: around.keeps(siteId) ? 'not_received' : 'not_kept' };
+  const wanted = isWanted(around.modeOf(siteId), kind === 'security' || wasSecurity(event));
+  return { unavailableReason: wanted ? 'not_received' : 'not_kept' };
+}
+
+/** True where the mode keeps evidence of a request that has this event. */
+function isWanted(mode: RequestEvidenceModeJson, security: boolean): boolean {
+  return mode.endsWith('_RETAINED_LOGS') || (mode.endsWith('_SECURITY_ONLY') && security);
+}
+
+/** True for the access event of a request that has a security event, too. */
+function wasSecurity({ detailSelection, raw = {} }: EvidencedEvent): boolean {
+  if (detailSelection?.captureReasons?.includes('security') === true) return true;
+  const { blocked, outcome } = raw;
+  return blocked === true || outcome === 'refused' || outcome === 'inspection_failed';
 }
 
 function summaryOf(

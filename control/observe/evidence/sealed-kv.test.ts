@@ -24,6 +24,7 @@ import { sealEarlier } from './seal-earlier.ts';
 import { sealedKv } from './sealed-kv.ts';
 
 let nowMs = 1_000;
+const modeOf = () => 'REQUEST_EVIDENCE_MODE_SECURITY_ONLY' as const;
 const clock = { nowMs: () => nowMs, monotonicUs: () => 0 };
 const logger = createLogger('test', 'error');
 const folders: string[] = [];
@@ -154,8 +155,8 @@ test.each([
     occurredAt: new Date(5).toISOString(),
   };
   if (!how.endsWith('place')) {
-    const around = { evidence: store, nowMs, retentionDays: 3, keeps: () => true };
-    expect(evidenceOfEvent(event, around)).toMatchObject({ unavailableReason: reason });
+    const around = { evidence: store, nowMs, retentionDays: 3, modeOf };
+    expect(evidenceOfEvent(event, 'security', around)).toMatchObject({ unavailableReason: reason });
   }
   // What a node sends again does not overwrite what a key that is found again can still read.
   const before = rawText(kv);

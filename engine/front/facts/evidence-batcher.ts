@@ -6,7 +6,12 @@
 import { randomBytes } from 'node:crypto';
 import { evidenceLimits } from '../../base/observation-limits.ts';
 import type { RequestEvent } from '../../contract/events.ts';
-import type { AnswerBody, EvidenceLack, EvidenceSource } from '../../contract/evidence.ts';
+import type {
+  AnswerBody,
+  CapturedBody,
+  EvidenceLack,
+  EvidenceSource,
+} from '../../contract/evidence.ts';
 import { exportBit, type EvidenceSettings, type EventSelection } from '../../contract/logging.ts';
 import { EvidencePacker, type EvidenceBatch, type RawEvidence } from './evidence-wire.ts';
 import { isSecurity } from './log-sampler.ts';
@@ -80,6 +85,15 @@ export class EvidenceBatcher {
   }
 }
 
+function lackOf(
+  { body }: EvidenceSettings,
+  bodyBytes: number,
+  captured: CapturedBody | null,
+): EvidenceLack {
+  if (captured?.crowded === true) return 'inflight_limit';
+  return body === 'none' && bodyBytes > 0 ? 'body_off' : '';
+}
+
 /** A part of the ids of all that it packs is its own. */
 function newPacker(): EvidencePacker {
   return new EvidencePacker(randomBytes(6).toString('hex'));
@@ -95,7 +109,7 @@ function rawEvidence(
   const lines = source.headerLines();
   const body = bare ? null : source.capturedBody();
   const answerBody = source.answerBody();
-  const crowded: EvidenceLack = body?.crowded === true ? 'inflight_limit' : '';
+  const lack = bare ? 'queue_full' : lackOf(settings, event.bytesIn, body);
   const { requestId, siteId, receivedAtMs, method, host, target, clientIp, httpVersion } = event;
   return {
     requestId,
@@ -116,6 +130,6 @@ function rawEvidence(
     answerHead: source.answerHead(),
     answerBytesMax: bare ? 0 : settings.headerBytesMax,
     ...(answerBody && { answerBody: bare ? withoutRoom : answerBody }),
-    lack: bare ? 'queue_full' : crowded,
+    lack,
   };
 }

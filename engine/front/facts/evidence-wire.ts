@@ -36,7 +36,7 @@ export interface RawEvidence extends Omit<EvidenceRecord, 'answer' | 'id'> {
 
 const NUMBERS = 12;
 const TEXTS = 8;
-const lacks: readonly EvidenceLack[] = ['', 'inflight_limit', 'queue_full'];
+const lacks: readonly EvidenceLack[] = ['', 'inflight_limit', 'queue_full', 'body_off'];
 
 /** Packs evidence one by one; `thread` is part of the ids of all that it packs. */
 export class EvidencePacker {
