@@ -31,6 +31,7 @@ import { evidenceStoreLimits, observationLimits } from './limits/observation-lim
 import { globalLogPolicy, resolvedLogPolicy, retentionDays } from './publish/parts/log-parts.ts';
 import { startOtlp, type OtlpExports } from './start-otlp.ts';
 import { apiLearning, logEmergencies, logPolicies } from './store/collections.ts';
+import { evidenceKeysFile, evidenceStore } from './store/data-files.ts';
 import { openLogs } from './store/open-logs.ts';
 import type { Kv } from './store/kv.ts';
 import type { Store } from './store/store.ts';
@@ -163,8 +164,8 @@ function openEvidence(
   evidenceKeys: string | undefined,
   logger: Logger,
 ): KeptEvidence {
-  const kv = openLogs(join(dataFolder, 'evidence'), logger, true);
-  const keyFile = evidenceKeys ?? join(dataFolder, 'evidence-keys.json');
+  const kv = openLogs(join(dataFolder, evidenceStore), logger, true);
+  const keyFile = evidenceKeys ?? join(dataFolder, evidenceKeysFile);
   const keys = openEvidenceKeys(keyFile, systemClock, logger);
   const sealed = sealedKv(kv, keys);
   const stopping = new AbortController();

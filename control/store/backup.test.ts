@@ -142,6 +142,28 @@ describe('a backup', () => {
 });
 
 describe('a restore', () => {
+  test('keeps the keys of evidence that stays, and takes those of evidence that comes', async () => {
+    for (const logs of [false, true]) {
+      const from = scratch();
+      const one = await open(from);
+      await publish(one);
+      const evidence = openLmdbKv({ folder: join(from, 'evidence'), durable: true });
+      await evidence.write((writer) => writer.put('m', new Uint8Array([1])));
+      writeFileSync(join(from, 'evidence-keys.json'), 'earlier', { mode: 0o600 });
+      const { file } = await writeBackup({ ...options(from, join(scratch(), 'a')), logs });
+      writeFileSync(join(from, 'evidence-keys.json'), 'later', { mode: 0o600 });
+      await evidence.close();
+      await one.close();
+      await restore(file, from, true);
+      const keys = readFileSync(join(from, 'evidence-keys.json'), 'utf8');
+      expect([logs, keys]).toEqual([logs, logs ? 'earlier' : 'later']);
+      // Where nothing was before, the backup's keys come, for evidence that may be copied later.
+      const empty = scratch();
+      await restore(file, join(empty, 'data'));
+      expect(readFileSync(join(empty, 'data', 'evidence-keys.json'), 'utf8')).toBe('earlier');
+    }
+  });
+
   test('replaces a folder only when told to; logs without a copy and databases stay', async () => {
     const target = scratch();
     cpSync(data, target, { recursive: true });

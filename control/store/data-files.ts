@@ -19,6 +19,9 @@ import type { BackupEntry } from './backup-format.ts';
 
 /** The store that every data folder has. */
 export const mainStore = 'control';
+/** The store of evidence, and the keys that it is encrypted with. */
+export const evidenceStore = 'evidence';
+export const evidenceKeysFile = 'evidence-keys.json';
 /** Folder of the engine; it is rebuilt from what control publishes. */
 export const engineFolder = 'engine';
 /** How backups are called; such files are left out of backups. */

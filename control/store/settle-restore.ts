@@ -2,7 +2,15 @@
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { claimFile, engineFolder, restoreFolders, storesIn, syncPath } from './data-files.ts';
+import {
+  claimFile,
+  engineFolder,
+  evidenceKeysFile,
+  evidenceStore,
+  restoreFolders,
+  storesIn,
+  syncPath,
+} from './data-files.ts';
 
 /**
  * Finishes a restore that was interrupted, or clears away one that had not begun to exchange.
@@ -33,6 +41,11 @@ function moveOldAside(data: string, ready: string, old: string): void {
   const coming = new Set(readdirSync(ready));
   const ours = new Set<string>([claimFile, engineFolder, ...Object.values(restoreFolders)]);
   const staying = new Set(storesIn(data).filter((name) => !coming.has(name)));
+  // Keys stay with what they encrypted: without them evidence that stays could not be read.
+  if (staying.has(evidenceStore) && existsSync(join(data, evidenceKeysFile))) {
+    ours.add(evidenceKeysFile);
+    rmSync(join(ready, evidenceKeysFile), { force: true });
+  }
   const move = (path: string): void => {
     rmSync(join(old, path), { recursive: true, force: true });
     renameSync(join(data, path), join(old, path));

@@ -63,6 +63,17 @@ async function restored(tamper?: (put: (key: string, value: unknown) => void) =>
 const rowKey = (number: number): string => auditKey(String(number).padStart(16, '0'));
 
 describe('waf admin', () => {
+  test('a backup says what it leaves out, and takes it with --with-events', async () => {
+    const file = join(scratch(), 'small.wafbackup');
+    expect(await waf('admin', 'backup', file, '--data', data)).toBe(0);
+    expect(err).toContain('events, counts and evidence are not in this backup: --with-events');
+    const whole = join(scratch(), 'whole.wafbackup');
+    const line = ['admin', 'backup', whole, '--data', data, '--with-events', '--output', 'json'];
+    expect(await waf(...line)).toBe(0);
+    expect(err).not.toContain('not in this backup');
+    expect(JSON.parse(out)).toMatchObject({ stores: ['control', 'events', 'evidence'] });
+  });
+
   test('a backup of a running service comes back, and the service starts on it', async () => {
     const target = await restored();
     expect(out).toContain('No problems.');

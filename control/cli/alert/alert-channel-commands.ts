@@ -6,6 +6,7 @@ import { enumWord, loadAlerts, tableOf } from './alert-table.ts';
 import { allPages } from '../all-pages.ts';
 import type { CommandContext, CommandDefinition, FlagValues } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
+import { channelFieldHelp } from './channel-fields.ts';
 import { badFlag, readInputObject, readPairs } from '../input.ts';
 import { printable, showMessage, showRemoved, timeText } from '../show.ts';
 
@@ -34,6 +35,7 @@ export const alertChannelCommands: readonly CommandDefinition[] = [
     help:
       'Secrets belong in a file: --file FILE holds the configuration as JSON or YAML. Where it\n' +
       'reads `configured`, the secret that is kept stays.\n' +
+      `${channelFieldHelp}\n` +
       'Example: waf alert channel-set --name ops --kind webhook --file hook.json',
     arguments: [],
     flags: [

@@ -5,7 +5,8 @@ import { textFlag, type CommandDefinition } from '../command.ts';
 /** What no manifest holds, for every export to say. */
 const outside =
   'not part of manifests: log policies (waf log policy), API documents with their body controls ' +
-  '(waf api status), silences of alerts (waf alert silences); waf admin backup has everything.';
+  '(waf api status), silences of alerts (waf alert silences), secrets, passwords, ' +
+  'certificates and events. waf admin backup holds all of these, events with --with-events.';
 
 /** The command. */
 export const exportCommand: CommandDefinition = {

@@ -50,8 +50,23 @@ export function describeReplay({ plan, summary }: ReplayResult): string[] {
   const older = plan.moreRetained ? ' Older requests were not looked at.' : '';
   const skipped = summary.skipped.map(({ reason, count }) => `${count} ${reason}`).join(', ');
   const left = skipped === '' ? '' : ` Not tried: ${skipped}.`;
+  const way = wayOn(summary);
   return [
     `Tried ${summary.replayed} requests, ${some}${plan.found} retained.${left}${older}`,
     `Newly blocked: ${summary.newlyBlocked}. Newly passed: ${summary.newlyPassed}.`,
+    ...(way === null ? [] : [way]),
   ];
+}
+
+/** What lets more of the next requests be tried; null where nothing does. */
+function wayOn({ skipped }: ReplaySummary): string | null {
+  const reasons = new Set(skipped.map(({ reason }) => reason));
+  if (reasons.has('body_cut')) {
+    return (
+      'Bodies of these requests are not kept whole. To keep those to come (they may hold secrets): ' +
+      'waf log policy-set --evidence-body prefix --evidence-body-bytes 65536'
+    );
+  }
+  if (!reasons.has('headers_cut')) return null;
+  return 'Header fields are not kept whole. To keep more: waf log policy-set --evidence-header-bytes 65536';
 }

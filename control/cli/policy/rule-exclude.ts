@@ -97,9 +97,7 @@ async function tryExclusion(
     const more = Number(found.summary.newlyPassed) - (own === undefined ? 0 : 1) - rows.length;
     return [
       ...describeReplay(found),
-      own === undefined
-        ? 'This request is not retained whole, or still blocked: see waf log explain.'
-        : 'This request would pass.',
+      ...(own === undefined ? notTried(event) : ['This request would pass.']),
       ...(rows.length === 0 ? [] : ['Other requests that would pass, too:', ...rows]),
       ...(more > 0 ? [`  and ${more} more`] : []),
     ];
@@ -107,6 +105,18 @@ async function tryExclusion(
     if (!(error instanceof ConnectError)) throw error;
     return [`What else it would let through is not known: ${printable(error.rawMessage)}`];
   }
+}
+
+/** What is known of a request that no replay shows to pass. */
+function notTried(event: GetSecurityEventResponse['event']): string[] {
+  const kept = event?.requestEvidence;
+  const isWhole = kept?.available === true && !kept.headerTruncated && !kept.bodyTruncated;
+  if (isWhole) return ['This request would still be blocked: see waf log explain.'];
+  return [
+    'This request itself is not retained whole. By the values in its event it would pass: the ' +
+      'exclusion covers what every rule that decided matched there.',
+    'What the event does not show is not tried: keep bodies, and try again with the next request.',
+  ];
 }
 
 /** Errors: AppError bad_flag. */
