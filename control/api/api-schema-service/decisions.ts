@@ -93,7 +93,8 @@ export function decideCoverage(
     const state = decided.get(sha256)?.state;
     if (state !== 'partial' && state !== 'authoritative_complete') {
       const place = `${host}${basePath}`;
-      throw invalidField('coverage', `the scope ${place} needs a decision: partial or complete`);
+      const states = 'partial or authoritative_complete';
+      throw invalidField('coverage', `the scope ${place} needs a decision: ${states}`);
     }
     return { host, basePath, sha256, state };
   });

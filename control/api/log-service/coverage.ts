@@ -12,7 +12,11 @@ import type { NodeState } from '../nodes/node-registry.ts';
 const states = ['healthy', 'backlog', 'coverage_gap', 'quarantined'];
 
 /** Observations that nodes hold or gave up. */
-export function observationCoverage({ nodes }: Pick<ApiParts, 'nodes'>) {
+export function observationCoverage({
+  nodes,
+}: {
+  readonly nodes: Pick<ApiParts['nodes'], 'list'>;
+}) {
   const healths = nodes.list().flatMap(({ id, load }) => {
     const health = load?.metrics.observationHealth;
     return health === undefined || states.indexOf(health.state) <= 0 ? [] : [{ id, ...health }];

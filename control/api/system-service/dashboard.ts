@@ -13,8 +13,12 @@ import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { openNetworkGeo } from '../../access/network-geo.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField } from '../../domain/errors.ts';
+import { logEmergencyId } from '../../domain/settings/log-policy.ts';
+import type { AcmeOrderRecord } from '../../domain/site/acme.ts';
 import { matchingEvents } from '../../observe/query.ts';
-import { certificates, sites } from '../../store/collections.ts';
+import { resolvedLogPolicy } from '../../publish/parts/log-parts.ts';
+import { acmeOrders } from '../../store/acme-collections.ts';
+import { certificates, logEmergencies, sites } from '../../store/collections.ts';
 import { agentsOf } from '../agent-service/known-nodes.ts';
 import { showLocalNode, showRemoteNode } from '../agent-service/show-node.ts';
 import { callerOf, type ApiParts } from '../context.ts';
@@ -60,6 +64,39 @@ export function dashboardStats(parts: ApiParts, caller: Caller) {
     certsExpiring30d: endingWithin(30),
     nodesOnline: nodes.filter((status) => status !== 'OFFLINE').length,
     nodesTotal: nodes.length,
+    logModeDegradedSites: degradedSites(parts, ours),
+    ...acmeStats(parts.store.list(acmeOrders).filter(ours), nowMs),
+  };
+}
+
+/** Sites of which storage pressure takes details away. */
+function degradedSites(
+  { store }: ApiParts,
+  ours: (site: { readonly tenantId: string }) => boolean,
+): number {
+  if (store.get(logEmergencies, logEmergencyId)?.active !== true) return 0;
+  const isDegraded = (siteId: string): boolean =>
+    Object.values(resolvedLogPolicy(store, siteId).effectiveSources).includes(
+      'LOG_POLICY_SOURCE_EMERGENCY',
+    );
+  return store.list(sites).filter((site) => ours(site) && isDegraded(site.id)).length;
+}
+
+/** How orders over ACME stand. */
+export function acmeStats(
+  orders: readonly Pick<AcmeOrderRecord, 'certificateId' | 'lastFailedAt' | 'lastIssuedAt'>[],
+  nowMs: number,
+) {
+  const isRecent = (time: string): boolean => nowMs - Date.parse(time) < dayMs;
+  const issuedMs = orders.flatMap(({ lastIssuedAt }) =>
+    lastIssuedAt === '' ? [] : [Date.parse(lastIssuedAt)],
+  );
+  return {
+    acmeOrdersPending: orders.filter(({ certificateId }) => certificateId === '').length,
+    acmeRenewalsFailed24h: orders.filter(
+      ({ certificateId, lastFailedAt }) => certificateId !== '' && isRecent(lastFailedAt),
+    ).length,
+    ...(issuedMs.length === 0 ? {} : { acmeLastValidAt: timestampFromMs(Math.max(...issuedMs)) }),
   };
 }
 

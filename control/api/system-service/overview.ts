@@ -14,8 +14,9 @@ import type { Buckets } from '../../domain/traffic-buckets.ts';
 import { isAttack } from '../../observe/security-event.ts';
 import { SummaryCounts, type SecuritySummary } from '../../observe/summary.ts';
 import { agents, sites } from '../../store/collections.ts';
-import { localNodeId } from '../agent-service/known-nodes.ts';
+import { agentsOf, localNodeId } from '../agent-service/known-nodes.ts';
 import { callerOf, type ApiParts } from '../context.ts';
+import { observationCoverage } from '../log-service/coverage.ts';
 import type { Method } from '../method.ts';
 import { overloadFor, overloadFreshness } from '../nodes/node-overload.ts';
 import { storedSite } from '../site-service/stored-site.ts';
@@ -133,6 +134,14 @@ function toCountries({ ranked, none }: ReturnType<CountryCounts['result']>, limi
   };
 }
 
+/** Observations that enrolled nodes of a tenant hold or gave up. */
+function remoteCoverage(parts: ApiParts, caller: Caller) {
+  const ours = new Set(agentsOf(parts.store, caller).map(({ id }) => id));
+  const list = (): ReturnType<ApiParts['nodes']['list']> =>
+    parts.nodes.list().filter(({ id }) => ours.has(id));
+  return observationCoverage({ nodes: { list } });
+}
+
 function freshnessOf(parts: ApiParts, caller: Caller, buckets: Buckets) {
   const nowMs = parts.clock.nowMs();
   const seenMs = parts.nodes.get('local')?.lastSeenMs ?? 0;
@@ -149,6 +158,7 @@ function freshnessOf(parts: ApiParts, caller: Caller, buckets: Buckets) {
     snapshotStale: stale,
     observationDegraded: health !== undefined && health.state !== 'healthy',
     observationDropped: health?.evictedBatches ?? 0n,
+    remoteObservationCoverage: remoteCoverage(parts, caller),
     wafAgentCpuPercent: load?.wafAgentCpuPercent ?? 0,
     wafEngineDemandPercent: load?.wafEngineDemandPercent ?? 0,
     wafPhaseP99Millis: load?.wafPhaseP99Millis ?? 0n,

@@ -1,0 +1,72 @@
+/**
+ * Finds fields of answers that nothing fills: a field of an observation service that no code names,
+ * or names only to leave it empty, has a reason here.
+ */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { DescMessage, DescService } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import { AlertService } from '../../proto/gen/waf/v1/alert_pb.ts';
+import { LogService } from '../../proto/gen/waf/v1/log_pb.ts';
+import { SystemService } from '../../proto/gen/waf/v1/system_pb.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const rooms = ['api', 'observe', 'domain', 'publish', 'export', 'alert', 'auth', 'access', 'store'];
+
+/** Fields that stay empty, and why; `proto/README.md` says it to clients. */
+const unfilled: Readonly<Record<string, string>> = {
+  'DashboardFreshness.observationLastDropAt': 'nodes count what they drop, without a time',
+  'GetDashboardOverviewResponse.topTransportVersions': 'not counted by nodes',
+  'ObservationLaneStats.panicked': 'nothing panics in Node: what fails is in `failed`',
+  'ObservationLaneStats.sampledClientLimit': 'no lane samples by client',
+  'ObservationLaneStats.sampledGlobalBudget': 'no lane samples by a budget',
+  'ObservationLaneStats.sampledQueuePressure': 'what a full queue loses is in `dropped`',
+  'ObservationPipelineStats.boundaryPanics': 'nothing panics in Node',
+  'ObservationPipelineStats.lateDetailBeyondRetention': 'late details are kept until the next pass',
+  'ObservationPipelineStats.lateMetricBeyondRetention': 'late counts are kept until the next pass',
+  'ObservationPipelineStats.panickedTotal': 'nothing panics in Node',
+  'SecurityMessage.chainLevel': 'a message is of a whole chain; `links` has its parts',
+  'SecurityMessage.errorMessage': 'a rule that fails is the failure of its request, in `raw`',
+};
+
+/** Names of the sources that make answers. */
+function namesOf(sources: readonly string[]): ReadonlySet<string> {
+  return new Set(sources.flatMap((text) => text.match(/[A-Za-z_]\w*/g) ?? []));
+}
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => readFileSync(path.join(folder, name), 'utf8'));
+}
+
+/** Fields of the messages that a service answers with, the inner ones too, by their full names. */
+function answeredFields(services: readonly DescService[]): Map<string, string> {
+  const found = new Map<string, string>();
+  const seen = new Set<string>();
+  const visit = (message: DescMessage): void => {
+    if (seen.has(message.typeName) || !message.typeName.startsWith('waf.')) return;
+    seen.add(message.typeName);
+    for (const field of message.fields) {
+      found.set(`${message.name}.${field.localName}`, field.localName);
+      if (field.message !== undefined) visit(field.message);
+    }
+  };
+  for (const service of services) for (const { output } of service.methods) visit(output);
+  return found;
+}
+
+test('every field of an answer about observations has a source, or a reason', () => {
+  const folders = [...rooms.map((room) => path.join('control', room)), 'base'];
+  const names = namesOf(folders.flatMap((folder) => sourcesIn(path.join(root, folder))));
+  const fields = answeredFields([LogService, SystemService, AlertService]);
+  expect(fields.size).toBeGreaterThan(300);
+  const empty = [...fields].filter(([, name]) => !names.has(name)).map(([full]) => full);
+  expect(empty.filter((field) => !(field in unfilled))).toEqual([]);
+  const readme = readFileSync(path.join(root, 'proto', 'README.md'), 'utf8');
+  for (const field of empty) expect([field, readme.includes(field)]).toEqual([field, true]);
+  // The check finds a field that nothing names.
+  expect(names.has('evidenceBundleId')).toBe(true);
+  expect(namesOf(['const a = 1;']).has('evidenceBundleId')).toBe(false);
+});
