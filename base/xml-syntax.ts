@@ -30,6 +30,12 @@ const textClass: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
   return byte < SPACE || byte === AMPERSAND || byte === LESS || byte === CLOSE_BRACKET ? 1 : 0;
 });
 
+/**
+ * Comparisons for end tags that do not match the innermost element: 16 for each level that libxml2
+ * allows. 12,000 such tags of a document of 64 KB would cost three million.
+ */
+export const strayStepsMax = 4_096;
+
 /** What a reader may take of one document. */
 export interface XmlBounds {
   readonly elementsMax: number;
@@ -48,6 +54,8 @@ export abstract class XmlSyntax extends XmlCursor {
   protected elements = 0;
   protected attributes = 0;
   protected depth = 0;
+  /** Open elements that were compared with the names of end tags that do not match. */
+  protected straySteps = 0;
   // The text of the root grows from textStart; decoded attribute values begin after its room.
   protected textStart = 0;
   protected textEnd = 0;
@@ -94,7 +102,7 @@ export abstract class XmlSyntax extends XmlCursor {
     this.end = end;
     this.truncated = truncated;
     this.stopped = this.seenRoot = false;
-    this.elements = this.attributes = this.depth = 0;
+    this.elements = this.attributes = this.depth = this.straySteps = 0;
     this.textStart = this.textEnd = textStart;
     this.spare = textStart + end - start;
     this.readDocument();
@@ -273,17 +281,31 @@ export abstract class XmlSyntax extends XmlCursor {
     if (slab[this.at] === GREATER) this.at++;
     else this.fault();
     if (this.depth === 0) return this.fault();
-    const open = this.open[2 * this.depth]!;
-    const matches = this.sameBytes(open, this.open[2 * this.depth + 1]!, name, nameEnd);
+    const matches = this.opens(this.depth, name, nameEnd);
     if (!matches) this.fault();
     // An end tag of no open element closes none.
-    let depth = this.depth;
-    while (depth > 0) {
-      const from = this.open[2 * depth]!;
-      if (this.sameBytes(from, this.open[2 * depth + 1]!, name, nameEnd)) break;
+    const depth = matches ? this.depth : this.openedAt(name, nameEnd);
+    if (depth > 0) this.closeElements((this.depth = depth - 1));
+  }
+
+  /** True where the element open at that depth has this name. */
+  private opens(depth: number, name: number, nameEnd: number): boolean {
+    return this.sameBytes(this.open[2 * depth]!, this.open[2 * depth + 1]!, name, nameEnd);
+  }
+
+  /**
+   * The depth at which an element of that name is open below the innermost one; 0 for none. The
+   * document is not well-formed: once it has cost `strayStepsMax`, elements stay open, and what
+   * follows is read as theirs.
+   */
+  private openedAt(name: number, nameEnd: number): number {
+    let depth = this.depth - 1;
+    while (depth > 0 && this.straySteps < strayStepsMax) {
+      this.straySteps++;
+      if (this.opens(depth, name, nameEnd)) return depth;
       depth--;
     }
-    if (depth > 0) this.closeElements((this.depth = depth - 1));
+    return 0;
   }
 
   private readDeclaration(): void {

@@ -117,9 +117,8 @@ function longBody(policy: PolicyJson, ids: ReadonlySet<string>): string[] {
 
 function cutAnswer(policy: PolicyJson): string[] {
   const value = Number(policy.crsCore?.responseBodyLimit ?? 0);
-  return [
-    `The answer is longer than ${value} bytes: ${change({ layer: 'crsCore', name: 'responseBodyLimit', value }, policy)}`,
-  ];
+  const setting = { layer: 'crsCore', name: 'responseBodyLimit', value } as const;
+  return [`The answer is longer than ${value} bytes: ${change(setting, policy)}`];
 }
 
 function argumentNote(name: keyof ArgLimitsJson, policy: PolicyJson): string[] {
@@ -127,9 +126,8 @@ function argumentNote(name: keyof ArgLimitsJson, policy: PolicyJson): string[] {
   const stated = Number(argLimits[name] ?? 0);
   const value = name === 'combinedFileSizes' ? bodyLimitsOf(crsCore, argLimits).upload : stated;
   if (value === 0) return [];
-  return [
-    `The limit is argLimits.${name}, ${value}: ${change({ layer: 'argLimits', name, value }, policy)}`,
-  ];
+  const how = change({ layer: 'argLimits', name, value }, policy);
+  return [`The limit is argLimits.${name}, ${value}: ${how}`];
 }
 
 function endOfInspection(policy: PolicyJson, uninspected: unknown): string[] {
