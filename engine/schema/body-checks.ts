@@ -8,6 +8,7 @@ import { readForm, readMultipart, textOf } from './form-fields.ts';
 import { findMedia, readMediaType, type MediaType } from './media-type.ts';
 import { readFormParts } from './multipart-parts.ts';
 import type { Reading } from './parameter-reading.ts';
+import { numberReading } from './exact-number.ts';
 import { readPlainJson } from './plain-json.ts';
 import { runCheck } from './run-check.ts';
 
@@ -71,7 +72,13 @@ export class BodyChecks {
       return notEvaluated('body', 'charset', pointer);
     }
     const check = this.checkOf(index);
-    return runCheck(check, readContent(media, type, body), 'body', pointer);
+    numberReading.inexact = false;
+    const found = runCheck(check, readContent(media, type, body), 'body', pointer);
+    if (found !== null || !numberReading.inexact) return found;
+    numberReading.above = true;
+    const other = runCheck(check, readContent(media, type, body), 'body', pointer);
+    numberReading.above = false;
+    return other;
   }
 }
 

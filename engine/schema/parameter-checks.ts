@@ -4,7 +4,8 @@ import type { ApiCheck } from '../base/check-code.ts';
 import type { ApiOperation, ApiParameter } from '../contract/api-checks.ts';
 import type { RequestView } from '../guard/request-view.ts';
 import { graver, notEvaluated, unchecked, violation, type Finding } from './finding.ts';
-import { decodeForm, decodePercent, readPairs } from './pairs.ts';
+import { decodeForm, readPairs } from './pairs.ts';
+import { numberReading } from './exact-number.ts';
 import { decoders, isSpread, readEntries, readTexts, spreadProperty } from './parameter-reading.ts';
 import { runCheck } from './run-check.ts';
 
@@ -70,8 +71,7 @@ export class ParameterChecks {
       const at = this.pathNames.indexOf(spec.name);
       const raw = at < 0 ? undefined : values[at];
       if (raw === undefined) continue;
-      const reading = readTexts(spec.name, spec, [raw], decodePercent);
-      found = graver(found, runCheck(check, reading, 'path', spec.pointer));
+      found = graver(found, checkTexts(spec, check, [raw]));
     }
     return found;
   }
@@ -157,10 +157,26 @@ function checkPresent(
   check: ApiCheck | null,
   raws: readonly string[],
 ): Finding | null {
-  const { in: place, name, pointer } = spec;
+  const { in: place, pointer } = spec;
   if (raws.length === 0) return spec.required ? violation(place, 'required', pointer) : null;
   if (spec.shape.kind === 'unread') return unchecked(place, pointer);
-  return runCheck(check, readTexts(name, spec, raws, decoders[place]), place, pointer);
+  return checkTexts(spec, check, raws);
+}
+
+/** Numbers between two doubles are checked as both. */
+function checkTexts(
+  spec: ApiParameter,
+  check: ApiCheck | null,
+  raws: readonly string[],
+): Finding | null {
+  const { in: place, name, pointer } = spec;
+  numberReading.inexact = false;
+  const found = runCheck(check, readTexts(name, spec, raws, decoders[place]), place, pointer);
+  if (found !== null || !numberReading.inexact) return found;
+  numberReading.above = true;
+  const other = runCheck(check, readTexts(name, spec, raws, decoders[place]), place, pointer);
+  numberReading.above = false;
+  return other;
 }
 
 /** An object whose properties have names of their own in the query. */
@@ -182,7 +198,13 @@ function checkSpread(
     }
   }
   if (entries.length === 0) return spec.required ? violation('query', 'required', pointer) : null;
-  return runCheck(check, readEntries(entries, shape), 'query', pointer);
+  numberReading.inexact = false;
+  const found = runCheck(check, readEntries(entries, shape), 'query', pointer);
+  if (found !== null || !numberReading.inexact) return found;
+  numberReading.above = true;
+  const other = runCheck(check, readEntries(entries, shape), 'query', pointer);
+  numberReading.above = false;
+  return other;
 }
 
 /** Cookies by name, as sent. Several Cookie fields are one. */

@@ -5,6 +5,7 @@
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { schemaLimits } from '../../base/schema-limits.ts';
+import { onOneSide } from './exact-number.ts';
 
 /** Why there is no value. `malformed` and `duplicate` break every schema; the others are bounds. */
 export type JsonFault = 'malformed' | 'encoding' | 'duplicate' | 'depth' | 'size';
@@ -21,7 +22,7 @@ const COMMA = 0x2c;
 const memberCharsMin = 5;
 
 /**
- * The value of a document. Cost: of a document without blanks and escapes, one pass over the text
+ * The value of a document; numbers as `exact-number.ts` has them. Cost: of a document without blanks and escapes, one pass over the text
  * and one over the value: nothing in it is left that could be a member twice. Of others one pass
  * more: members are counted in the text and in the value, a name that came twice makes the
  * difference.
@@ -38,7 +39,9 @@ export function readPlainJson(bytes: Buffer): PlainJson {
   if (typeof members === 'string') return { fault: members };
   const read = early === undefined ? parse(text) : early;
   if (read === null) return { fault: 'malformed' };
-  return membersOf(read.value) === members ? read : { fault: 'duplicate' };
+  if (membersOf(read.value) !== members) return { fault: 'duplicate' };
+  const exact = onOneSide(text);
+  return exact === text ? read : { value: JSON.parse(exact) as unknown };
 }
 
 function parse(text: string): { readonly value: unknown } | null {
@@ -69,10 +72,14 @@ function charsMin(value: unknown, depth: number): number {
   return chars === 1 ? 2 : chars;
 }
 
+/** Up to here a fraction of three digits is not lost. */
+const wholeMax = 1e12;
+
 /** A whole number has its digits, or `e` and an exponent for zeros at the end; others `0.5`. */
 function numberCharsMin(value: number): number {
   let left = value < 0 ? -value : value;
-  if (left > Number.MAX_SAFE_INTEGER || left % 1 !== 0) return 3;
+  // A large one may have lost a fraction that is short.
+  if (left > wholeMax || left % 1 !== 0) return 3;
   let chars = value < 0 ? 2 : 1;
   if (left === 0) return chars;
   let zeros = 0;

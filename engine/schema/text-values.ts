@@ -5,6 +5,7 @@
  */
 
 import type { ApiScalar } from '../contract/api-checks.ts';
+import { numberOf } from './exact-number.ts';
 
 /** An object whose names are the client's: it inherits nothing. */
 export type PlainObject = Record<string, unknown>;
@@ -16,9 +17,9 @@ const number = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 export function scalarOf(text: string, type: ApiScalar): unknown {
   switch (type) {
     case 'integer':
-      return wholeNumber.test(text) ? Number(text) : text;
+      return wholeNumber.test(text) ? numberOf(text) : text;
     case 'number':
-      return number.test(text) && text.length <= 64 ? Number(text) : text;
+      return number.test(text) && text.length <= 64 ? numberOf(text) : text;
     case 'boolean':
       return text === 'true' ? true : text === 'false' ? false : text;
     case 'null':

@@ -266,3 +266,19 @@ test('a stop keeps what was learned; a purge forgets it, also what comes late', 
   learn({ samples: 2 }, 2);
   await eventually(async () => (await state()).evidence.samples === '2');
 });
+
+test('an endpoint that only traffic showed is staged for the catalog at once', async () => {
+  const { body } = await waf.get(`/api/v1/telemetry/apitree?site=${siteId}&depth=9`, false);
+  const { asset_id } = endpointsIn(body).find(({ path }) => path === '/plain')!;
+  const asked = { assetId: asset_id, expectedContractId: '', action: 'add' };
+  const staged = await rpc('StageApiCatalogChange', {
+    ...asked,
+    ...{ expectedAssetRevision: '0', idempotencyKey: 'stage-plain' },
+  });
+  expect(staged.body).toMatchObject({ selectedOperationKey: 'POST shop.test/plain' });
+  const other = await rpc('StageApiCatalogChange', {
+    ...asked,
+    ...{ expectedAssetRevision: '3', idempotencyKey: 'stage-plain-again' },
+  });
+  expect(other.body).toMatchObject({ code: 'aborted' });
+});

@@ -13,10 +13,11 @@ import {
 } from '../../documents/edit-document.ts';
 import { isObject, type JsonObject } from '../../documents/pointer.ts';
 import type { ContractDocument } from '../../documents/stored-documents.ts';
+import { withOwnNames } from '../../domain/documents/api-learning.ts';
 import type { SchemaSourceRecord } from '../../domain/documents/api-records.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
-import { apiAssets, schemaSources } from '../../store/collections.ts';
+import { schemaSources } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, requireText, toMessage } from '../convert.ts';
@@ -25,6 +26,7 @@ import type { Built } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { declarationInUse, mappingsWith } from './declaration-in-use.ts';
 import { contractOf } from './declarations.ts';
+import { endpointOf } from './learned-state.ts';
 import { contentJson, jsonBytes, sourceOf } from './objects.ts';
 import { keepSource } from './sources.ts';
 
@@ -40,13 +42,13 @@ export function requestDocumentMethods(parts: ApiParts): Methods {
     stageApiCatalogChange: async (request, context) => {
       const caller = callerOf(context);
       const site = storedSite(store, caller, request.siteId, 'siteId');
-      const change = catalogChange(store, site, request);
+      const change = catalogChange(store, parts, site, request);
       const bytes = jsonBytes(change.document);
       const read = await parts.documents({ type: 'read', bytes, format: 'json' });
       const method = ApiSchemaService.method.stageApiCatalogChange;
       return writeOnce(parts, caller, method, request, (tx) => {
         // What was read before may have moved meanwhile.
-        catalogChange(tx, site, request);
+        catalogChange(tx, parts, site, request);
         const input = { name: change.name, format: 'json' as const, bytes, manuallyEdited: true };
         const source = keepSource(tx, caller, site, read, input, isoNow(parts.clock));
         return toMessage(method.output, {
@@ -158,15 +160,20 @@ interface CatalogRequest {
   readonly action: string;
 }
 
-function catalogChange(store: ReadStore, site: SiteRecord, request: CatalogRequest) {
-  const asset = store.get(apiAssets, requireText(request.assetId, 'assetId'));
-  if (asset === undefined || asset.siteId !== site.id) throw notFound('API asset', request.assetId);
-  if (BigInt(asset.revision) !== request.expectedAssetRevision) {
+/** An endpoint that only traffic showed has no record yet: its revision is 0. */
+function catalogChange(
+  store: ReadStore,
+  parts: Pick<ApiParts, 'counters'>,
+  site: SiteRecord,
+  request: CatalogRequest,
+) {
+  const endpoint = endpointOf(store, parts, site, request.assetId);
+  if (BigInt(endpoint.record?.revision ?? 0) !== request.expectedAssetRevision) {
     throw refusal('aborted', 'expectedAssetRevision: the asset changed since; read it again');
   }
   const inUse = declarationInUse(store, site.id, request.expectedContractId);
   const { contract, document, name = 'API catalog' } = inUse;
-  const known = contract?.operations.find(({ assetId }) => assetId === asset.id);
+  const known = contract?.operations.find(({ assetId }) => assetId === endpoint.assetId);
   if (request.action === 'remove') {
     if (known === undefined || document === null) {
       throw refusal('failed_precondition', 'assetId: is not in the declaration in use');
@@ -184,8 +191,9 @@ function catalogChange(store: ReadStore, site: SiteRecord, request: CatalogReque
   if (known !== undefined) {
     throw refusal('failed_precondition', 'assetId: is in the declaration in use already');
   }
-  const { method, host, path } = asset;
-  const { mappings, basePath } = mappingsWith(contract, asset);
+  const { method, host } = endpoint;
+  const path = withOwnNames(endpoint.path);
+  const { mappings, basePath } = mappingsWith(contract, { host, path });
   const key = `${method} ${host}${path}`;
   return {
     document: withOperation(document, path.slice(basePath.length), method),

@@ -33,14 +33,76 @@ export function endpointsOf(
   for (const seen of counters.endpoints(tenantId, siteId).endpoints) {
     found.set(shapeOf(seen), { ...seen, assetId: assetIdOf(siteId, shapeOf(seen)) });
   }
-  for (const record of store.find(apiAssets, 'site', siteId)) {
-    if (record.tenantId !== tenantId) continue;
+  const records = store
+    .find(apiAssets, 'site', siteId)
+    .filter((record) => record.tenantId === tenantId);
+  countIntoTemplates(found, records);
+  for (const record of records) {
     const shape = shapeOf(record);
     const seen = found.get(shape) ?? { requests: 0, firstSeenMs: 0, lastSeenMs: 0 };
     const { id, method, host, path } = record;
     found.set(shape, { ...seen, assetId: id, method, host, path, record });
   }
   return [...found.values()].sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
+}
+
+/**
+ * Traffic below a template of the catalog is that of the template, unless its path has a record of
+ * its own; of several templates the one with the most text counts.
+ */
+function countIntoTemplates(
+  found: Map<string, Endpoint>,
+  records: readonly ApiAssetRecord[],
+): void {
+  const own = new Set(records.map(shapeOf));
+  const templates = new Map<string, Template[]>();
+  for (const record of records) {
+    if (!record.cataloged || !record.path.includes('{')) continue;
+    const key = templateKey(record);
+    templates.set(key, [...(templates.get(key) ?? []), templateOf(record)]);
+  }
+  if (templates.size === 0) return;
+  for (const [shape, seen] of [...found]) {
+    if (own.has(shape)) continue;
+    const fitting = (templates.get(templateKey(seen)) ?? []).filter(({ pattern }) =>
+      pattern.test(seen.path),
+    );
+    const [best] = fitting.sort((one, other) => other.text - one.text);
+    if (best === undefined) continue;
+    found.delete(shape);
+    found.set(best.shape, together(found.get(best.shape), seen));
+  }
+}
+
+interface Template {
+  readonly shape: string;
+  readonly pattern: RegExp;
+  /** Characters that are no parameter. */
+  readonly text: number;
+}
+
+function templateOf(record: ApiAssetRecord): Template {
+  const texts = record.path.split(/\{[^}]*\}/);
+  const escaped = texts.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return {
+    shape: shapeOf(record),
+    pattern: new RegExp(`^${escaped.join('[^/]+')}$`),
+    text: texts.join('').length,
+  };
+}
+
+function templateKey({ method, host, path }: Pick<Endpoint, 'method' | 'host' | 'path'>): string {
+  return `${method} ${host} ${path.split('/').length}`;
+}
+
+function together(known: Endpoint | undefined, seen: Endpoint): Endpoint {
+  if (known === undefined) return seen;
+  return {
+    ...known,
+    requests: known.requests + seen.requests,
+    firstSeenMs: Math.min(known.firstSeenMs, seen.firstSeenMs),
+    lastSeenMs: Math.max(known.lastSeenMs, seen.lastSeenMs),
+  };
 }
 
 /** True where the default list leaves an endpoint out; traffic brings a retired one back. */

@@ -1,0 +1,104 @@
+/** Proof that numbers past double precision are compared as what they are. */
+
+import { afterEach, expect, test } from 'vitest';
+import { viewOf } from '../../test/support/request-view.ts';
+import type { ApiCheck } from '../base/check-code.ts';
+import { BodyChecks } from './body-checks.ts';
+import { operation, parameter } from './fixture.ts';
+import { ParameterChecks } from './parameter-checks.ts';
+import { numberOf, numberReading, onOneSide } from './exact-number.ts';
+import { readPlainJson } from './plain-json.ts';
+
+afterEach(() => {
+  numberReading.above = false;
+  numberReading.inexact = false;
+});
+
+function sides(text: string): [below: number, above: number] {
+  numberReading.above = false;
+  const below = numberOf(text);
+  numberReading.above = true;
+  return [below, numberOf(text)];
+}
+
+const json = { range: 'application/json', kind: 'json', check: 0, pointer: '/json' } as const;
+const past = Number.MAX_SAFE_INTEGER + 1;
+
+test.each([
+  ['42', 42, 42],
+  ['9007199254740993', past, past + 2],
+  ['-9007199254740993', -past - 2, -past],
+  ['9007199254740992', past, past],
+  ['9223372036854775807', 2 ** 63 - 1024, 2 ** 63],
+  ['100.00000000000000001', 100, 100.00000000000001],
+  ['99.99999999999999999999', 99.99999999999999, 100],
+  ['-100.00000000000000001', -100.00000000000001, -100],
+  ['0.30000000000000004', 0.30000000000000004, 0.30000000000000004],
+  ['0.10000000000000000', 0.1, 0.1],
+  ['1.00000000000000000e2', 100, 100],
+  ['0.00000000000000000001e-400', 0, Number.MIN_VALUE],
+  ['9007199254740992.5', Infinity, Infinity],
+  [`1${'0'.repeat(900)}`, Infinity, Infinity],
+])('%s lies from %s to %s', (text, below, above) => {
+  expect(sides(text)).toEqual([below, above]);
+});
+
+test('a document is read on one side, its texts as they are', () => {
+  const text = '{"100.00000000000000001":"100.00000000000000001","a":[100.00000000000000001, 7]}';
+  expect(readPlainJson(Buffer.from(text))).toEqual({
+    value: { '100.00000000000000001': '100.00000000000000001', a: [100, 7] },
+  });
+  expect(numberReading.inexact).toBe(true);
+  numberReading.above = true;
+  expect(readPlainJson(Buffer.from(text))).toMatchObject({ value: { a: [100.00000000000001, 7] } });
+  expect(onOneSide('{"a":"\\"1234567890123456789"}')).toBe('{"a":"\\"1234567890123456789"}');
+});
+
+const atMost =
+  (bound: number): ApiCheck =>
+  (value) =>
+    Number.isInteger(value) && (value as number) <= bound;
+const spec = operation('GET', '/a/{n}', {
+  parameters: (['path', 'query', 'header', 'cookie'] as const).map((place) =>
+    parameter(place, 'n', { shape: { kind: 'scalar', types: ['number'] }, check: 0 }),
+  ),
+});
+
+test.each([
+  ['9007199254740992', null],
+  ['9007199254740993', 'violation'],
+  ['9007199254740991', null],
+  ['9007199254740992.00000000001', 'violation'],
+  ['-9007199254740993', null],
+])('%s at most 2^53 in every place of a request: %s', (text, expected) => {
+  const checks = new ParameterChecks(spec, () => atMost(past));
+  const view = viewOf({ fields: [`n: ${text}`, `Cookie: n=${text}`] });
+  const found = [
+    checks.checkPath([text]),
+    checks.checkQuery(`n=${text}`),
+    checks.checkHeader(view),
+    checks.checkCookie(view),
+    new BodyChecks({ required: true, media: [json], pointer: '' }, () => atMost(past)),
+  ].map((one) => (one instanceof BodyChecks ? checkJson(one, text) : one));
+  expect(found.map((one) => one && 'violation')).toEqual(found.map(() => expected));
+});
+
+function checkJson(checks: BodyChecks, text: string): unknown {
+  const fields = ['Content-Type: application/json', `Content-Length: ${text.length}`];
+  const head = checks.checkHead(viewOf({ method: 'POST', fields }), true);
+  if (head === null || !('media' in head)) throw new Error('the body is not looked at');
+  return checks.checkContent(head, Buffer.from(text));
+}
+
+test('a short fraction of a large number is not lost', () => {
+  const read = readPlainJson(Buffer.from('1234567890123456.01'));
+  expect(read).toEqual({ value: 1234567890123456 });
+  expect(numberReading.inexact).toBe(true);
+});
+
+test('sixty kilobytes of them are read in time', () => {
+  const text = `[${Array.from({ length: 3_000 }, (_, at) => `100.000000000000000${1_000 + at}`).join(', ')}]`;
+  const before = process.cpuUsage();
+  expect(readPlainJson(Buffer.from(text))).toHaveProperty('value');
+  expect(process.cpuUsage(before).user).toBeLessThan(200_000);
+});
