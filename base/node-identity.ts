@@ -50,6 +50,11 @@ export function renewalText(agentId: string): Uint8Array {
   return Buffer.from(`waf node renewal\n${agentId}\n`);
 }
 
+/** What a node signs at enrollment, with the key that it is to be known by. */
+export function enrollmentText(fingerprint: string, enrollmentToken: string): Uint8Array {
+  return Buffer.from(`waf node enrollment\n${fingerprint}\n${enrollmentToken}\n`);
+}
+
 /** Reads an identity. Errors: AppError identity_unreadable that names the file. */
 export function readNodeIdentity(path: string): NodeIdentity {
   let value: unknown;

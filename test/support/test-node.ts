@@ -1,5 +1,6 @@
 /** Owns enrolled nodes as tests need them: an identity, mutual TLS, and raw messages. */
 
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { createClient, type Transport } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
@@ -9,7 +10,7 @@ import {
   type ConnectRequest,
   type ConnectResponse,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
-import { controllerServerName } from '../../base/node-identity.ts';
+import { controllerServerName, enrollmentText } from '../../base/node-identity.ts';
 import { ownCapabilities, observationProtocolVersion } from '../../base/protocol-versions.ts';
 import { Outbox } from '../../base/outbox.ts';
 import type { TestControl } from './test-control.ts';
@@ -42,14 +43,24 @@ export async function issueTestToken(waf: TestControl, count: number): Promise<s
   return String(body['token']);
 }
 
-/** Enrolls a node over the socket. */
+/** The key of a node and the proof that it holds it, as JSON takes bytes. */
+export function proofOfKey(keyPem: string, fingerprint: string, token: string) {
+  const key = createPrivateKey(keyPem);
+  const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' });
+  const proof = sign('sha256', enrollmentText(fingerprint, token), key);
+  return { publicKey: publicKey.toString('base64'), proof: proof.toString('base64') };
+}
+
+/** Enrolls a node over the socket; with `before` it proves the key of that identity. */
 export async function enrollTestNode(
   waf: TestControl,
   enrollmentToken: string,
   fingerprint: string,
+  before: TestNode | null = null,
 ): Promise<TestNode> {
   const facts = { hostname: fingerprint, os: 'linux', arch: 'x64', version: 'test' };
-  const asked = { enrollmentToken, fingerprint, ...facts };
+  const proof = before === null ? {} : proofOfKey(before.key, fingerprint, enrollmentToken);
+  const asked = { enrollmentToken, fingerprint, ...facts, ...proof };
   const { body, text } = await waf.call('AgentService/Enroll', asked);
   if (body['agent'] === undefined) throw new Error(text);
   const bytes = (name: string): Buffer => Buffer.from(String(body[name]), 'base64');
@@ -57,7 +68,7 @@ export async function enrollTestNode(
     id: (body['agent'] as { id: string }).id,
     streamToken: String(body['streamToken']),
     cert: bytes('workloadCertPem').toString(),
-    key: bytes('workloadKeyPem').toString(),
+    key: before?.key ?? bytes('workloadKeyPem').toString(),
     ca: bytes('caCertPem').toString(),
     signingKey: bytes('bundleSigningPublicKey'),
   };

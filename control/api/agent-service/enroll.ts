@@ -1,11 +1,14 @@
 /** Owns AgentService/Enroll: a token becomes the identity of a node. */
 
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID, X509Certificate } from 'node:crypto';
 import type { HandlerContext } from '@connectrpc/connect';
 import type { AgentService, EnrollRequest } from '../../../proto/gen/waf/v1/agent_pb.ts';
+import type { AppError } from '../../../base/errors.ts';
+import { enrollmentText } from '../../../base/node-identity.ts';
 import {
   admitToToken,
   freeName,
+  type AgentIdentityRecord,
   type EnrollmentRecord,
   type EnrollmentTokenRecord,
 } from '../../domain/release/enrollment.ts';
@@ -19,7 +22,8 @@ import { requireText } from '../convert.ts';
 import { hashSecret, isSecret } from '../nodes/admit-node.ts';
 import { nodeActor } from '../nodes/node-actor.ts';
 import type { Method } from '../method.ts';
-import { fingerprintOf } from '../node-service/renew-identity.ts';
+import type { CertificatePem } from '../listener/own-certificate.ts';
+import { fingerprintOf, keyFingerprint, signedBy } from '../node-service/renew-identity.ts';
 import { readToken } from './enrollment-tokens.ts';
 import { showAgent } from './show-node.ts';
 
@@ -39,11 +43,16 @@ export function enroll(parts: ApiParts): Method<typeof AgentService, 'enroll'> {
     const [known] = parts.store
       .find(agents, 'fingerprint', request.fingerprint)
       .filter(({ tenantId }) => tenantId === token.tenantId);
+    requireProof(request);
+    const before = known === undefined ? undefined : parts.store.get(agentIdentities, known.id);
+    if (known !== undefined) requireIdentity(request, before);
     const id = known?.id ?? `agent-${randomUUID()}`;
-    const workload = await parts.authority.issue(id);
+    const workload = await workloadOf(parts, id, request.publicKey);
     const streamToken = randomBytes(32).toString('base64url');
     const agent = await parts.store.write((tx) => {
       const enrollment = admit(tx, token, request.fingerprint, parts.clock.nowMs());
+      const present = tx.get(agentIdentities, id);
+      if (present?.streamTokenSha256 !== before?.streamTokenSha256) throw enrollsTwice();
       const stored = agentOf(tx, token, request, id, {
         ip: context.values.get(addressKey),
         now: new Date(parts.clock.nowMs()).toISOString(),
@@ -53,6 +62,7 @@ export function enroll(parts: ApiParts): Method<typeof AgentService, 'enroll'> {
         id,
         streamTokenSha256: hashSecret(streamToken),
         certificatesSha256: [fingerprintOf(workload.certificate)],
+        keysSha256: [keyFingerprint(publicKeyOf(workload.certificate))],
       });
       return stored;
     });
@@ -69,6 +79,62 @@ export function enroll(parts: ApiParts): Method<typeof AgentService, 'enroll'> {
       bundleSigningPublicKey: parts.publisher.publicKey,
     };
   };
+}
+
+/** A key that is sent must be one that the node holds. Errors: invalid_argument. */
+function requireProof({ publicKey, proof, fingerprint, enrollmentToken }: EnrollRequest): void {
+  if (publicKey.length === 0) return;
+  if (signedBy(publicKey, enrollmentText(fingerprint, enrollmentToken), proof)) return;
+  throw invalidField('proof', 'must be a signature by publicKey, a key on P-256');
+}
+
+/**
+ * Who knows a token and a fingerprint need not be the node: it comes again with the key of the
+ * identity that it has. Errors: permission_denied.
+ */
+function requireIdentity(
+  { publicKey, certificatePem }: EnrollRequest,
+  identity: AgentIdentityRecord | undefined,
+): void {
+  const keys = identity?.keysSha256 ?? keysOfCertificate(identity, certificatePem);
+  if (publicKey.length > 0 && keys.includes(keyFingerprint(publicKey))) return;
+  throw refusal(
+    'permission_denied',
+    'fingerprint: this node is enrolled, and its key was not proved: run waf agent enroll --again ' +
+      'in its data folder, or delete the node and enroll it with a new token',
+  );
+}
+
+/** Keys of a certificate that counts, for identities of earlier versions, which say none. */
+function keysOfCertificate(
+  identity: AgentIdentityRecord | undefined,
+  certificatePem: Uint8Array,
+): string[] {
+  try {
+    const pem = Buffer.from(certificatePem).toString('latin1');
+    const counts = identity?.certificatesSha256.includes(fingerprintOf(pem)) === true;
+    return counts ? [keyFingerprint(publicKeyOf(pem))] : [];
+  } catch {
+    return [];
+  }
+}
+
+function publicKeyOf(certificatePem: string): Uint8Array {
+  return new X509Certificate(certificatePem).publicKey.export({ type: 'spki', format: 'der' });
+}
+
+/** A certificate for the node's own key, or with a key that is made for it. */
+async function workloadOf(
+  { authority }: ApiParts,
+  id: string,
+  publicKey: Uint8Array,
+): Promise<CertificatePem> {
+  if (publicKey.length === 0) return authority.issue(id);
+  return { certificate: await authority.certify(id, Uint8Array.from(publicKey)), key: '' };
+}
+
+function enrollsTwice(): AppError {
+  return refusal('aborted', 'fingerprint: the node enrolls twice at once; try again');
 }
 
 /** A key comes back: not over a wire that others can read. */
@@ -135,7 +201,7 @@ function agentOf(
   }
   const others = tx.list(agents).filter(({ tenantId }) => tenantId === token.tenantId);
   if (others.some((other) => other.fingerprint === fingerprint)) {
-    throw refusal('aborted', 'fingerprint: the node enrolls twice at once; try again');
+    throw enrollsTwice();
   }
   const name = freeName(hostname, id, new Set(others.map((other) => other.name)));
   const status = 'AGENT_STATUS_OFFLINE' as const;

@@ -19,7 +19,10 @@ export function renewIdentity(parts: ApiParts): Method<typeof NodeService, 'rene
   return async ({ agentId, streamToken, publicKey, proof }, context) => {
     const { agent } = admitNode(parts, { agentId, streamToken }, context);
     if (agent === null) throw invalidField('agentId', 'the built-in node has no certificate');
-    if (publicKey.length > nodeLimits.publicKeyBytesMax || !proves(agent.id, publicKey, proof)) {
+    if (
+      publicKey.length > nodeLimits.publicKeyBytesMax ||
+      !signedBy(publicKey, renewalText(agent.id), proof)
+    ) {
       throw invalidField('publicKey', 'must be a key on P-256 that signed the proof');
     }
     const nowMs = parts.clock.nowMs();
@@ -37,7 +40,9 @@ export function renewIdentity(parts: ApiParts): Method<typeof NodeService, 'rene
       const shown = context.values.get(peerKey)?.node?.sha256 ?? '';
       const before = identity.certificatesSha256.filter((one) => one === shown);
       const certificatesSha256 = [sha256, ...before];
-      tx.put(agentIdentities, { ...identity, certificatesSha256, renewedAt: isoNow(parts.clock) });
+      const keysSha256 = [keyFingerprint(key), ...(identity.keysSha256 ?? [])].slice(0, 2);
+      const renewedAt = isoNow(parts.clock);
+      tx.put(agentIdentities, { ...identity, certificatesSha256, keysSha256, renewedAt });
       tx.audit({ ...nodeActor(agent), action: 'renew_certificate' });
     });
     return {
@@ -61,11 +66,17 @@ export function fingerprintOf(pem: string): string {
   return createHash('sha256').update(new X509Certificate(pem).raw).digest('hex');
 }
 
-function proves(agentId: string, publicKey: Uint8Array, proof: Uint8Array): boolean {
+/** SHA-256 of a public key, SubjectPublicKeyInfo in DER form, hex. */
+export function keyFingerprint(publicKey: Uint8Array): string {
+  return createHash('sha256').update(publicKey).digest('hex');
+}
+
+/** Whether a key on P-256 signed `text`. */
+export function signedBy(publicKey: Uint8Array, text: Uint8Array, proof: Uint8Array): boolean {
   try {
     const key = createPublicKey({ key: Buffer.from(publicKey), type: 'spki', format: 'der' });
     if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') return false;
-    return verify('sha256', renewalText(agentId), key, proof);
+    return verify('sha256', text, key, proof);
   } catch {
     return false;
   }

@@ -110,7 +110,7 @@ describe('who is admitted', () => {
 
   test('a certificate that enrollment replaced counts no more', async () => {
     const node = await freshNode();
-    await enrollTestNode(waf, token, `fresh-${count}`);
+    await enrollTestNode(waf, token, `fresh-${count}`, node);
     expect(await open(node).ended).toContain('not enrolled');
   });
 

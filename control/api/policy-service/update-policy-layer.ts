@@ -64,12 +64,21 @@ function readLayer(kind: PolicyLayerKind, config: JsonValue): PolicyJson {
       'must be CRS_CORE, HTTP_POLICY, ARG_LIMITS, IP_LIST_BINDINGS or PLUGINS',
     );
   }
+  const isList = field === 'plugins';
+  if (isList) refuseOtherNames(config);
   try {
-    const value = field === 'plugins' ? (config as { plugins?: JsonValue }).plugins : config;
-    const message = fromJson(PolicySchema, { [field]: value ?? [] });
-    return { [field]: toRecord<PolicyJson>(PolicySchema, message)[field] ?? {} };
+    const value = isList ? ((config as { plugins?: JsonValue }).plugins ?? []) : config;
+    const message = fromJson(PolicySchema, { [field]: value });
+    // A list that is empty is absent in the record; here it empties the layer.
+    return { [field]: toRecord<PolicyJson>(PolicySchema, message)[field] ?? (isList ? [] : {}) };
   } catch (error) {
     const reason = error instanceof Error ? /field [\w.]+|key "\w+"/.exec(error.message)?.[0] : '';
     throw invalidField('config', `does not fit the layer${reason ? ` at ${reason}` : ''}`);
   }
+}
+
+/** A misspelled name would empty the layer. Errors: invalid_argument. */
+function refuseOtherNames(config: JsonValue): void {
+  const other = Object.keys(config as object).some((name) => name !== 'plugins');
+  if (other) throw invalidField('config', 'takes plugins alone, for example {"plugins": []}');
 }

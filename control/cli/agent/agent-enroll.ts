@@ -4,8 +4,16 @@
  * the command, or publicly trusted.
  */
 
-import { createHash, randomBytes, X509Certificate } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -14,7 +22,12 @@ import { createConnectTransport } from '@connectrpc/connect-node';
 import { readBuildInfo } from '../../../base/build-info.ts';
 import { AppError } from '../../../base/errors.ts';
 import { makeFolder } from '../../../base/make-folder.ts';
-import { identityFile, writeNodeIdentity } from '../../../base/node-identity.ts';
+import {
+  enrollmentText,
+  identityFile,
+  readNodeIdentity,
+  writeNodeIdentity,
+} from '../../../base/node-identity.ts';
 import { AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import { writeReleaseKeys } from './agent-release-keys.ts';
 import { commandLineLimits } from '../../limits/command-limits.ts';
@@ -60,7 +73,9 @@ export const agentEnrollCommand: CommandDefinition = {
     }
     makeFolder(options.data);
     const ca = await readAuthority(controllerUrl, textFlag(flags, 'caSha256'), options);
-    const answer = await enroll(controllerUrl, token, ca, fingerprintOf(path), options);
+    const fingerprint = fingerprintOf(path);
+    const key = readKey(path);
+    const answer = await enroll(controllerUrl, token, ca, fingerprint, key, options);
     const { agent } = answer;
     if (agent === undefined) throw bad('the controller answered without a node');
     const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
@@ -70,10 +85,11 @@ export const agentEnrollCommand: CommandDefinition = {
       name: agent.name,
       streamToken: answer.streamToken,
       certificate: text(answer.workloadCertPem),
-      key: text(answer.workloadKeyPem),
+      key: key.pem,
       authorities: text(answer.caCertPem),
       signingKey: Buffer.from(answer.bundleSigningPublicKey).toString('base64'),
     });
+    rmSync(key.pendingPath, { force: true });
     const keys = listFlag(flags, 'releaseKey');
     if (keys.length > 0) writeReleaseKeys(options.data, keys);
     output.line(`Enrolled as ${agent.name} (${agent.id}). Start it: waf agent run`);
@@ -108,11 +124,54 @@ function fingerprintOf(identityPath: string): string {
   throw bad(`${path} is damaged: remove it, then enroll with a new token`);
 }
 
+/** The key that a node proves. */
+interface NodeKey {
+  /** PKCS #8 PEM. */
+  readonly pem: string;
+  /** The certificate of the identity that has the key, PEM; '' for none. */
+  readonly certificate: string;
+  /** Where a key lies that no identity has yet. */
+  readonly pendingPath: string;
+}
+
+/**
+ * The key of the identity, or of an enrollment whose answer was lost, or a new one: kept before it
+ * is sent, so that a machine that tries again proves itself with it. It never leaves the machine.
+ */
+function readKey(identityPath: string): NodeKey {
+  const pendingPath = join(dirname(identityPath), 'enrollment-key.pem');
+  if (existsSync(identityPath)) {
+    const { key: pem, certificate } = readNodeIdentity(identityPath);
+    return { pem, certificate, pendingPath };
+  }
+  if (!existsSync(pendingPath)) {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const text = privateKey.export({ type: 'pkcs8', format: 'pem' });
+    writeFileSync(pendingPath, text, { mode: 0o600 });
+  }
+  const pem = readFileSync(pendingPath, 'utf8');
+  return { pem, certificate: '', pendingPath };
+}
+
+/** The public key and the proof that this machine holds it. Errors: AppError bad_flag. */
+function proofOf({ pem, pendingPath }: NodeKey, fingerprint: string, enrollmentToken: string) {
+  try {
+    const privateKey = createPrivateKey(pem);
+    return {
+      publicKey: createPublicKey(privateKey).export({ type: 'spki', format: 'der' }),
+      proof: sign('sha256', enrollmentText(fingerprint, enrollmentToken), privateKey),
+    };
+  } catch {
+    throw bad(`${pendingPath} is damaged: remove it, then enroll with a new token`);
+  }
+}
+
 async function enroll(
   controllerUrl: string,
   enrollmentToken: string,
   ca: string | undefined,
   fingerprint: string,
+  key: NodeKey,
   options: GlobalOptions,
 ) {
   const transport = createConnectTransport({
@@ -125,6 +184,8 @@ async function enroll(
     return await createClient(AgentService, transport).enroll({
       enrollmentToken,
       fingerprint,
+      ...proofOf(key, fingerprint, enrollmentToken),
+      certificatePem: Buffer.from(key.certificate),
       hostname: hostname().slice(0, 255),
       os: process.platform,
       arch: process.arch,

@@ -41,6 +41,8 @@ export interface AgentIdentityRecord {
   readonly streamTokenSha256: string;
   /** SHA-256 of the certificates that count, hex: the newest, and the one it renewed with. */
   readonly certificatesSha256: readonly string[];
+  /** SHA-256 of their public keys, hex; absent in records of earlier versions. */
+  readonly keysSha256?: readonly string[];
   /** RFC 3339; absent before its certificate was renewed. */
   readonly renewedAt?: string;
 }
