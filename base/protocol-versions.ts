@@ -20,11 +20,29 @@ export const errorFactVersion = 1;
 export const capabilitiesVersion = 1;
 export const artifactFormat = 'waf.runtime.v1';
 
-/** What this build announces of itself. */
-export const ownCapabilities = {
+/** What both sides must have alike. */
+const exactVersions = {
   version: capabilitiesVersion,
   artifactFormat,
   metricPayloadVersion,
+} as const;
+
+/** Version of the rules by which nodes find the client's address. */
+export const resolverVersion = 1;
+/** Format of a site's operation controls. */
+export const controlFormat = 'waf.site_controls.v2';
+/** What nodes do with the finding of a body control. */
+export const bodyModes = ['observe', 'enforce'] as const;
+/** Format of compiled API documents. */
+export const schemaIr = 'waf.api_artifact.v1';
+
+/** What this build announces of itself. */
+export const ownCapabilities = {
+  ...exactVersions,
+  resolverVersion,
+  controlFormat,
+  bodyModes: [...bodyModes] as string[],
+  schemaIrs: [schemaIr] as string[],
 } as const;
 
 /** What the other side announces; nothing is assumed of what it leaves out. */
@@ -40,8 +58,8 @@ export interface AnnouncedVersions {
 
 /** What does not fit, as a sentence that begins with the field; '' when all is equal. */
 export function versionMismatch({ capabilities }: AnnouncedVersions): string {
-  for (const [name, wanted] of Object.entries(ownCapabilities)) {
-    const found = capabilities?.[name as keyof typeof ownCapabilities];
+  for (const [name, wanted] of Object.entries(exactVersions)) {
+    const found = capabilities?.[name as keyof typeof exactVersions];
     if (found !== wanted) return `capabilities.${name}: must be ${wanted}`;
   }
   return '';

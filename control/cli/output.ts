@@ -30,9 +30,10 @@ export function createOutput(
   write: (text: string) => void = (text) => process.stdout.write(text),
   writeNote: (text: string) => void = (text) => process.stderr.write(text),
   toYaml: (value: unknown) => string = () => '',
+  isTerminal: boolean = process.stdout.isTTY === true,
 ): Output {
   const render = (value: unknown, table: Table): string => {
-    if (format === 'table') return renderTable(table);
+    if (format === 'table') return renderTable(table, !isTerminal);
     const json = JSON.stringify(value, jsonValue, 2);
     return format === 'json' ? `${json}\n` : toYaml(JSON.parse(json));
   };
@@ -51,13 +52,21 @@ function jsonValue(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }
 
-/** Left-aligned columns, two spaces apart; cells are cut and cleaned of control characters. */
-export function renderTable({ columns, rows, cellCharactersMax }: Table): string {
+/**
+ * Left-aligned columns, two spaces apart; cells are cleaned of control characters, and cut unless
+ * they are wanted `whole`: what reads a pipe or a file has room.
+ */
+export function renderTable(
+  { columns, rows, cellCharactersMax }: Table,
+  whole: boolean = false,
+): string {
   const charactersMax = cellCharactersMax ?? commandLineLimits.cellCharactersMax;
-  const cells = [columns, ...rows].map((row) => row.map((cell) => cleanCell(cell, charactersMax)));
-  const widths = columns.map((_, index) =>
-    Math.max(...cells.map((row) => row[index]?.length ?? 0)),
-  );
+  const shown = whole ? Infinity : charactersMax;
+  const cells = [columns, ...rows].map((row) => row.map((cell) => cleanCell(cell, shown)));
+  // One long cell does not widen every row.
+  const widths = columns
+    .map((_, index) => cells.reduce((most, row) => Math.max(most, row[index]?.length ?? 0), 0))
+    .map((width) => Math.min(width, charactersMax));
   return cells
     .map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  '))
     .map((line) => line.trimEnd() + '\n')

@@ -1,13 +1,11 @@
 /** Owns AgentService/ListNodes, ListAgents, GetAgent, GetNodeCapabilities and serving states. */
 
-import { createHash } from 'node:crypto';
-import { toJson } from '@bufbuild/protobuf';
-import { AgentCapabilitiesSchema, type AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
-import { canonicalJson } from '../../domain/canonical-json.ts';
+import type { AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { capabilitiesSha256 } from '../nodes/node-registry.ts';
 import { agentsOf, localNodeId, requireNode, storedAgent } from './known-nodes.ts';
 import { showAgent, showLocalNode, showRemoteNode } from './show-node.ts';
 
@@ -64,13 +62,12 @@ export function getNodeCapabilities(
     const node = requireNode(parts, callerOf(context), nodeId, 'nodeId');
     const reported = node?.connected === true ? node.capabilities : null;
     if (reported === null) return { nodeId, known: false };
-    const text = canonicalJson(toJson(AgentCapabilitiesSchema, reported));
     return {
       nodeId,
       known: true,
       capabilities: reported,
       capabilityRevision: BigInt(node?.connections ?? 0),
-      capabilitiesSha256: createHash('sha256').update(text).digest('hex'),
+      capabilitiesSha256: capabilitiesSha256(reported),
       foundationSupported: false,
     };
   };

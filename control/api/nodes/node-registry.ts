@@ -1,7 +1,14 @@
 /** Owns what is known of connected nodes: in memory, from their streams. */
 
+import { createHash } from 'node:crypto';
+import { toJson } from '@bufbuild/protobuf';
 import type { Clock } from '../../../base/clock.ts';
-import type { AgentCapabilities, AgentMetrics } from '../../../proto/gen/waf/v1/agent_pb.ts';
+import {
+  AgentCapabilitiesSchema,
+  type AgentCapabilities,
+  type AgentMetrics,
+} from '../../../proto/gen/waf/v1/agent_pb.ts';
+import { canonicalJson } from '../../domain/canonical-json.ts';
 import type { UpstreamHealthState } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 
 /** What became of the latest configuration on a node. */
@@ -174,4 +181,10 @@ function eventsOf(before: NodeState, after: NodeState, nowMs: number): NodeEvent
   const [was, is] = [statusOf(before), statusOf(after)];
   if (was !== is) add('status_changed', nowMs, { from: was, to: is });
   return events;
+}
+
+/** SHA-256 of a capability report, hex: the same for a node and for intents that require it. */
+export function capabilitiesSha256(reported: AgentCapabilities): string {
+  const text = canonicalJson(toJson(AgentCapabilitiesSchema, reported));
+  return createHash('sha256').update(text).digest('hex');
 }

@@ -18,6 +18,7 @@ import { agents, siteOverrides } from '../../store/collections.ts';
 import { schemaBindings, schemaContracts, schemaProfiles } from '../../store/api-collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import type { ApiParts } from '../context.ts';
+import { capabilitiesSha256 } from '../nodes/node-registry.ts';
 import { wantedControls } from './intents.ts';
 
 /** Reads the state; `controls` are those that are to be published. */
@@ -78,11 +79,12 @@ function targetsOf(
   return [{ nodeId: 'local', kind: 'local' }, ...remote].map(({ nodeId, kind }) => {
     const node = nodes.get(nodeId);
     const known = node?.connected === true ? node.capabilities : null;
-    const capabilitiesSha256 =
-      known === null
-        ? ''
-        : jsonSha256([known.version, known.artifactFormat, known.metricPayloadVersion]);
-    return { nodeId, kind, capabilityRevision: String(known?.version ?? 0), capabilitiesSha256 };
+    return {
+      nodeId,
+      kind,
+      capabilityRevision: String(known?.version ?? 0),
+      capabilitiesSha256: known === null ? '' : capabilitiesSha256(known),
+    };
   });
 }
 

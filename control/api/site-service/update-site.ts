@@ -7,7 +7,8 @@ import type { SiteRecord } from '../../domain/records.ts';
 import { checkSite, type SiteSurroundings } from '../../domain/site/site.ts';
 import { requireDefault } from '../../domain/site/site-routing.ts';
 import { applyMask, type MaskFields } from '../../domain/update-mask.ts';
-import { sites } from '../../store/collections.ts';
+import { customRules, ruleOverrides, sites } from '../../store/collections.ts';
+import type { ReadStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { nextRevision, requireRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
@@ -52,6 +53,7 @@ export function updateSite(parts: ApiParts): Method<typeof SiteService, 'updateS
     if (request.site === undefined) throw invalidField('site', 'is required');
     const change = toRecord<SiteJson>(SiteSchema, request.site);
     const now = new Date(parts.clock.nowMs()).toISOString();
+    let left: string[] = [];
     const stored = await parts.store.write((tx) => {
       const before = storedSite(tx, caller, change.id ?? '', 'site.id');
       requireRevision(request.revision, before.revision);
@@ -75,6 +77,7 @@ export function updateSite(parts: ApiParts): Method<typeof SiteService, 'updateS
         updatedAt: now,
         revision: nextRevision(before.revision),
       };
+      left = leftAtPolicy(tx, before, after);
       tx.put(sites, after);
       tx.audit({
         ...actorNote(caller),
@@ -87,7 +90,7 @@ export function updateSite(parts: ApiParts): Method<typeof SiteService, 'updateS
       });
       return after;
     });
-    return { site: toMessage(SiteSchema, stored) };
+    return { site: toMessage(SiteSchema, stored), warnings: left };
   };
 }
 
@@ -103,4 +106,34 @@ function unchangedPasses(around: SiteSurroundings, before: SiteRecord): SiteSurr
     },
     policyProblem: (id) => (id === before.waf?.policyId ? '' : (around.policyProblem?.(id) ?? '')),
   };
+}
+
+/** What the site has at the policy that it leaves, which does not act at the next one. */
+function leftAtPolicy(store: ReadStore, before: SiteRecord, after: SiteRecord): string[] {
+  const policyId = before.waf?.policyId ?? '';
+  if (policyId === '' || policyId === after.waf?.policyId) return [];
+  const mine = (one: { readonly siteId: string }): boolean => one.siteId === before.id;
+  const overrides = store.find(ruleOverrides, 'policy', policyId).filter(mine);
+  const rules = store.find(customRules, 'policy', policyId).filter(mine);
+  const told: string[] = [];
+  if (overrides.length > 0) {
+    const ids = [...new Set(overrides.map(({ crsRuleId = '' }) => crsRuleId))];
+    told.push(
+      `${overrides.length} exclusions and overrides of this site (${namedFew(ids)}) belong to ` +
+        `policy ${policyId} and do not act under its new policy: make them there, too, or set ` +
+        'the policy back',
+    );
+  }
+  if (rules.length > 0) {
+    told.push(
+      `${rules.length} custom rules of this site (${namedFew(rules.map(({ name }) => name ?? ''))}) ` +
+        `belong to policy ${policyId} and do not act under its new policy`,
+    );
+  }
+  return told;
+}
+
+function namedFew(names: readonly string[]): string {
+  const shown = names.slice(0, 10).join(', ');
+  return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }

@@ -90,7 +90,8 @@ test('empty at first; set, read back with its lists, used, reset', async () => {
   expect(set['resolved']).toMatchObject({
     nodes: [{ id: 'lb', trust: { ipListIds: [listId], ranges: ['10.0.0.0/24'] } }],
   });
-  expect(await call('GetTrustProfile', {})).toEqual(set);
+  const { profile, resolved } = set;
+  expect(await call('GetTrustProfile', {})).toEqual({ profile, resolved });
   const used = await waf.call('IpListService/DeleteIpList', { id: listId });
   expect(String(used.body['message'])).toMatch(/^id: the list is used by trust node lb/);
   const override = { siteId, profile: profileWith({}, { enabled: false }) };
@@ -278,6 +279,12 @@ const issues: readonly (readonly [string, () => object, string, string])[] = [
     'stray position',
     () => profileWith({}, { position: 1 }),
     'profile.extractionRules[0].position',
+    'position_without_selector',
+  ],
+  [
+    'stray side',
+    () => profileWith({}, { positionFrom: 'left' }),
+    'profile.extractionRules[0].positionFrom',
     'position_without_selector',
   ],
   [

@@ -110,7 +110,9 @@ async function showPage(context: CommandContext, page: Page, hours: number): Pro
   for (const one of page.leftOut) output.note(`not shown: ${one}`);
   if (output.format === 'table') {
     for (const [title, table] of await sectionsOf(page, hours)) {
-      output.line(`${title}\n${table.rows.length === 0 ? 'none\n' : renderTable(table)}`);
+      output.line(
+        `${title}\n${table.rows.length === 0 ? 'none\n' : renderTable(table, process.stdout.isTTY !== true)}`,
+      );
     }
   } else output.result(await asJson(page), { columns: [], rows: [] });
   if (page.overview.coverageLimited) output.note(limitedNote);

@@ -6,12 +6,13 @@ import { notePage, pageFlags, readPage } from '../paging.ts';
 import { waitFor } from '../policy-progress.ts';
 import { policyTable, revisionFlag, revisionOf, versionTable } from './policy-table.ts';
 import { showMessage } from '../show.ts';
+import { policyOfVersion, versionIdOf } from './version-names.ts';
 
 const compiling = 'Compiling rules';
 const idArgument: readonly ArgumentDefinition[] = [
   { name: '<policy>', summary: 'id or name', resource: 'policy' },
 ];
-const versionArgument = { name: '<version>', summary: 'version id' };
+const versionArgument = { name: '<version>', summary: 'version id, or a revision such as 3' };
 const rulesetArgument: ArgumentDefinition = {
   name: '<ruleset>',
   summary: 'id, or name such as crs-4.28.0',
@@ -40,13 +41,15 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
   {
     path: ['policy', 'version'],
     summary: 'Show one saved version',
-    help: 'Its settings: waf policy version ID --output json',
+    help: 'A revision is given with its policy, as standard:3. Its settings: waf policy version ID --output json',
     arguments: [versionArgument],
     flags: [],
-    run: async (context, [id = '']) => {
+    run: async (context, [text = '']) => {
       const { GetPolicyVersionResponseSchema } =
         await import('../../../proto/gen/waf/v1/policy_pb.ts');
-      const response = await (await context.api()).policies.getPolicyVersion({ id });
+      const api = await context.api();
+      const id = await versionIdOf(api, text, '');
+      const response = await api.policies.getPolicyVersion({ id });
       const found = response.version === undefined ? [] : [response.version];
       await showMessage(context, GetPolicyVersionResponseSchema, response, versionTable(found));
       return 0;
@@ -55,17 +58,20 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
   {
     path: ['policy', 'diff'],
     summary: 'Compare two saved versions; exit code 2 when they differ',
-    help: '',
+    help: 'By revision: waf policy diff standard:1 3',
     arguments: [
-      { name: '<left>', summary: 'version id' },
-      { name: '<right>', summary: 'version id' },
+      { name: '<left>', summary: 'version id, or POLICY:REVISION' },
+      { name: '<right>', summary: 'the same; a revision alone is of the same policy' },
     ],
     flags: [],
-    run: async (context, [leftVersionId = '', rightVersionId = '']) => {
+    run: async (context, [left = '', right = '']) => {
       const { DiffPolicyVersionsResponseSchema } =
         await import('../../../proto/gen/waf/v1/policy_pb.ts');
-      const { policies } = await context.api();
-      const response = await policies.diffPolicyVersions({ leftVersionId, rightVersionId });
+      const api = await context.api();
+      const policy = policyOfVersion(left) || policyOfVersion(right);
+      const leftVersionId = await versionIdOf(api, left, policy);
+      const rightVersionId = await versionIdOf(api, right, policy);
+      const response = await api.policies.diffPolicyVersions({ leftVersionId, rightVersionId });
       const { before = {}, after = {}, changedPaths = [] } = response.diff ?? {};
       await showMessage(context, DiffPolicyVersionsResponseSchema, response, {
         columns: ['FIELD', 'BEFORE', 'AFTER'],
@@ -81,12 +87,13 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
     arguments: [...idArgument, versionArgument],
     flags: [],
     published: true,
-    run: async (context, [policyId = '', versionId = '']) => {
+    run: async (context, [policyId = '', version = '']) => {
       const { RollbackPolicyResponseSchema } =
         await import('../../../proto/gen/waf/v1/policy_pb.ts');
-      const { policies } = await context.api();
+      const api = await context.api();
+      const versionId = await versionIdOf(api, version, policyId);
       const response = await waitFor(context, compiling, (options) =>
-        policies.rollbackPolicy({ policyId, versionId }, options),
+        api.policies.rollbackPolicy({ policyId, versionId }, options),
       );
       const restored = response.policy === undefined ? [] : [response.policy];
       await showMessage(context, RollbackPolicyResponseSchema, response, policyTable(restored));

@@ -72,7 +72,16 @@ test('a policy is made, changed by mask and layer, compared and rolled back', as
   expect(await run('policy', 'diff', oldest ?? '', newest ?? '')).toBe(2);
   expect(out).toContain('crsCore.blockingParanoiaLevel');
   expect(out).not.toMatch(/updatedAt|reportingLevel/);
-  expect(await run('policy', 'rollback', id, oldest ?? '')).toBe(0);
+  // Revisions, as lists show them, name versions as well.
+  expect(await run('policy', 'diff', `${id}:1`, '4')).toBe(2);
+  expect(out).toContain('crsCore.blockingParanoiaLevel');
+  expect(await run('policy', 'diff', '1', '4')).not.toBe(0);
+  expect(err).toContain('which policy? Write POLICY:1');
+  const shown = await json(0, 'policy', 'version', `${id}:4`);
+  expect(shown['version']).toMatchObject({ id: newest });
+  expect(await run('policy', 'rollback', id, '99')).not.toBe(0);
+  expect(err).toContain('No saved version has revision 99');
+  expect(await run('policy', 'rollback', id, '1')).toBe(0);
   const back = await json(0, 'policy', 'get', id);
   expect(back['policy']).toMatchObject({ crsCore: { blockingParanoiaLevel: 1 }, revision: '5' });
   expect(await run('policy', 'update', id, '--name', 'x', '--revision', '3')).toBe(1);

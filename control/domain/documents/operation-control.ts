@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { controlFormat } from '../../../base/protocol-versions.ts';
 import type {
   OperationControlRequiredTargetJson,
   OperationControlReviewJson,
@@ -12,7 +13,7 @@ import type { BodySpec } from './body-spec.ts';
 import { canonicalJson } from '../canonical-json.ts';
 
 /** Identifier of the form of snapshots. */
-export const siteControlsFormat = 'waf.site_controls.v2';
+export const siteControlsFormat = controlFormat;
 
 /** What requests get that no declared operation takes. */
 export type UndeclaredAction = 'allow' | 'observe' | 'block';

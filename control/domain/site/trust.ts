@@ -257,8 +257,10 @@ function checkSelector(rule: ClientIPRuleJson, parser: string, at: string, repor
     if (positionFrom !== 'left' && positionFrom !== 'right') {
       report(`${at}.positionFrom`, 'invalid_position_from', 'must be left or right');
     }
-  } else if (position !== 0 || positionFrom !== '') {
-    report(`${at}.position`, 'position_without_selector', 'goes with selector position only');
+  } else {
+    const alone = 'goes with selector position only; leave it out, or set selector to position';
+    if (position !== 0) report(`${at}.position`, 'position_without_selector', alone);
+    if (positionFrom !== '') report(`${at}.positionFrom`, 'position_without_selector', alone);
   }
   if (rule.allowUntrusted === true && parser !== 'single_ip' && selector === '') {
     const named = fixedSelectors.join(', ');
