@@ -18,7 +18,7 @@ const rooms = ['api', 'observe', 'domain', 'publish', 'export', 'alert', 'auth',
 const unfilled: Readonly<Record<string, string>> = {
   'DashboardFreshness.observationLastDropAt': 'nodes count what they drop, without a time',
   'GetDashboardOverviewResponse.topTransportVersions': 'not counted by nodes',
-  'ObservationLaneStats.panicked': 'nothing panics in Node: what fails is in `failed`',
+  'ObservationLaneStats.panicked': 'nothing panics in Node: what fails is in `lastError`',
   'ObservationLaneStats.sampledClientLimit': 'no lane samples by client',
   'ObservationLaneStats.sampledGlobalBudget': 'no lane samples by a budget',
   'ObservationLaneStats.sampledQueuePressure': 'what a full queue loses is in `dropped`',
