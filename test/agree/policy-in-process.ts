@@ -15,7 +15,7 @@ import {
   readRulesetFolder,
 } from '../../control/publish/rulesets/ruleset-folder.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';
-import { headFrom } from '../../engine/rules/load/test-sample.ts';
+import { headFrom, responseFrom } from '../../engine/rules/load/test-sample.ts';
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
@@ -39,6 +39,10 @@ export interface TableRequest {
   readonly protocol?: string;
   readonly headers?: Readonly<Record<string, string | null>>;
   readonly body?: string | Buffer;
+  /** Body of the origin's answer, HTML; phases 3 and 4 run where there is one. */
+  readonly answer?: string;
+  /** Sampling draws by it. */
+  readonly requestId?: string;
 }
 
 /** What became of it. */
@@ -83,7 +87,7 @@ export function sendInProcess(engine: PolicyEngine, request: TableRequest): Tabl
     value === null ? [] : [`${name}: ${value}`],
   );
   const snapshot = {
-    requestId: 'x',
+    requestId: request.requestId ?? 'x',
     receivedAtMs: 0,
     siteId: 's',
     connection: makeConnection(),
@@ -92,6 +96,14 @@ export function sendInProcess(engine: PolicyEngine, request: TableRequest): Tabl
   const { status, outcome, record } = simulateRequest(policyAlone(engine), {
     snapshot,
     body: bytes.length === 0 ? null : bytes,
+    ...(request.answer === undefined
+      ? {}
+      : {
+          answer: {
+            head: responseFrom('HTTP/1.1 200 OK\r\nContent-Type: text/html'),
+            body: Buffer.from(request.answer),
+          },
+        }),
   });
   const rules = [...new Set(record!.matchedRules.map(({ ruleId }) => ruleId))];
   return {

@@ -13,6 +13,14 @@ import type {
 import { renderBodyRules, renderLateLimitRules } from './policy-body-rules.ts';
 import { crs3XmlRules } from './crs3-xml-rules.ts';
 import { crsMajor, renderCrsSetup, type CrsSettings } from './crs-setup.ts';
+import {
+  isSampled,
+  renderCrs3Removals,
+  renderEarlyBlocking,
+  renderMethodParameter,
+  renderReports,
+  renderSampledOut,
+} from './crs3-settings.ts';
 import type { RulesetIncludes } from '../records.ts';
 import {
   renderFullWidthRule,
@@ -84,7 +92,7 @@ export function renderPolicy(
   warnings.push(...inertExcess(settings));
   if (ruleset === null) {
     warnings.push('the policy has no ruleset: only its own rules run');
-    if (isSampled(settings)) warnings.push(notSampled);
+    if (isSampled(settings.crsCore)) warnings.push(notSampled);
   } else parts.push(renderCrsSetup(settings, ruleset.version));
   if (settings.httpPolicy.allowUnusualRequests === true) {
     parts.push(renderUnusualRequests(settings.httpPolicy));
@@ -92,9 +100,12 @@ export function renderPolicy(
   if (ruleset !== null && settings.crsCore.narrowedRules === true) {
     parts.push(renderFullWidthRule(crsMajor(ruleset.version)), renderGraphQlRules());
   }
+  if (ruleset !== null && crsMajor(ruleset.version) < 4) {
+    parts.push(renderMethodParameter(settings.crsCore, settings.httpPolicy));
+  }
   parts.push(added.beforeCrs ?? '');
   if (ruleset !== null) {
-    parts.push(includeSection(ruleset.includes, added));
+    parts.push(includeSection(ruleset, added, settings));
     parts.push(adjustmentSection(settings, ruleset.version));
   } else {
     parts.push(argumentRules(settings.argLimits).join('\n'));
@@ -126,11 +137,6 @@ function inertExcess({ crsCore, argLimits }: CrsSettings): string[] {
 
 function isUnstated(action: string | undefined): boolean {
   return action === undefined || action === 'REQUEST_BODY_EXCESS_ACTION_UNSPECIFIED';
-}
-
-function isSampled({ crsCore }: CrsSettings): boolean {
-  const share = crsCore.samplingPercentage ?? 100;
-  return share > 0 && share < 100;
 }
 
 function joinParts(parts: readonly string[]): string {
@@ -242,13 +248,23 @@ function defaultActionSection(policy: PolicyJson, ruleset: RulesetView | null): 
     .join('');
 }
 
-function includeSection(includes: RulesetIncludes, added: AddedSecLang): string {
+function includeSection(
+  { includes, version }: RulesetView,
+  added: AddedSecLang,
+  { crsCore }: CrsSettings,
+): string {
+  const isCrs3 = crsMajor(version) < 4;
   const lines = includes.pluginConfigs.map(include);
   lines.push(added.pluginSettings ?? '', ...includes.pluginsBefore.map(include));
   for (const file of includes.rules) {
-    if (file.includes('-949-')) lines.push(added.requestBeforeBlocking ?? '');
+    if (file.includes('-949-')) {
+      lines.push(added.requestBeforeBlocking ?? '');
+      if (isCrs3) lines.push(renderEarlyBlocking(crsCore));
+    }
     if (file.includes('-959-')) lines.push(added.responseBeforeBlocking ?? '');
+    if (file.includes('-980-') && isCrs3) lines.push(renderReports(crsCore));
     lines.push(include(file));
+    if (file.includes('-901-') && isCrs3) lines.push(renderSampledOut(crsCore));
   }
   lines.push(...includes.pluginsAfter.map(include));
   return `${lines.filter((line) => line !== '').join('\n')}\n`;
@@ -284,6 +300,11 @@ function adjustmentSection(settings: CrsSettings, version: string): string {
     lines.push(...crs3XmlRules.map((id) => `SecRuleUpdateTargetById ${id} "XML://@*"`));
   }
   const major = crsMajor(version);
+  if (major < 4) lines.push(...renderCrs3Removals(crsCore));
+  if (crsCore.crsSkipResponseAnalysis === true) {
+    // CRS 4 itself skips phase 3 alone.
+    lines.push('SecRuleRemoveById 950000-956999 959000-959999');
+  }
   lines.push(renderUtf8Rules(major));
   if (crsCore.narrowedRules === true) lines.push(renderNarrowedRules(major));
   if (httpPolicy.allowUnusualRequests === true) {

@@ -56,7 +56,7 @@ function checkCore(core: CrsCoreSettingsJson, at: string): void {
   }
   within('inboundAnomalyScoreThreshold', 0, 100_000);
   within('outboundAnomalyScoreThreshold', 0, 100_000);
-  within('reportingLevel', 0, 4);
+  within('reportingLevel', 0, 5);
   within('samplingPercentage', 0, 100);
   within('responseBodyLimit', 1, 1_073_741_824);
   within('requestBodyLimit', 1, maxRequestBodyLimitBytes);

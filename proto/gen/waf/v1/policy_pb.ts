@@ -2563,7 +2563,7 @@ export type CrsCoreSettings = Message<"waf.v1.CrsCoreSettings"> & {
   outboundAnomalyScoreThreshold: number;
 
   /**
-   * 0 turns reporting off; default 4.
+   * 0 turns reporting off, 5 reports every request; default 4, for CRS 3 what reached a threshold.
    *
    * @generated from field: optional int32 reporting_level = 9;
    */
@@ -2598,7 +2598,7 @@ export type CrsCoreSettings = Message<"waf.v1.CrsCoreSettings"> & {
   crsSkipResponseAnalysis?: boolean | undefined;
 
   /**
-   * Keep the address and global collections; default off.
+   * Keep the address and global collections; default off, for CRS 3 on.
    *
    * @generated from field: optional bool enable_default_collections = 14;
    */
@@ -2749,7 +2749,7 @@ export type CrsCoreSettingsJson = {
   outboundAnomalyScoreThreshold?: number;
 
   /**
-   * 0 turns reporting off; default 4.
+   * 0 turns reporting off, 5 reports every request; default 4, for CRS 3 what reached a threshold.
    *
    * @generated from field: optional int32 reporting_level = 9;
    */
@@ -2784,7 +2784,7 @@ export type CrsCoreSettingsJson = {
   crsSkipResponseAnalysis?: boolean;
 
   /**
-   * Keep the address and global collections; default off.
+   * Keep the address and global collections; default off, for CRS 3 on.
    *
    * @generated from field: optional bool enable_default_collections = 14;
    */
