@@ -11,7 +11,7 @@ import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_p
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { CustomRuleRecord, RuleOverrideRecord } from '../../domain/records.ts';
-import { checkOverride } from '../../domain/policy/rule-overrides.ts';
+import { checkOverride, refuseEvaluation } from '../../domain/policy/rule-overrides.ts';
 import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
 import {
   customRuleSpecOf,
@@ -79,6 +79,7 @@ function applyOverrides(
   const kept = asked.map((one, at): RuleOverrideRecord => {
     const field = `policy.ruleOverrides[${at}]`;
     checkOverride(one, field);
+    refuseEvaluation(one, field);
     const before = known.get(keyOf(one));
     known.delete(keyOf(one));
     const record = { ...one, policyId, siteId: one.siteId ?? '' };

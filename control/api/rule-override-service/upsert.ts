@@ -18,7 +18,7 @@ import {
   refuseUnread,
   removeFromOverride,
 } from '../../domain/policy/rule-override-change.ts';
-import { checkOverride } from '../../domain/policy/rule-overrides.ts';
+import { checkOverride, refuseEvaluation } from '../../domain/policy/rule-overrides.ts';
 import { rulesOfRecord } from '../../publish/rulesets/ruleset-rules.ts';
 import { ruleOverrides, rulesets } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
@@ -126,6 +126,8 @@ function settle(store: ReadStore, caller: Caller, asked: Asked): Map<string, Set
     if (message === undefined) throw invalidField(field, 'is required');
     const given = toRecord<RuleOverrideJson>(RuleOverrideSchema, message);
     checkOverride(given, field);
+    // One of an earlier version can be taken away.
+    if (asked.change !== ListChange.REMOVE) refuseEvaluation(given, field);
     const scope = normalScope(given.scope);
     const override = { ...given, scope, siteId: given.siteId ?? '' };
     const policy = storedPolicy(store, caller, override.policyId ?? '', `${field}.policyId`);

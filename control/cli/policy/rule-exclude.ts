@@ -41,7 +41,8 @@ export const ruleExcludeCommand: CommandDefinition = {
     const exclusions = response.explanation?.exclusions ?? [];
     showExclusions(output, response.explanation);
     if (exclusions.length === 0) {
-      const message = 'no exclusion of a rule would have let this request through';
+      const message =
+        'no exclusion of a rule would have let this request through: see the lines above';
       throw new AppError('nothing_to_exclude', message, { source: 'client' });
     }
     const chosen = choose(exclusions, textFlag(flags, 'choose') ?? '1');

@@ -9,9 +9,12 @@ import type { PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { DescribedRule } from './crs-rules.ts';
+import { applicationNotes } from './application-notes.ts';
+import { isEvaluationRule } from './evaluation-rules.ts';
 import { isLimitRule, limitNotes } from './limit-notes.ts';
 import { normalScope, refuseUnmatchable, refuseUnread } from './rule-override-change.ts';
 import { checkOverride } from './rule-overrides.ts';
+import { settingNote, settingOfRule } from './setting-notes.ts';
 
 /** How far an exclusion reaches, the narrowest first. */
 export const exclusionReaches = [
@@ -68,6 +71,7 @@ export function explainBlock(
   const notes = [
     ...notesOnEvent(event),
     ...limitNotes(event, around.policy),
+    ...applicationNotes(event, around.policy),
     ...(policyId === '' ? [noPolicy] : []),
   ];
   const culprits: Culprit[] = [];
@@ -80,6 +84,8 @@ export function explainBlock(
       continue;
     } else if (rule === undefined) {
       notes.push(`Rule ${ruleId} is not part of the policy's ruleset now.`);
+    } else if (settingOfRule(ruleId) !== null) {
+      notes.push(settingNote(event, message, around.policy));
     } else {
       const found = targetsOf(message, rule);
       const { targets } = found;
@@ -138,9 +144,9 @@ function decisive(messages: readonly SecurityMessageJson[]): SecurityMessageJson
   return messages.filter((one) => !isEvaluation(one) && (one.disruptive === true || isScored(one)));
 }
 
-/** Rules of CRS that compare the sums: leaving one out would turn blocking off. */
+/** Leaving one out would turn blocking off. */
 function isEvaluation({ ruleId = '' }: SecurityMessageJson): boolean {
-  return /^(?:949|959|980)\d{3}$/.test(ruleId);
+  return isEvaluationRule(Number(ruleId));
 }
 
 /** Nodes of earlier versions state no scores; in CRS the severity stands for one. */

@@ -5,6 +5,7 @@
 
 import { encodeUtf8 } from '../../../base/byte-string.ts';
 import { parseSecLang } from '../../../engine/rules/language/parse.ts';
+import { evaluationInDirective } from './evaluation-rules.ts';
 
 /** A file of a plugin; `text` is a byte string. */
 export interface PluginText {
@@ -143,6 +144,10 @@ export function pluginFault(texts: readonly PluginText[]): string | null {
     const error = diagnostics.find(({ severity }) => severity === 'error');
     if (error !== undefined) return `${file}:${error.span.line} ${error.code}`;
     const foreign = directives.find(({ kind }) => !allowed.has(kind));
+    for (const directive of directives) {
+      const reason = evaluationInDirective(directive);
+      if (reason !== null) return `${file}:${directive.span.line} ${reason}`;
+    }
     if (foreign !== undefined) return `${file}:${foreign.span.line} is no rule`;
   }
   return null;

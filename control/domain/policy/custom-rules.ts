@@ -7,6 +7,7 @@ import type { CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts
 import { encodeUtf8 } from '../../../base/byte-string.ts';
 import { parseSecLang } from '../../../engine/rules/language/parse.ts';
 import { invalidField } from '../errors.ts';
+import { evaluationInDirective } from './evaluation-rules.ts';
 import { patternProblem, writtenProblem } from './pattern-size.ts';
 import type { AddedSecLang } from './policy-seclang.ts';
 import { writeOperand } from './seclang-operand.ts';
@@ -184,9 +185,11 @@ function checkSecLang(seclang: string, ruleId: number): void {
   const problem = writtenProblem(directives);
   if (problem !== null) throw invalidField('rule.seclang', problem);
   for (const directive of directives) {
+    const { line } = directive.span;
+    const evaluation = evaluationInDirective(directive);
+    if (evaluation !== null) throw invalidField('rule.seclang', `line ${line}: ${evaluation}`);
     if (directive.kind === 'SecRule' || directive.kind === 'SecAction') continue;
     if (directive.kind === 'SecMarker') continue;
-    const { line } = directive.span;
     throw invalidField('rule.seclang', `line ${line}: only SecRule, SecAction and SecMarker`);
   }
   if (ruleId === 0) return;

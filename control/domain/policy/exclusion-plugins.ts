@@ -39,7 +39,9 @@ export interface CuratedPlugin {
 const curated = (slug: string, displayName: string, bundledAs = ''): CuratedPlugin => ({
   slug: `${slug}-rule-exclusions`,
   displayName,
-  description: `Keeps the rules quiet where ${displayName} works as it should`,
+  description:
+    `Keeps the rules quiet where ${displayName} works as it should` +
+    (bundledAs === '' ? '; in no ruleset: import its release' : ''),
   bundledFile: bundledAs === '' ? '' : `-${bundledAs.toUpperCase()}-EXCLUSION-RULES.conf`,
   bundledVariable: bundledAs === '' ? '' : `crs_exclusions_${bundledAs}`,
 });

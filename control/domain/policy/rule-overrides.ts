@@ -7,6 +7,7 @@ import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_p
 import { encodeUtf8 } from '../../../base/byte-string.ts';
 import { parseSecLang } from '../../../engine/rules/language/parse.ts';
 import { invalidField } from '../errors.ts';
+import { evaluationInRanges } from './evaluation-rules.ts';
 import { checkPathPrefix, pathTransformations, underPaths } from './exclusion-plugins.ts';
 import { refuseUnmatchable } from './rule-override-change.ts';
 
@@ -52,6 +53,12 @@ export function checkOverride(override: RuleOverrideJson, at = 'override'): void
       'goes with no added targets or tags: these are for every path',
     );
   }
+}
+
+/** Errors: invalid_argument for a rule without which nothing is blocked. */
+export function refuseEvaluation({ crsRuleId = '' }: RuleOverrideJson, at: string): void {
+  const reason = evaluationInRanges(crsRuleId);
+  if (reason !== null) throw invalidField(`${at}.crsRuleId`, reason);
 }
 
 /** The SecLang of overrides. `rawOf` gives the text of a rule with its chain. */

@@ -11,6 +11,7 @@ import type {
 } from '../../../../engine/rules/language/ast.ts';
 import type { CustomRuleJson } from '../../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import type { RuleOverrideJson } from '../../../../proto/gen/waf/v1/rule_override_pb.ts';
+import { evaluationInDirective } from '../evaluation-rules.ts';
 import { takeConfig } from './config-directives.ts';
 import { Exclusions, type KnownRule } from './exclusions.ts';
 import { readDefaultActions, type DefaultActions } from './default-actions.ts';
@@ -153,6 +154,8 @@ class ImportRun {
         `holds inside ${decodeUtf8(section).slice(0, 60)} only: use waf rule override --scope or --site`,
       );
     }
+    const evaluation = evaluationInDirective(directive);
+    if (evaluation !== null) return refused(evaluation);
     switch (directive.kind) {
       case 'Invalid':
         return refused(fault);
