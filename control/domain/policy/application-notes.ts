@@ -20,18 +20,18 @@ const applications: readonly Application[] = [
   {
     plugin: 'wordpress',
     name: 'WordPress',
-    path: /\/(?:wp-(?:admin|json|content|includes|login\.php|comments-post\.php|cron\.php)|xmlrpc\.php)(?:\/|$)/,
+    path: /\/(?:wp-(?:admin|json|content|includes|(?:login|comments-post|cron)\.php))(?:\/|$)/,
   },
   { plugin: 'phpmyadmin', name: 'phpMyAdmin', path: /\/(?:phpmyadmin|pma)(?:\/|$)/i },
   {
     plugin: 'nextcloud',
     name: 'Nextcloud',
-    path: /\/(?:remote\.php\/(?:dav|webdav)|ocs\/v[12]\.php|index\.php\/apps\/|apps\/(?:files|text)\/)/,
+    path: /\/(?:remote\.php\/(?:web)?dav|ocs\/v[12]\.php|index\.php\/apps\/|apps\/files\/)/,
   },
   {
     plugin: 'drupal',
     name: 'Drupal',
-    path: /\/(?:node\/(?:add|\d+\/edit)|admin\/(?:content|structure|config)|core\/install\.php)(?:\/|$)/,
+    path: /\/(?:node\/(?:add|\d+\/edit)|admin\/(?:content|structure|config))(?:\/|$)/,
   },
   {
     plugin: 'dokuwiki',
