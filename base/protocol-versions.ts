@@ -28,13 +28,13 @@ const exactVersions = {
 } as const;
 
 /** Version of the rules by which nodes find the client's address. */
-export const resolverVersion = 1;
+const resolverVersion = 1;
 /** Format of a site's operation controls. */
 export const controlFormat = 'waf.site_controls.v2';
 /** What nodes do with the finding of a body control. */
-export const bodyModes = ['observe', 'enforce'] as const;
+const bodyModes = ['observe', 'enforce'] as const;
 /** Format of compiled API documents. */
-export const schemaIr = 'waf.api_artifact.v1';
+const schemaIr = 'waf.api_artifact.v1';
 
 /** What this build announces of itself. */
 export const ownCapabilities = {
