@@ -19,6 +19,7 @@ import {
   removeFromOverride,
 } from '../../domain/policy/rule-override-change.ts';
 import { checkOverride, refuseEvaluation } from '../../domain/policy/rule-overrides.ts';
+import { ownRuleNote } from '../../domain/policy/own-rule-notes.ts';
 import { rulesOfRecord } from '../../publish/rulesets/ruleset-rules.ts';
 import { ruleOverrides, rulesets } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
@@ -245,10 +246,11 @@ function ruleOf(
   field: string,
 ): DescribedRule {
   const id = Number(override.crsRuleId);
-  const own = store.get(rulesets, policy.crsRulesetId);
-  for (const ruleset of [...(own === undefined ? [] : [own]), ...store.list(rulesets)]) {
+  const used = store.get(rulesets, policy.crsRulesetId);
+  for (const ruleset of [...(used === undefined ? [] : [used]), ...store.list(rulesets)]) {
     const found = rulesOfRecord(store, ruleset).byId.find(({ ruleId }) => ruleId === id);
     if (found !== undefined) return found;
   }
-  throw invalidField(`${field}.crsRuleId`, 'no ruleset has a rule with this number');
+  const own = ownRuleNote(id);
+  throw invalidField(`${field}.crsRuleId`, own ?? 'no ruleset has a rule with this number');
 }

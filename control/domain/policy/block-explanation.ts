@@ -12,6 +12,7 @@ import type { DescribedRule } from './crs-rules.ts';
 import { applicationNotes } from './application-notes.ts';
 import { isEvaluationRule } from './evaluation-rules.ts';
 import { isLimitRule, limitNotes } from './limit-notes.ts';
+import { ownRuleNote } from './own-rule-notes.ts';
 import { normalScope, refuseUnmatchable, refuseUnread } from './rule-override-change.ts';
 import { checkOverride } from './rule-overrides.ts';
 import { settingNote, settingOfRule } from './setting-notes.ts';
@@ -80,8 +81,9 @@ export function explainBlock(
     const rule = around.ruleOf(Number(ruleId));
     if (around.isCustom(ruleId)) {
       notes.push(`Rule ${ruleId} is a custom rule: change it with waf rule update.`);
-    } else if (rule === undefined && isLimitRule(ruleId)) {
-      continue;
+    } else if (rule === undefined && ownRuleNote(Number(ruleId)) !== null) {
+      // What its limit is set to stands among the notes already.
+      if (!isLimitRule(ruleId)) notes.push(ownRuleNote(Number(ruleId))!);
     } else if (rule === undefined) {
       notes.push(`Rule ${ruleId} is not part of the policy's ruleset now.`);
     } else if (settingOfRule(ruleId) !== null) {

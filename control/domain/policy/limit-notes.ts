@@ -65,7 +65,7 @@ const pastBudget = new Set(['199400', '199404']);
 
 /** True for a rule that only compares with a limit; no exclusion is meant for it. */
 export function isLimitRule(ruleId: string): boolean {
-  return /^1994\d\d$/.test(ruleId) || /^1991\d\d$/.test(ruleId);
+  return /^19940[03456]$/.test(ruleId) || /^1991\d\d$/.test(ruleId);
 }
 
 /** The limits that an event met, a sentence each; `policy` undefined where none inspects now. */

@@ -19,6 +19,7 @@ const fieldExcessRule = 199_404;
 const lateLimitRule = 199_405;
 const responseLimitRule = 199_406;
 const hiddenEncodingRule = 199_407;
+const encodedPartRule = 199_408;
 
 /** SecLang: the policy's own media types, then the rules 200000 to 200006 that CRS expects. */
 export function renderBodyRules({ crsCore, httpPolicy: http, argLimits }: CrsSettings): string {
@@ -29,6 +30,7 @@ export function renderBodyRules({ crsCore, httpPolicy: http, argLimits }: CrsSet
     parseErrorSection(http),
     multipartSection,
     ambiguousPartSection(http),
+    http.allowUnusualRequests === true ? encodedPartSection : '',
   ].join('\n');
 }
 
@@ -143,6 +145,16 @@ function ambiguousPartSection({ requestBodyParseFailureAction }: HttpPolicyJson)
   msg:'A multipart part can be read as a field and as a file, or under several names.'"
 `;
 }
+
+/** Stands for CRS 922120, which refuses the encodings of Java mail that change nothing, too. */
+const encodedPartSection = `SecRule MULTIPART_PART_HEADERS \\
+  "@rx ^content-transfer-encoding[\\x00-\\x20]*:" \\
+  "id:${encodedPartRule},phase:2,t:none,t:lowercase,log,deny,status:400,severity:2,\\
+  msg:'Only some servers decode the encoding of this multipart part.',\\
+  logdata:'%{MATCHED_VAR}',chain"
+  SecRule MATCHED_VARS "!@rx ^content-transfer-encoding:\\s*(?:7bit|8bit|binary)\\s*$" \\
+    "t:none,t:lowercase"
+`;
 
 const multipartSection = `SecRule MULTIPART_TWO_READINGS "!@eq 0" \\
   "id:200003,phase:2,t:none,log,deny,status:400,severity:2,\\

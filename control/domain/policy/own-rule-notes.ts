@@ -1,0 +1,82 @@
+/**
+ * Says of each rule that the product puts beside a ruleset what it refuses, why no exclusion or
+ * override is meant for it, and what to do instead. `policy-body-rules.ts` and `policy-seclang.ts`
+ * hold the rules. Pure.
+ */
+
+const parseAction =
+  'set httpPolicy.requestBodyParseFailureAction to HTTP_POLICY_VIOLATION_ACTION_OBSERVE';
+const limitAction = 'set crsCore.requestBodyLimit or crsCore.requestBodyLimitAction of the policy';
+const argumentAction = 'set argLimits.argumentLimitAction of the policy, or the limit itself';
+const processors = 'name the media type in httpPolicy.bodyProcessorOverrides of the policy';
+const oneReading =
+  'servers would read the request in different ways, and an attack would hide in one of them';
+
+/** What a rule does, and what to do instead of excluding it; by number. */
+const notes: Readonly<Record<number, readonly [what: string, instead: string]>> = {
+  199400: ['compares the body with the limit of the policy', limitAction],
+  199401: [
+    'refuses a multipart body that cannot be read',
+    `send it as RFC 7578 writes it: ${oneReading}`,
+  ],
+  199402: [
+    'finds a part that is a field to some servers and a file to others',
+    `${parseAction}: the part is then inspected as both, or send name and filename in quotes`,
+  ],
+  199403: ['finds that a limit of inspection was reached', argumentAction],
+  199404: ['compares the fields of a form with the limit of the policy', limitAction],
+  199405: ['finds that rules reached a limit while they ran', argumentAction],
+  199406: [
+    'records that the rest of an answer was not inspected',
+    'set crsCore.responseBodyLimit of the policy',
+  ],
+  199407: [
+    'refuses XML in an encoding that is not read',
+    'send it in UTF-8 or UTF-16: what it says is hidden from every rule',
+  ],
+  199408: [
+    'refuses a part in base64 or quoted-printable',
+    'send the part as it is: only some servers decode it, so rules see another text than they do',
+  ],
+  200000: ['chooses the parser of the body', processors],
+  200001: ['chooses the parser of the body', processors],
+  200002: ['refuses a body that its parser cannot read', parseAction],
+  200003: [
+    'refuses a form that servers read in different ways',
+    `send it with CRLF line ends and one boundary parameter: ${oneReading}`,
+  ],
+  200004: [
+    'refuses a form whose boundary stands where only some servers see it',
+    `have the client choose a boundary that its content does not hold: ${oneReading}`,
+  ],
+  200005: ['reports a failed inspection', 'see waf log errors'],
+  200006: ['chooses the parser of the body', processors],
+};
+
+/** A sentence on a rule of the product's own; null for other rules. */
+export function ownRuleNote(ruleId: number): string | null {
+  const [what, instead] = notes[ruleId] ?? familyNote(ruleId);
+  if (what === '') return null;
+  const start = `Rule ${ruleId} is the product's own and cannot be excluded`;
+  return `${start}: it ${what}. Instead: ${instead}.`;
+}
+
+function familyNote(ruleId: number): readonly [what: string, instead: string] {
+  if (ruleId >= 199_100 && ruleId < 199_200) {
+    return ['compares the request with argLimits of the policy', 'set that limit of the policy'];
+  }
+  if (ruleId === 199_200) {
+    return [
+      'records a media type outside the policy',
+      'add the type to httpPolicy.allowedRequestContentTypes of the policy',
+    ];
+  }
+  if (ruleId > 199_200 && ruleId < 199_300) {
+    return [
+      'stands in for a rule of the ruleset that takes ordinary requests for attacks',
+      'set crsCore.narrowedRules of the policy to false and exclude the rule of the ruleset',
+    ];
+  }
+  if (ruleId >= 199_300 && ruleId < 199_400) return ['chooses the parser of the body', processors];
+  return ['', ''];
+}
