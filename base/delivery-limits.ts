@@ -168,10 +168,12 @@ export const frontLimits = {
 
 /** Text messages of WebSockets that are inspected. */
 export const websocketLimits = {
-  /** Inspected of a message, from its beginning. */
-  inspectedBytes: 16_384,
-  /** Frames of a message that wait for its inspection, heads included; past it 1009. */
-  heldBytesMax: 65_536,
+  /** A longer message is inspected in pieces of this size, each before it goes to the origin. */
+  pieceBytesMax: 1_048_576,
+  /** What a piece repeats of the one before, so that nothing hides between two. */
+  overlapBytes: 1_024,
+  /** Heads of the frames of one piece, which wait with it; past it 1009. */
+  heldHeadBytesMax: 65_536,
   /** Payload that is looked at in one step. */
   stepBytes: 16_384,
   /** What may be left of an origin's frame that a closing frame waits for; past it none is sent. */
@@ -206,6 +208,11 @@ export const turnLimits = {
   waitingPiecesMax: 32,
   /** Smaller reads are no bulk: a share of a turn is not counted for them. */
   bulkReadBytesMin: 8_192,
+  /** What the inspection of a message costs beside its bytes, 0.1 ms and more, in bytes. */
+  messageCost: 2_048,
+  /** Messages of one WebSocket in one turn, and of all of a thread: 4 and 16 small ones. */
+  messageShareMax: 8_192,
+  messageCostMax: 32_768,
   /** Read from one socket in a turn while none stands in line, and while some do: one read. */
   aloneReadBytesMax: 262_144,
   sharedReadBytesMax: 65_536,

@@ -91,6 +91,13 @@ export const valueLimits = {
   jsonNameBytesMin: 32_768,
   jsonNamesPerByte: 2,
   jsonNameBytesMax: 163_840,
+  /** Texts inside of values that are read once more: how deep, and how long at least. */
+  innerTextLevels: 2,
+  innerTextBytesMin: 8,
+  /** Shorter texts are words, whatever base64 makes of them. */
+  base64BytesMin: 16,
+  /** Packets of one body or message as Engine.IO frames them; past it the text as it stands. */
+  packetsMax: 1_024,
   /** Nesting of gRPC messages; decoders of C++ and Java stop at 100. */
   grpcDepthMax: 64,
   /** Fields of the messages of one gRPC request; 128 KB have 65,536 at most. */

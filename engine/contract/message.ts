@@ -54,6 +54,8 @@ export interface RequestSnapshot {
   readonly grpcFields?: boolean;
   readonly connection: ConnectionFacts;
   readonly head: MessageHead;
+  /** Bytes of the message of a WebSocket that is the body; absent for requests: their head says. */
+  readonly messageBytes?: number;
 }
 
 /** The inspected part of a body. */

@@ -131,7 +131,7 @@ export interface SiteConfig {
    * then. Absent where `api` has it.
    */
   readonly apiCode?: Uint8Array;
-  /** Text messages of WebSockets are inspected; absent where they are not. */
+  /** Messages of WebSockets are inspected; absent where they are not. */
   readonly websocketMessages?: 'observe' | 'block';
   /** Answers tell clients what rate limits leave them; absent where they do not. */
   readonly rateLimitFields?: boolean;

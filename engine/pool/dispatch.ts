@@ -151,14 +151,19 @@ export function placeInspector(
   const viaPool: Inspector = { open: (request) => pool.open(request, how) };
   if (place === 'pool') return viaPool;
   return {
-    open: (request) => (announcesLargeBody(request.head) ? viaPool : inline).open(request),
+    open: (request) => (announcesLargeBody(request) ? viaPool : inline).open(request),
   };
 }
 
 /** True for a Content-Length above the limit and for chunked bodies, whose size nobody knows. */
-function announcesLargeBody(head: MessageHead): boolean {
-  const length = bodyLength(head);
+function announcesLargeBody(request: RequestSnapshot): boolean {
+  const length = bodyBytes(request);
   return length < 0 || length > poolLimits.inlineBodyBytesMax;
+}
+
+/** Length of what phase 2 gets: 0 for nothing, -1 where nobody knows. */
+function bodyBytes({ messageBytes, head }: RequestSnapshot): number {
+  return messageBytes ?? bodyLength(head);
 }
 
 /** Announced body length: 0 without a body, -1 when it is chunked. */
@@ -204,7 +209,7 @@ class PoolSession implements InspectionSession {
 
   constructor(pool: Pool, session: number, request: RequestSnapshot, how: PooledPolicy) {
     this.pool = pool;
-    this.queue = pool.queueFor(bodyLength(request.head));
+    this.queue = pool.queueFor(bodyBytes(request));
     this.session = session;
     this.request = request;
     this.how = how;
@@ -215,7 +220,7 @@ class PoolSession implements InspectionSession {
     const { session } = this;
     const { policy, recordOnly } = this.how;
     const request = ownHead(this.request);
-    const bodyless = bodyLength(request.head) === 0;
+    const bodyless = bodyBytes(request) === 0;
     return this.step({ op: 'open', session, policy, recordOnly, request, bodyless }, (need) => {
       this.bodyNeed = need;
     });

@@ -30,6 +30,7 @@ const policy = policyOf(`SecAction "id:1,phase:1,pass,nolog,setvar:tx.late=1"
 SecRule ARGS "@rx (select|union) (\\w+)" "id:2,phase:2,pass,capture,log,msg:'sql %{TX.2}',setvar:tx.inbound_anomaly_score=+5"
 SecRule REQUEST_HEADERS:X-Stop "@streq now" "id:3,phase:1,deny,status:406"
 SecRule ARGS_POST "@contains stop" "id:4,phase:2,deny,status:418"
+SecRule REQUEST_BODY "@contains message" "id:7,phase:2,deny,status:419"
 SecRule RESPONSE_BODY "@contains secret" "id:5,phase:4,deny,status:502,msg:'leak'"
 SecRule TX:late "@eq 1" "id:6,phase:5,pass,log,msg:'%{tx.inbound_anomaly_score} %{MATCHED_VAR_NAME}'"
 `);
@@ -128,6 +129,22 @@ test('inline, pool and auto give the same verdicts and records', async () => {
   expect(await run('pool')).toEqual(inline);
   expect(await run('auto')).toEqual(inline);
 });
+
+test.each([10, poolLimits.inlineBodyBytesMax + 10, poolLimits.sharedBodyBytesMax + 10])(
+  'a message of a WebSocket, of %i bytes and in no head, gets the same everywhere',
+  async (length) => {
+    const how = { policy: 'p', recordOnly: false } as const;
+    const body = form('message'.padStart(length, 'x'));
+    const opening = exchangeOf('/chat', [], null);
+    const request = { ...opening.request, messageBytes: body.length };
+    const exchange = { ...opening, request, requestBody: makeBody(body) };
+    const inline = await inspect(placeInspector('inline', engine, pool, how), exchange);
+    expect(inline.record.verdict.status).toBe(419);
+    for (const place of ['pool', 'auto'] as const) {
+      expect(await inspect(placeInspector(place, engine, pool, how), exchange)).toEqual(inline);
+    }
+  },
+);
 
 test('recording only: the pool lets everything pass and records the same rules', async () => {
   const how = { policy: 'p', recordOnly: true } as const;

@@ -1,4 +1,4 @@
-/** `waf site websocket`: whether text messages of a site's WebSockets are inspected. */
+/** `waf site websocket`: whether messages of a site's WebSockets are inspected. */
 
 import type { CommandDefinition } from '../command.ts';
 import { siteOptionCommand } from './site-option.ts';
@@ -15,8 +15,8 @@ export const siteWebsocketCommand: CommandDefinition = siteOptionCommand({
   option: { key: 'websocket.messages', choices: ['off', 'observe', 'block'] },
   summary: "Show or change whether messages of a site's WebSockets are inspected",
   help:
-    'Without a flag it shows the setting. The policy of the site inspects the first 16 KiB of\n' +
-    'each text message from the client. WebSockets that are open keep what they began with.\n' +
+    'Without a flag it shows the setting. The policy of the site inspects each message from\n' +
+    'the client, text and binary. WebSockets that are open keep what they began with.\n' +
     'Example: waf site websocket shop --messages block',
   flag: 'messages',
   flagSummary: 'what becomes of messages that rules refuse',

@@ -15,7 +15,7 @@ export interface SiteOption {
   readonly choices: readonly string[];
 }
 
-/** Whether text messages of WebSockets are inspected. */
+/** Whether messages of WebSockets are inspected. */
 export const websocketMessages: SiteOption = {
   key: 'websocket.messages',
   choices: ['off', 'observe', 'block'],

@@ -1,5 +1,5 @@
 /**
- * Tests of the gate that frames of a client pass: a text message waits for its inspection, control
+ * Tests of the gate that frames of a client pass: a message waits for its inspection, control
  * frames do not; over random streams in random pieces, nothing reaches the origin uninspected.
  */
 
@@ -15,7 +15,7 @@ import {
 } from '../fixtures/websocket-frames-fixture.ts';
 import { WebsocketGate } from './websocket-gate.ts';
 
-const { inspectedBytes, heldBytesMax } = websocketLimits;
+const { pieceBytesMax, overlapBytes, heldHeadBytesMax } = websocketLimits;
 const refusal: FrameFault = { code: 1008, reason: 'attack' };
 
 interface Passed {
@@ -26,6 +26,8 @@ interface Passed {
   readonly faults: string[];
   held: number;
   resumed: number;
+  /** Messages that have their turn; more wait. */
+  turns: number;
 }
 
 /** A gate that refuses messages with `attack` in what is inspected of them. */
@@ -34,6 +36,7 @@ function open({ later = false, room = Infinity } = {}): Passed {
   const inspected: [string, boolean][] = [];
   const faults: string[] = [];
   const gate = new WebsocketGate({
+    takesTurn: () => passed.turns-- > 0,
     inspect: (text, whole) => {
       inspected.push([text.toString(), whole]);
       const fault = text.includes('attack') ? refusal : null;
@@ -49,7 +52,8 @@ function open({ later = false, room = Infinity } = {}): Passed {
     resumed: () => passed.resumed++,
   });
   const forwarded = (): Buffer => Buffer.concat(out);
-  const passed = { gate, inspected, faults, held: 0, resumed: 0, forwarded };
+  const counts = { held: 0, resumed: 0, turns: Infinity };
+  const passed: Passed = { gate, inspected, faults, forwarded, ...counts };
   return passed;
 }
 
@@ -77,6 +81,36 @@ describe('the gate', () => {
     expect(passed.held).toBe(0);
   });
 
+  test.each([
+    ['text', Buffer.from('{"q":"attack"}')],
+    ['text with bytes that are none', Buffer.from('\xff\x00 attack \xfe', 'latin1')],
+  ])('has binary messages inspected: %s', (_, payload) => {
+    const passed = open();
+    give(passed, wire({ opcode: 2, payload: 'fine' }, { opcode: 2, payload }));
+    expect(passed.inspected).toEqual([
+      ['fine', true],
+      [payload.toString(), true],
+    ]);
+    expect(passed.faults).toEqual(['attack']);
+    expect(passed.forwarded()).toEqual(frame({ opcode: 2, payload: 'fine' }));
+  });
+
+  test('takes nothing while a message waits for its turn, and keeps what came with it', () => {
+    const passed = open();
+    const bytes = wire({ payload: 'one' }, { payload: 'two' }, { payload: 'three' });
+    passed.turns = 1;
+    give(passed, bytes);
+    expect(passed.inspected).toEqual([['one', true]]);
+    expect(passed.gate.waiting).toBe(true);
+    expect(passed.held).toBeGreaterThan(0);
+    passed.gate.proceed();
+    expect(passed.inspected.at(-1)).toEqual(['two', true]);
+    passed.gate.proceed();
+    expect(passed.gate.waiting).toBe(false);
+    expect(passed.forwarded()).toEqual(bytes);
+    expect(passed.held).toBe(0);
+  });
+
   test('joins fragments, and lets a ping between them pass before', () => {
     const passed = open();
     give(passed, wire({ payload: 'at', final: false }, { opcode: 9, payload: 'p' }));
@@ -89,25 +123,42 @@ describe('the gate', () => {
     expect(passed.held).toBe(0);
   });
 
-  test('inspects the beginning of a long message once, and then passes its rest', () => {
+  test.each([1, 2])(
+    'inspects all of a long message, opcode %i, in pieces that overlap',
+    (opcode) => {
+      const passed = open();
+      const late = `${'x'.repeat(pieceBytesMax - 3)}attac`;
+      const end = `${'y'.repeat(pieceBytesMax)}z`;
+      give(passed, wire({ opcode, payload: `${late}${end}` }, { payload: 'next' }), 10_000);
+      const [first, second, third, next] = passed.inspected.map(([text]) => text);
+      expect(passed.inspected.map(([, whole]) => whole)).toEqual([false, false, false, true]);
+      expect(second!.startsWith(first!.slice(-overlapBytes))).toBe(true);
+      expect(third!.startsWith(second!.slice(-overlapBytes))).toBe(true);
+      expect(first! + second!.slice(overlapBytes) + third!.slice(overlapBytes)).toBe(late + end);
+      expect(next).toBe('next');
+      expect(String(readFrames(passed.forwarded())[0]!.payload)).toBe(late + end);
+      expect(passed.held).toBe(0);
+    },
+  );
+
+  test('refuses what stands far behind the beginning of a message', () => {
     const passed = open();
-    const late = `${'x'.repeat(inspectedBytes)}attack`;
-    give(passed, wire({ payload: late }, { payload: 'next' }), 1_000);
-    expect(passed.inspected).toEqual([
-      ['x'.repeat(inspectedBytes), false],
-      ['next', true],
-    ]);
-    expect(textMessages(readFrames(passed.forwarded()))).toEqual([late, 'next']);
+    const late = `${'x'.repeat(2 * pieceBytesMax)}attack`;
+    give(passed, wire({ payload: late.slice(0, 70_000), final: false }), 4_096);
+    give(passed, wire({ opcode: 0, payload: late.slice(70_000) }), 4_096);
+    expect(passed.faults).toEqual(['attack']);
+    expect(passed.forwarded().toString()).not.toContain('attack');
   });
 
   test.each([
-    [inspectedBytes - 1, true],
-    [inspectedBytes, true],
-    [inspectedBytes + 1, false],
-  ])('%i bytes are whole: %s', (length, whole) => {
+    [pieceBytesMax - 1, 1],
+    [pieceBytesMax, 1],
+    [pieceBytesMax + 1, 2],
+  ])('%i bytes are inspected in %i pieces', (length, pieces) => {
     const passed = open();
     give(passed, wire({ payload: 'x'.repeat(length) }), 4_096);
-    expect(passed.inspected.map(([, given]) => given)).toEqual([whole]);
+    expect(passed.inspected).toHaveLength(pieces);
+    expect(passed.inspected[0]![1]).toBe(pieces === 1);
   });
 
   test('takes nothing while an inspection runs, and then all that came', async () => {
@@ -116,7 +167,7 @@ describe('the gate', () => {
     expect(passed.gate.waiting).toBe(true);
     expect(passed.forwarded()).toHaveLength(0);
     await expect.poll(() => passed.gate.waiting).toBe(false);
-    expect(passed.inspected.map(([text]) => text)).toEqual(['one', 'two']);
+    expect(passed.inspected.map(([text]) => text)).toEqual(['one', 'two', 'three']);
     expect(readFrames(passed.forwarded()).map(({ payload }) => String(payload))).toEqual([
       ...['one', 'two', 'three'],
     ]);
@@ -145,7 +196,7 @@ describe('the gate', () => {
       'websocket_invalid_text',
     ],
     [
-      'such text past what is inspected',
+      'such text late in a message',
       wire({ payload: Buffer.concat([Buffer.alloc(20_000, 'x'), Buffer.from([0xff])]) }),
       'websocket_invalid_text',
     ],
@@ -160,7 +211,7 @@ describe('the gate', () => {
       'websocket_fragments',
     ],
   ])('ends at %s', (_, bytes, reason) => {
-    expect(bytes.length < heldBytesMax || reason === 'websocket_fragments').toBe(true);
+    expect(bytes.length < heldHeadBytesMax || reason === 'websocket_fragments').toBe(true);
     const passed = open();
     give(passed, bytes, 4_096);
     expect(passed.faults).toEqual([reason]);
@@ -221,9 +272,11 @@ test('random streams: what reaches the origin is well-formed and was inspected',
         const texts = textMessages(read).filter((text) => text !== '');
         passedOn += texts.length;
         const seen = passed.inspected.filter(([text]) => !text.includes('attack'));
-        expect(texts.every((text, at) => text.startsWith(seen[at]![0]))).toBe(true);
-        expect(texts.every((text, at) => !seen[at]![1] || text === seen[at]![0])).toBe(true);
-        expect(texts.some((text) => text.slice(0, 16_000).includes('attack'))).toBe(false);
+        const rest = seen.map(([text]) => text);
+        expect(texts.every((text) => rest.splice(0, rest.indexOf(text) + 1).includes(text))).toBe(
+          true,
+        );
+        expect(texts.some((text) => text.includes('attack'))).toBe(false);
       },
     ),
     { numRuns: 1_500, verbose: 1 },

@@ -1,6 +1,7 @@
 /**
- * Owns which frames of a client reach the origin: those of a text message wait until its
- * beginning was inspected, all others pass when they are well-formed. Never decides on a message.
+ * Owns which frames of a client reach the origin: those of a message wait until it was inspected,
+ * longer ones piece by piece, control frames pass when they are well-formed. Text and binary
+ * messages are treated alike, as servers do. Never decides on a message.
  */
 
 import { websocketLimits } from '../../../base/delivery-limits.ts';
@@ -16,18 +17,21 @@ import {
   OPCODE,
   type FrameFault,
 } from '../../http/websocket-frames.ts';
+import { HeldBytes } from '../wire/held-bytes.ts';
 
 /** Who carries out what the gate says. */
 export interface GateOwner {
-  /** Inspects the beginning of a message; null where it may pass. `whole`: that is all of it. */
-  inspect(text: Buffer, whole: boolean): MaybePromise<FrameFault | null>;
+  /** False where the inspection has to wait for its turn; `proceed` of the gate follows. */
+  takesTurn(bytes: number): boolean;
+  /** Inspects a piece of a message; null where it may pass. `whole`: that is all of it. */
+  inspect(piece: Buffer, whole: boolean): MaybePromise<FrameFault | null>;
   /** Sends bytes to the origin; they stay as they are. */
   forward(bytes: Buffer): void;
   /** The gate keeps this number of bytes; false where that is more than its share. */
   hold(bytes: number): boolean;
   /** Nothing more of the client is taken. */
   fail(fault: FrameFault): void;
-  /** An inspection that took its time is over. */
+  /** What was waited for is over. */
   resumed(): void;
 }
 
@@ -35,26 +39,32 @@ export interface GateOwner {
 const fragments: FrameFault = { code: CLOSE_CODE.TOO_LARGE, reason: 'websocket_fragments' };
 const noRoom: FrameFault = { code: CLOSE_CODE.INTERNAL, reason: 'memory' };
 
-/** Text that is only checked; used synchronously. */
+/** Payload without its mask; used synchronously. */
 const scratch = Buffer.allocUnsafeSlow(websocketLimits.stepBytes);
+const noBytes = Buffer.alloc(0);
 
 /** The frames of one client; see the header. */
 export class WebsocketGate {
-  /** True while an inspection runs: nothing more is taken. */
+  /** True while an inspection runs or waits for its turn: nothing more is taken. */
   waiting = false;
   private readonly owner: GateOwner;
   private readonly reader = new FrameReader(true);
   private ended = false;
   /** What may go to the origin. */
   private out: Buffer[] = [];
-  /** Frames of the current message that wait, and what is inspected of them, unmasked. */
-  private held: Buffer[] = [];
+  /** Frames of the current piece that wait, and what is inspected of them, unmasked. */
+  private held = new HeldBytes();
   private heldBytes = 0;
-  private text: Buffer[] = [];
+  private heldHeadBytes = 0;
+  private text = new HeldBytes();
   private textBytes = 0;
-  /** The current message passes: it is binary, or its beginning was inspected. */
-  private cleared = true;
+  /** Bytes at the beginning of `text` that the piece before had, too. */
+  private repeatedBytes = 0;
+  /** A piece of the current message was inspected before. */
+  private continued = false;
   private utf8 = new Utf8Reader();
+  /** What came after the piece that is waited for; its own memory. */
+  private rest: Buffer = noBytes;
   /** The current control frame, and its payload. */
   private control: Buffer[] = [];
   private controlText: Buffer | null = null;
@@ -79,21 +89,30 @@ export class WebsocketGate {
     this.flush();
   }
 
+  /** The turn of a piece has come that had to wait for it. */
+  proceed(): void {
+    if (this.ended) return;
+    this.waiting = false;
+    const { rest } = this;
+    this.decide(rest, 0, rest.length);
+    if (!this.waiting) this.takeRest();
+  }
+
   /** The WebSocket ended: nothing is kept. */
   drop(): void {
     this.ended = true;
     this.out = [];
-    this.held = [];
-    this.text = [];
+    this.rest = noBytes;
+    this.held = new HeldBytes();
+    this.text = new HeldBytes();
     this.owner.hold(0);
   }
 
-  /** Text is read up to the end of what is inspected, and then in steps. */
+  /** Payload is read up to the end of what is inspected together, in steps. */
   private stepEnd(at: number, end: number): number {
-    const { reader, cleared } = this;
-    if (reader.betweenFrames || (cleared && reader.messageOpcode === OPCODE.BINARY)) return end;
-    const { inspectedBytes, stepBytes } = websocketLimits;
-    return Math.min(end, at + (cleared ? stepBytes : inspectedBytes - this.textBytes));
+    if (this.reader.betweenFrames) return end;
+    const { pieceBytesMax, stepBytes } = websocketLimits;
+    return Math.min(end, at + stepBytes, at + pieceBytesMax - this.textBytes);
   }
 
   private onFound(found: number, bytes: Buffer): FrameFault | null {
@@ -105,38 +124,41 @@ export class WebsocketGate {
 
   private onHead(): FrameFault | null {
     const { reader } = this;
-    const head = Buffer.from(reader.headBytes);
+    const head = reader.headBytes;
     if (reader.isControl) {
-      this.control = [head];
+      this.control = [Buffer.from(head)];
       this.controlBytes = 0;
       return null;
     }
     if (reader.opcode !== OPCODE.CONTINUATION) {
-      this.cleared = reader.opcode === OPCODE.BINARY;
       this.utf8 = new Utf8Reader();
+      this.held = new HeldBytes(head.length + reader.remaining);
+      this.text = new HeldBytes(reader.remaining);
     }
-    return this.pass(head);
+    this.heldHeadBytes += head.length;
+    if (this.heldHeadBytes > websocketLimits.heldHeadBytesMax) return fragments;
+    return this.keep(head, 0, head.length, reader.final && reader.remaining === 0);
   }
 
   private onPayload(bytes: Buffer): FrameFault | null {
-    const { reader, cleared } = this;
-    const piece = bytes.subarray(reader.payloadStart, reader.at);
+    const { reader } = this;
+    const { payloadStart, at } = reader;
+    const length = at - payloadStart;
     if (reader.isControl) {
-      this.control.push(Buffer.from(piece));
+      this.control.push(Buffer.from(bytes.subarray(payloadStart, at)));
       this.controlText ??= Buffer.allocUnsafe(controlBytesMax);
       reader.unmask(bytes, this.controlText, this.controlBytes);
-      this.controlBytes += piece.length;
+      this.controlBytes += length;
       return null;
     }
-    if (reader.messageOpcode === OPCODE.BINARY) return this.pass(piece);
-    const text = cleared ? scratch : Buffer.allocUnsafe(piece.length);
-    reader.unmask(bytes, text, 0);
-    if (!this.utf8.read(text, 0, piece.length)) return FRAME_FAULT.text;
-    if (!cleared) {
-      this.text.push(text);
-      this.textBytes += text.length;
-    }
-    return this.pass(piece);
+    reader.unmask(bytes, scratch, 0);
+    const isText = reader.messageOpcode === OPCODE.TEXT;
+    if (isText && !this.utf8.read(scratch, 0, length)) return FRAME_FAULT.text;
+    const last = reader.final && reader.remaining === 0;
+    this.textBytes += length;
+    const fault = this.keep(bytes, payloadStart, at, last);
+    if (fault === null) this.text.add(scratch, 0, length, last);
+    return fault;
   }
 
   private onEnd(): FrameFault | null {
@@ -146,7 +168,7 @@ export class WebsocketGate {
       return done && !this.utf8.whole ? FRAME_FAULT.text : null;
     }
     if (reader.opcode === OPCODE.CLOSE) {
-      const payload = this.controlText?.subarray(0, this.controlBytes) ?? scratch.subarray(0, 0);
+      const payload = this.controlText?.subarray(0, this.controlBytes) ?? noBytes;
       const fault = closingFault(payload);
       if (fault !== null) return fault;
     }
@@ -156,44 +178,62 @@ export class WebsocketGate {
     return null;
   }
 
-  /** Sends a piece of a data frame, or has it wait. */
-  private pass(piece: Buffer): FrameFault | null {
-    if (this.cleared) {
-      this.out.push(piece);
-      return null;
-    }
-    this.heldBytes += piece.length;
-    if (this.heldBytes > websocketLimits.heldBytesMax) return fragments;
+  /** Has bytes of a data frame wait. */
+  private keep(bytes: Buffer, start: number, end: number, last: boolean): FrameFault | null {
+    this.heldBytes += end - start;
     if (!this.owner.hold(this.heldBytes + this.textBytes)) return noRoom;
-    this.held.push(Buffer.from(piece));
+    this.held.add(bytes, start, end, last);
     return null;
   }
 
-  /** True when enough of a message is here. */
+  /** True when a message ended, or enough of it is here. */
   private isDue(found: number): boolean {
     const { reader } = this;
-    if (this.cleared || reader.isControl) return false;
-    if (found === FRAME.END && reader.final) return true;
-    return this.textBytes === websocketLimits.inspectedBytes;
+    if (reader.isControl) return false;
+    if (found === FRAME.END) return reader.final;
+    return this.textBytes === websocketLimits.pieceBytesMax;
   }
 
   private inspect(bytes: Buffer, at: number, end: number): void {
-    const { reader } = this;
-    if (this.textBytes === 0) return this.clear();
-    const whole = reader.final && reader.remaining === 0;
-    const result = this.owner.inspect(Buffer.concat(this.text), whole);
-    if (!(result instanceof Promise)) return this.settle(result);
-    this.waiting = true;
-    const rest = Buffer.from(bytes.subarray(at, end));
-    if (!this.owner.hold(this.heldBytes + this.textBytes + rest.length)) return this.fail(noRoom);
-    void result.then((fault) => this.resume(fault, rest));
+    if (this.textBytes === this.repeatedBytes) return this.clear();
+    if (this.owner.takesTurn(this.textBytes)) this.decide(bytes, at, end);
+    else this.wait(bytes, at, end);
   }
 
-  private resume(fault: FrameFault | null, rest: Buffer): void {
+  private decide(bytes: Buffer, at: number, end: number): void {
+    const whole = this.ends && !this.continued;
+    const result = this.owner.inspect(this.text.join(), whole);
+    if (!(result instanceof Promise)) return this.settle(result);
+    this.wait(bytes, at, end);
+    void result.then((fault) => this.resume(fault));
+  }
+
+  /** True where the current piece is the last of its message. */
+  private get ends(): boolean {
+    return this.reader.final && this.reader.remaining === 0;
+  }
+
+  /** Keeps what came after the piece that is waited for. */
+  private wait(bytes: Buffer, at: number, end: number): void {
+    this.waiting = true;
+    const piece = bytes.subarray(at, end);
+    const isOwn = bytes === this.rest;
+    this.rest = isOwn ? piece : Buffer.from(piece);
+    if (!this.owner.hold(this.heldBytes + this.textBytes + piece.length)) this.fail(noRoom);
+  }
+
+  private resume(fault: FrameFault | null): void {
     this.waiting = false;
     if (this.ended) return;
     this.settle(fault);
+    this.takeRest();
+  }
+
+  private takeRest(): void {
+    const { rest } = this;
     this.take(rest, 0, rest.length);
+    if (this.waiting) return;
+    this.rest = noBytes;
     this.owner.resumed();
   }
 
@@ -202,15 +242,20 @@ export class WebsocketGate {
     else this.fail(fault);
   }
 
-  /** The message passes. */
+  /** The piece passes. */
   private clear(): void {
-    this.out.push(...this.held);
-    this.held = [];
+    this.out.push(...this.held.take());
     this.heldBytes = 0;
-    this.text = [];
-    this.textBytes = 0;
-    this.cleared = true;
-    this.owner.hold(0);
+    this.heldHeadBytes = 0;
+    this.continued = !this.ends;
+    const repeated = this.continued
+      ? this.text.join().subarray(-websocketLimits.overlapBytes)
+      : noBytes;
+    this.text = new HeldBytes();
+    this.text.add(repeated, 0, repeated.length, false);
+    this.textBytes = repeated.length;
+    this.repeatedBytes = repeated.length;
+    this.owner.hold(repeated.length);
   }
 
   private fail(fault: FrameFault): void {
@@ -224,6 +269,6 @@ export class WebsocketGate {
     const { out } = this;
     if (out.length === 0) return;
     this.out = [];
-    this.owner.forward(Buffer.concat(out));
+    this.owner.forward(out.length === 1 ? out[0]! : Buffer.concat(out));
   }
 }

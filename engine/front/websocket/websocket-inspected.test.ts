@@ -1,5 +1,5 @@
 /**
- * Tests of WebSockets whose text messages are inspected: through the front, over HTTP/1.1, with an
+ * Tests of WebSockets whose messages are inspected: through the front, over HTTP/1.1, with an
  * inspector that answers at once and one that takes its time.
  */
 
@@ -101,7 +101,7 @@ describe.each([false, true])('inspected messages, later: %s', (later) => {
     const sent = [
       frame({ payload: 'one' }),
       frame({ opcode: 9, payload: 'ping' }),
-      frame({ opcode: 2, payload: 'attack' }),
+      frame({ opcode: 2, payload: 'bin' }),
       frame({ payload: 'two' }),
     ];
     opened.client.send(Buffer.concat(sent));
@@ -109,8 +109,10 @@ describe.each([false, true])('inspected messages, later: %s', (later) => {
     expect(opened.got()).toEqual(Buffer.concat(sent));
     opened.origin.sockets[0]!.write(frame({ masked: false, payload: 'back' }));
     expect(await opened.client.has('back')).toContain('back');
-    expect(opened.messages.map(({ requestId }) => requestId.slice(-3))).toEqual(['.m1', '.m2']);
-    expect(opened.messages).toMatchObject([{ outcome: 'served', status: 101, bytesIn: 3 }, {}]);
+    expect(opened.messages.map(({ requestId }) => requestId.slice(-3))).toEqual([
+      ...['.m1', '.m2', '.m3'],
+    ]);
+    expect(opened.messages).toMatchObject([{ outcome: 'served', status: 101, bytesIn: 3 }, {}, {}]);
   });
 
   test('that rules refuse close with 1008, and do not reach the origin', async () => {
@@ -198,12 +200,55 @@ describe('a WebSocket whose messages are inspected', () => {
     expect(text.endsWith(`${'y'.repeat(500)}${closed(1008)}`)).toBe(true);
   });
 
-  test('counts a message that is longer than what is inspected', async () => {
+  test.each([1, 2])('finds what stands behind 16 KiB of padding, opcode %i', async (opcode) => {
     const opened = await open({});
-    opened.client.send(frame({ payload: `${'x'.repeat(20_000)}attack` }));
-    expect(await eventually(() => opened.got().length > 20_000)).toBe(true);
+    opened.client.send(frame({ opcode, payload: `${'x'.repeat(20_000)}attack` }));
+    expect((await opened.client.all()).endsWith(closed(1008))).toBe(true);
+    expect(opened.got()).toHaveLength(0);
+  });
+
+  test('tells of a message that is longer than what the policy inspects', async () => {
+    const bodyNeed = { inspect: true, limitBytes: 100_000, onExcess: 'prefix' } as const;
+    const opened = await open({ bodyNeed });
+    opened.client.send(frame({ payload: `${'x'.repeat(120_000)}attack` }));
+    expect(await eventually(() => opened.got().length > 120_000)).toBe(true);
     expect(opened.messages).toMatchObject([
-      { transaction: { limitsReached: ['websocket-message'] }, bytesIn: 16_384 },
+      { transaction: { limitsReached: ['websocket-message'] }, bytesIn: 120_006 },
     ]);
+  });
+
+  test.each([
+    ['block', 1009],
+    ['observe', 0],
+  ] as const)('longer than what the policy takes, %s: %i', async (choice, code) => {
+    const opened = await open({ choice });
+    opened.client.send(frame({ payload: 'x'.repeat(120_000) }));
+    if (code > 0) {
+      expect((await opened.client.all()).endsWith(closed(code))).toBe(true);
+      expect(opened.got()).toHaveLength(0);
+    } else expect(await eventually(() => opened.got().length > 120_000)).toBe(true);
+    expect(opened.messages).toMatchObject([
+      { transaction: { limitsReached: ['websocket-message'] }, bytesIn: 120_000 },
+    ]);
+  });
+
+  test('lets others have their turns while many small messages are inspected', async () => {
+    let [inspected, inTurn, most] = [0, 0, 0];
+    const opened = await open({
+      body: () => {
+        inspected++;
+        most = Math.max(most, ++inTurn);
+        return passVerdict;
+      },
+    });
+    const tick = (): void => {
+      inTurn = 0;
+      clock = setImmediate(tick);
+    };
+    let clock = setImmediate(tick);
+    opened.client.send(Buffer.concat(Array<Buffer>(9_000).fill(frame({ payload: 'x' }))));
+    expect(await eventually(() => inspected >= 9_000, 50_000)).toBe(true);
+    clearImmediate(clock);
+    expect(most).toBeLessThanOrEqual(8);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Owns the inspection of one text message of a WebSocket: the opening request once more, with the
+ * Owns the inspection of one message of a WebSocket, or of one piece: the opening request once more, with the
  * message as its body, through the same driver and engine as every request, and its event.
  */
 
@@ -22,7 +22,7 @@ export interface InspectedMessage {
   readonly site: PhaseSite;
   readonly snapshot: RequestSnapshot;
   readonly text: Buffer;
-  /** False where the message continues after `text`. */
+  /** False where `text` is a piece of the message. */
   readonly whole: boolean;
   readonly view: () => RequestView;
   readonly admitsInspection: () => boolean;
@@ -30,7 +30,7 @@ export interface InspectedMessage {
   readonly done: (record: TransactionRecord | null, fault: FrameFault | null) => void;
 }
 
-/** Name of the limit that a longer message reaches. */
+/** Name of the limit that a message reaches which is not inspected as a whole. */
 const longMessage = 'websocket-message';
 
 /** What a rule decided. */
@@ -57,6 +57,8 @@ class MessageRun implements PhaseHost, PhaseEndings {
   private readonly phases = new PhaseDriver(this);
   private decided = false;
   private fault: FrameFault | null = null;
+  /** The policy inspects less than it got. */
+  private cut = false;
   private settle: ((fault: FrameFault | null) => void) | null = null;
 
   constructor(message: InspectedMessage) {
@@ -76,9 +78,9 @@ class MessageRun implements PhaseHost, PhaseEndings {
     return fault;
   }
 
-  /** What lies after the beginning of a message was not inspected, and is counted. */
+  /** A message that was not inspected as a whole is told from others. */
   private completed(record: TransactionRecord | null): TransactionRecord | null {
-    if (record === null || this.message.whole) return record;
+    if (record === null || (this.message.whole && !this.cut)) return record;
     return { ...record, limitsReached: [...(record.limitsReached ?? []), longMessage] };
   }
 
@@ -104,9 +106,9 @@ class MessageRun implements PhaseHost, PhaseEndings {
     this.phases.bodyHeld(this.bodyLength);
   }
 
-  /** Never `truncated`: a message may be longer than what is inspected of it. */
   takeBody(limitBytes: number): BodySnapshot {
     const { text } = this.message;
+    this.cut ||= text.length > limitBytes;
     return { bytes: text.subarray(0, limitBytes), truncated: text.length > limitBytes };
   }
 
@@ -136,8 +138,11 @@ class MessageRun implements PhaseHost, PhaseEndings {
 
   // ---- how it ends
 
+  /** Longer than what the policy takes; where messages are only observed that ends nothing. */
   refuse(_status: number, reason: string): void {
-    this.end({ code: CLOSE_CODE.TOO_LARGE, reason });
+    this.cut = true;
+    if (this.message.site.site.waf.mode !== 'blocking') this.decided = true;
+    else this.end({ code: CLOSE_CODE.TOO_LARGE, reason });
   }
 
   refuseAnswer(status: number, reason: string): void {

@@ -1,9 +1,10 @@
 /**
- * Owns an open WebSocket whose text messages are inspected: the gate that frames of the client
+ * Owns an open WebSocket whose messages are inspected: the gate that frames of the client
  * pass, where frames of the origin begin and end, and how it is closed. Never touches a socket.
  */
 
 import { websocketLimits } from '../../../base/delivery-limits.ts';
+import { TurnShare } from '../../base/turn-shares.ts';
 import type { EvidenceSource } from '../../contract/evidence.ts';
 import type { MaybePromise } from '../../contract/inspection.ts';
 import type { MessageHead, RequestSnapshot } from '../../contract/message.ts';
@@ -56,6 +57,7 @@ export class WebsocketTunnel implements GateOwner {
   /** Why it ends as soon as the origin's frame is with the client. */
   private closing: FrameFault | null = null;
   private messages = 0;
+  private readonly share: TurnShare;
 
   constructor(front: FrontContext, owner: TunnelOwner, route: Route) {
     this.front = front;
@@ -67,11 +69,13 @@ export class WebsocketTunnel implements GateOwner {
     this.head = withoutContentFields(this.first.head);
     this.holder = owner.holder();
     this.gate = new WebsocketGate(this);
+    this.share = new TurnShare(() => this.gate.proceed());
   }
 
   /** The request ended. */
   end(): void {
     this.gate.drop();
+    this.share.end();
   }
 
   /** Follows frames of the origin; says up to where they go to the client. */
@@ -97,6 +101,10 @@ export class WebsocketTunnel implements GateOwner {
 
   // ---- what the gate asks
 
+  takesTurn(bytes: number): boolean {
+    return this.share.take(bytes);
+  }
+
   inspect(text: Buffer, whole: boolean): MaybePromise<FrameFault | null> {
     const { front, owner, opening } = this;
     const { generation } = owner;
@@ -106,6 +114,7 @@ export class WebsocketTunnel implements GateOwner {
       requestId,
       receivedAtMs: front.clock.nowMs(),
       head: this.head,
+      messageBytes: text.length,
     };
     const policyId = this.route.site.waf.policyId ?? '';
     generation.acquire();

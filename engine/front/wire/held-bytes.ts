@@ -91,7 +91,8 @@ export class HeldBytes {
   private open(length: number, last: boolean): void {
     this.closePiece();
     const all = slabSize(Math.max(length, this.announced));
-    const believed = this.slab === null && this.announced > 0 && length * believedShare >= all;
+    const likely = all <= heldSlabBytes || length * believedShare >= all;
+    const believed = this.slab === null && this.announced > 0 && likely;
     const size = believed ? all : slabSize(last ? length : Math.max(length, heldSlabBytes));
     this.slab = newSlab(size);
     if (this.slab.length >= heldSlabBytes) this.used.push(this.slab);

@@ -8,7 +8,9 @@ import type { BodySnapshot } from '../../contract/message.ts';
 import { failBody } from '../features/bodies/arguments.ts';
 import { findBodyProcessor } from '../features/bodies/list.ts';
 import { loadBodyRest } from '../features/bodies/body-rest.ts';
-import { readOtherwise, readUndeclared } from '../features/bodies/unparsed.ts';
+import { readInnerTexts } from '../features/bodies/inner-texts.ts';
+import { readPackets } from '../features/bodies/packets.ts';
+import { quietly, readOtherwise, readUndeclared } from '../features/bodies/unparsed.ts';
 import { reachLimit } from '../transaction/inspection-limits.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { SOURCE } from '../transaction/values.ts';
@@ -50,17 +52,10 @@ function readBody(tx: Transaction, processorName: string, truncated: boolean): v
   if (processorName !== 'MULTIPART' && limit > 0 && tx.requestBodyBytes > limit) {
     failBody(tx, 'Request body excluding files is bigger than the maximum expected.');
   }
+  const first = tx.values.rowsOf(SOURCE.argPost).length;
   if (processor !== undefined) processor.process(tx, start, end, truncated);
   else if (processorName !== '') failBody(tx, 'Unknown request body processor');
-  if (!tx.settings.inspectsUnparsed) return;
-  if (processor === undefined) {
-    readUndeclared(tx, start, end, truncated);
-  } else if (
-    processorName === 'URLENCODED' ||
-    (tx.bodyError !== 0 && processorName !== 'MULTIPART')
-  ) {
-    readOtherwise(tx, processorName, start, end, truncated);
-  }
+  if (tx.settings.inspectsUnparsed) readOnceMore(tx, processorName, truncated, first);
 }
 
 /** True where what follows is inspected in windows: who asks for them tells where they end. */
@@ -71,6 +66,22 @@ function continues({ settings }: Transaction, { bytes }: BodySnapshot): boolean 
     settings.requestBodyLimitAction === 'processPartial' && !(limit > 0 && limit <= bytes.length)
   );
 }
+
+/** Whatever a backend may read that the processor did not; `first`: the first row of the body. */
+function readOnceMore(tx: Transaction, name: string, truncated: boolean, first: number): void {
+  const start = tx.bodyStart;
+  const end = start + tx.requestBodyBytes;
+  if (name === '' || findBodyProcessor(name) === undefined) {
+    readUndeclared(tx, start, end, truncated);
+  } else if (name === 'URLENCODED' || (tx.bodyError !== 0 && name !== 'MULTIPART')) {
+    readOtherwise(tx, name, start, end, truncated);
+  }
+  if (!structured.has(name)) quietly(tx, () => readPackets(tx, start, end, truncated));
+  readInnerTexts(tx, first, name === 'GRPC');
+}
+
+/** Bodies of these are no packets, or are read as JSON anyway. */
+const structured = new Set(['JSON', 'MULTIPART', 'GRPC']);
 
 /** Past the budget a body is inspected on; past the second bound nothing is. */
 function noteExcess(tx: Transaction, processorName: string, body: BodySnapshot): void {

@@ -33,6 +33,8 @@ export const inspectionLimitNames = [
   'grpc-fields',
   /** What its compressed messages, texts that are messages too, and names of fields come to. */
   'grpc-bytes',
+  /** Packets of a body or message framed by Engine.IO. */
+  'packets',
   'multipart-parts',
   'multipart-part-headers',
   'multipart-header-bytes',

@@ -103,6 +103,34 @@ describe('fields', () => {
     expect(read(framed(field(1, blob)))[0]).toEqual([]);
   });
 
+  const quoted = JSON.stringify({ q: '\u0027 or 1' }).replace("'", '\\u0027');
+  test.each([
+    ['JSON with escapes', quoted, "json.q=' or 1"],
+    ['JSON in a string of JSON', JSON.stringify([quoted]), "json.q=' or 1"],
+    ['a form', 'a=1&b=%27+or+1', "b=' or 1"],
+    ['base64', Buffer.from("x' or 1=1 -- y").toString('base64'), "=x' or 1=1 -- y"],
+    ['base64 of JSON', Buffer.from(quoted).toString('base64url'), "json.q=' or 1"],
+  ])('that hold %s are read as that, too', (_, text, row) => {
+    const settings = { inspectsUnparsed: true };
+    for (const message of [field(1, text), field(2, field(3, text))]) {
+      expect(read(framed(message), { settings })).toEqual([expect.arrayContaining([row]), '']);
+      const type = 'application/grpc-web-text';
+      const body = Buffer.from(framed(message).toString('base64'));
+      expect(read(body, { settings, type })[0]).toContain(row);
+      expect(read(framed(message), { settings, type: 'application/grpc-web' })[0]).toContain(row);
+      expect(read(framed(message))[0]).not.toContain(row);
+    }
+  });
+
+  test.each([
+    ['a word', 'c29tZXdvcmQ='],
+    ['what decodes to no text', 'AAECAwQF/////////w=='],
+    ['a sentence', 'nothing is encoded here'],
+  ])('that hold %s are read once', (_, text) => {
+    const settings = { inspectsUnparsed: true };
+    expect(read(framed(field(1, text)), { settings })[0]).toEqual([`grpc.1=${text}`]);
+  });
+
   test('of messages that a library wrote are all there', () => {
     const site = create(SiteSchema, {
       ...{ id: 'the id', name: 'naïve name', primaryHost: 'a.example', aliases: ['b.example'] },

@@ -51,6 +51,52 @@ describe('bodies without a processor', () => {
     expect([tx.bodyError, tx.urlEncodedError]).toEqual([0, 0]);
   });
 
+  const event = '["e",{"q":"\\u0027 or 1"}]';
+  const inner = "json.array_1.q=' or 1";
+  const utf16 = '["ü\ud83d\ude00",{"q":"\\u0027 or 1"}]';
+  test.each([
+    ['an event of Socket.IO', `42${event}`],
+    ['one with an id', `4213${event}`],
+    ['one of a name space', `42/chat?x=1,${event}`],
+    ['one of a name space, with an id', `42/a=b,77${event}`],
+    ['one with attachments', `451-${event}`],
+    ['one with attachments of a name space', `452-/a,9${event}`],
+    ['one without Engine.IO', `2${event}`],
+    ['a message of Engine.IO', `4${event}`],
+    ['several with separators', `2probe\x1e40\x1e42["x"]\x1e42${event}`],
+    ['several with lengths', `1:2${event.length + 2}:42${event}`],
+    ['lengths in UTF-16 units', Buffer.from(`13:42["äöü","x"]${event.length + 2}:42${event}`)],
+    ['characters of two units', Buffer.from(`${utf16.length + 2}:42${utf16}2:40`)],
+    ['digits as bytes', `\x00\x02\xff40\x00\x03\x01\xff42${event}`],
+    ['base64', `b${Buffer.from(event).toString('base64')}`],
+    ['base64 of version 3', `b4${Buffer.from(event).toString('base64')}`],
+    ['a list of SockJS', JSON.stringify([event])],
+    ['a list of SockJS with its type', `a${JSON.stringify([event])}`],
+    ['a text of SockJS', JSON.stringify(event)],
+    ['JSON in JSON', JSON.stringify({ payload: event })],
+    ['JSON in JSON in JSON', JSON.stringify({ payload: JSON.stringify({ p: event }) })],
+  ])('what stands in %s is read', (_, body) => {
+    for (const type of ['text/plain', '', 'application/octet-stream']) {
+      expect(args(read(type, body))).toContain(inner);
+    }
+  });
+
+  test.each([
+    ['URLENCODED', `42${event}`],
+    ['URLENCODED', `d=${encodeURIComponent(JSON.stringify([event]))}`],
+    ['JSON', JSON.stringify([event])],
+    ['JSON', `42${event}`],
+    ['XML', `42${event}`],
+  ])('declared as %s too: %s', (processor, body) => {
+    expect(args(read('', body, processor))).toContain(inner);
+  });
+
+  test('packets are bounded, and what stands behind is inspected as text', () => {
+    const tx = read('text/plain', `${'0\x1e'.repeat(2_000)}42${event}`);
+    expect(tx.limitsReached).toContain('packets');
+    expect(args(tx)[0]).toContain('42["e"');
+  });
+
   test('XML of any type has its text and attributes', () => {
     const tx = read('text/plain', '<a b="c">d&lt;</a>');
     expect(rowTexts(tx, SOURCE.xmlText)).toEqual(['/*=d<']);
