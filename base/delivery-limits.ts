@@ -249,6 +249,8 @@ export const upstreamLimits = {
   pooledCopyBytesMax: 4_000,
   /** 1xx answers before the final one. */
   interimResponsesMax: 16,
+  /** Bytes of their heads together. */
+  interimBytesMax: 65_536,
   /** Shortest pause before a request that reached no address is tried again. */
   retryIntervalMsMin: 50,
   /** Probes of one address: redirects followed, and bytes of the answer that are looked at. */

@@ -108,6 +108,8 @@ class OneRequest implements OriginSink {
     this.resolve();
   }
 
+  originInterim(): void {}
+
   originTurnEnd(): void {}
 
   originDrain(): void {}

@@ -68,6 +68,8 @@ class BenchSink implements OriginSink {
     queueMicrotask(this.done);
   }
 
+  originInterim(): void {}
+
   originTurnEnd(): void {}
 
   originDrain(): void {}

@@ -50,11 +50,16 @@ export class ChunkedDecoder {
   /** Bytes of size lines, less those of content; never below none. */
   private overhead = 0;
   private trailerBytes = 0;
+  /** Trailer lines as they came, the empty one included, where they are kept; a byte string. */
+  trailers = '';
+  private keepsTrailers = false;
   private readonly name = new Uint8Array(20);
   private nameLength = 0;
 
-  /** Begins a new body. */
-  reset(): void {
+  /** Begins a new body; its trailers are kept where that is asked for. */
+  reset(keepsTrailers = false): void {
+    this.keepsTrailers = keepsTrailers;
+    this.trailers = '';
     this.state = AT.SIZE;
     this.size = 0;
     this.digits = 0;
@@ -192,6 +197,7 @@ export class ChunkedDecoder {
 
   private onTrailer(byte: number): number {
     if (++this.trailerBytes > httpLimits.trailerBytesMax) return this.refuse(REFUSAL.trailer);
+    if (this.keepsTrailers) this.trailers += String.fromCharCode(byte);
     switch (this.state) {
       case AT.TRAILER:
         if (byte === CR) {

@@ -51,6 +51,8 @@ export class RequestHeadParser extends HeadScanner {
   http2 = false;
   targetForm: number = TARGET_FORM.ORIGIN;
   expectContinue = false;
+  /** The client takes trailers (RFC 9110 section 10.1.4). */
+  wantsTrailers = false;
   isHead = false;
   /** The authority that counts: of an absolute target, else of Host; equal when there is none. */
   hostStart = 0;
@@ -75,6 +77,7 @@ export class RequestHeadParser extends HeadScanner {
     this.version = 0;
     this.targetForm = TARGET_FORM.ORIGIN;
     this.expectContinue = false;
+    this.wantsTrailers = false;
     this.isHead = false;
     this.hostStart = 0;
     this.hostEnd = 0;
@@ -280,6 +283,8 @@ export class RequestHeadParser extends HeadScanner {
     else if (kind === FIELD.EXPECT) {
       if (equalsIgnoreCase(bytes, start, end, continueBytes)) this.expectContinue = true;
       else this.note(REFUSAL.expectation);
+    } else if (kind === FIELD.TE) {
+      if (listsTrailers(bytes, start, end)) this.wantsTrailers = true;
     } else if (kind === FIELD.UPGRADE) {
       if (equalsIgnoreCase(bytes, start, end, websocketBytes)) this.websocket = true;
     } else if (kind === FIELD.CONTENT_TYPE) {
@@ -416,4 +421,12 @@ function sameText(b: Uint8Array, start: number, end: number, from: number, to: n
     if ((b[start + i]! | 0x20) !== (b[from + i]! | 0x20)) return false;
   }
   return true;
+}
+
+const trailersToken = /(?:^|,)[ \t]*trailers[ \t]*(?:,|$)/i;
+
+function listsTrailers(bytes: Uint8Array, start: number, end: number): boolean {
+  return trailersToken.test(
+    String.fromCharCode(...bytes.subarray(start, Math.min(end, start + 256))),
+  );
 }

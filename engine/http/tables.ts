@@ -85,6 +85,8 @@ export const FIELD = {
   REFERER: 28,
   TRACEPARENT: 29,
   TRACESTATE: 30,
+  /** The same, that proxies in front of the product set: kept where they are proved. */
+  OF_PROXIES: 31,
 } as const;
 
 const names: readonly (readonly [string, number])[] = [
@@ -110,6 +112,41 @@ const names: readonly (readonly [string, number])[] = [
   ['x-forwarded-scheme', FIELD.X_FORWARDED_OTHER],
   ['x-forwarded-ssl', FIELD.X_FORWARDED_OTHER],
   ['x-forwarded-prefix', FIELD.X_FORWARDED_OTHER],
+  ['x-forwarded-protocol', FIELD.OF_PROXIES],
+  ['x-forwarded-proto-version', FIELD.OF_PROXIES],
+  ['x-forwarded-by', FIELD.OF_PROXIES],
+  ['x-forwarded', FIELD.OF_PROXIES],
+  ['forwarded-for', FIELD.OF_PROXIES],
+  ['x-forwarded-client-ip', FIELD.OF_PROXIES],
+  ['x-forwarded-path', FIELD.OF_PROXIES],
+  ['x-forwarded-uri', FIELD.OF_PROXIES],
+  ['x-forwarded-method', FIELD.OF_PROXIES],
+  ['x-forwarded-https', FIELD.OF_PROXIES],
+  ['front-end-https', FIELD.OF_PROXIES],
+  ['x-url-scheme', FIELD.OF_PROXIES],
+  ['x-scheme', FIELD.OF_PROXIES],
+  ['x-original-host', FIELD.OF_PROXIES],
+  ['x-original-url', FIELD.OF_PROXIES],
+  ['x-original-forwarded-for', FIELD.OF_PROXIES],
+  ['x-rewrite-url', FIELD.OF_PROXIES],
+  ['x-host', FIELD.OF_PROXIES],
+  ['x-http-host-override', FIELD.OF_PROXIES],
+  ['x-remote-ip', FIELD.OF_PROXIES],
+  ['x-remote-addr', FIELD.OF_PROXIES],
+  ['x-originating-ip', FIELD.OF_PROXIES],
+  ['x-client-ip', FIELD.OF_PROXIES],
+  ['x-cluster-client-ip', FIELD.OF_PROXIES],
+  ['x-proxyuser-ip', FIELD.OF_PROXIES],
+  ['x-appengine-user-ip', FIELD.OF_PROXIES],
+  ['x-azure-clientip', FIELD.OF_PROXIES],
+  ['x-azure-socketip', FIELD.OF_PROXIES],
+  ['client-ip', FIELD.OF_PROXIES],
+  ['true-client-ip', FIELD.OF_PROXIES],
+  ['cf-connecting-ip', FIELD.OF_PROXIES],
+  ['cf-connecting-ipv6', FIELD.OF_PROXIES],
+  ['fastly-client-ip', FIELD.OF_PROXIES],
+  ['wl-proxy-client-ip', FIELD.OF_PROXIES],
+  ['proxy-client-ip', FIELD.OF_PROXIES],
   ['proxy', FIELD.PROXY],
   ['user-agent', FIELD.USER_AGENT],
   ['accept', FIELD.ACCEPT],
@@ -127,7 +164,7 @@ interface KnownField {
   readonly kind: number;
 }
 
-const byLength: readonly (readonly KnownField[])[] = Array.from({ length: 20 }, (_, length) =>
+const byLength: readonly (readonly KnownField[])[] = Array.from({ length: 32 }, (_, length) =>
   names
     .filter(([name]) => name.length === length)
     .map(([name, kind]) => ({ bytes: Buffer.from(name, 'latin1'), kind })),

@@ -92,6 +92,16 @@ export function trailerLines(raw: readonly string[]): string | null {
   return lines.length + 2 > httpLimits.trailerBytesMax ? null : lines;
 }
 
+/** The same of lines that an origin sent over HTTP/1.1; they were checked. */
+export function keptTrailers(lines: string): string {
+  if (lines.length <= 2) return '';
+  const raw = lines.split('\r\n').flatMap((line) => {
+    const colon = line.indexOf(':');
+    return colon < 1 ? [] : [line.slice(0, colon), line.slice(colon + 1).trim()];
+  });
+  return trailerLines(raw) ?? '';
+}
+
 function* pairsOf(raw: readonly string[]): Generator<readonly [string, string]> {
   for (let at = 0; at + 1 < raw.length; at += 2) yield [raw[at]!.toLowerCase(), raw[at + 1]!];
 }

@@ -39,6 +39,8 @@ export class Http2OriginStream implements OriginLink, DeadlineHolder {
   readonly head = new ResponseHeadParser();
   headBytes: Uint8Array = Buffer.alloc(0);
   websocketKey: string | null = null;
+  /** Frames carry them, and gRPC ends with them. */
+  keepsTrailers = true;
   readonly upgraded = false;
   deadlineMs: number;
   deadlinePlace = -1;
@@ -51,6 +53,7 @@ export class Http2OriginStream implements OriginLink, DeadlineHolder {
   private stream: ClientHttp2Stream | null = null;
   private chunked = false;
   private begun = false;
+  private interim = 0;
   private gone = false;
   private trailers = '';
 
@@ -145,6 +148,9 @@ export class Http2OriginStream implements OriginLink, DeadlineHolder {
       const ended = (flags & http2.constants.NGHTTP2_FLAG_END_STREAM) !== 0;
       this.onHead(Number(fields[':status']), raw ?? [], ended);
     });
+    stream.on('headers', (...[fields, , raw]: AnswerFacts) => {
+      this.onInterim(Number(fields[':status']), raw ?? []);
+    });
     stream.on('data', (bytes: Buffer) => this.onData(bytes));
     stream.on('trailers', (...[, , raw]: AnswerFacts) => this.onTrailers(raw ?? []));
     stream.on('drain', () => this.sink?.originDrain());
@@ -168,6 +174,20 @@ export class Http2OriginStream implements OriginLink, DeadlineHolder {
     this.owner.requestAnswered();
     sink.originHead(this);
     if (this.sink === sink) sink.originTurnEnd();
+  }
+
+  /** An informational answer; node bounds the bytes of each. */
+  private onInterim(status: number, raw: readonly string[]): void {
+    const { sink, head } = this;
+    if (sink === null || this.begun || status === 100) return;
+    const bytes = answerHead(status, raw, false);
+    head.begin(0, false);
+    const odd = bytes === null || head.execute(bytes, bytes.length) !== SCAN.DONE;
+    if (odd || ++this.interim > upstreamLimits.interimResponsesMax) {
+      return this.fail(ORIGIN_FAILURE.badResponse);
+    }
+    this.headBytes = bytes;
+    sink.originInterim(this);
   }
 
   private onData(bytes: Buffer): void {

@@ -9,11 +9,13 @@ import { turnLimits, upstreamLimits } from '../../base/delivery-limits.ts';
 import { TurnReader } from '../base/turn-reader.ts';
 import { TurnWriter } from '../base/turn-writer.ts';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
+import { SPAN } from '../contract/message.ts';
 import { BODY, SCAN } from '../http/head-scanner.ts';
 import { ChunkedDecoder } from '../http/chunked-decoder.ts';
 import { acceptsWebsocket } from '../http/websocket.ts';
 import { ResponseHeadParser } from '../http/response-head.ts';
 import { connectFailure } from './connect-failure.ts';
+import { keptTrailers } from './http2-heads.ts';
 import {
   ORIGIN_FAILURE,
   type OriginFailure,
@@ -75,6 +77,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
   reused = false;
   /** Key of the WebSocket that the request asks for; null for every other. */
   websocketKey: string | null = null;
+  keepsTrailers = false;
   /** True once bytes go both ways as they are. */
   upgraded = false;
 
@@ -88,6 +91,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
   private pending: Buffer | null = null;
   private remaining = 0;
   private interim = 0;
+  private interimBytes = 0;
   private toHead = false;
   private requestSent = false;
   private last = false;
@@ -136,7 +140,9 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
     this.toHead = toHead;
     this.phase = PHASE.HEAD;
     this.interim = 0;
+    this.interimBytes = 0;
     this.websocketKey = null;
+    this.keepsTrailers = false;
     this.requestSent = false;
     this.last = false;
     this.responseBegun = false;
@@ -312,13 +318,28 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
       }
       if (this.head.status >= 200) break;
       if (this.head.status === 101 && this.upgrades(bytes)) return this.tunnel(bytes, end);
-      const refused =
-        this.head.status === 101 || ++this.interim > upstreamLimits.interimResponsesMax;
-      if (refused) return this.fail(ORIGIN_FAILURE.badResponse);
-      this.head.begin(this.head.headEnd, this.toHead);
+      if (!this.takeInterim(bytes)) return;
     }
     this.pending = null;
     this.beginBody(bytes, end);
+  }
+
+  /** Passes an informational answer on; false when the request is over. */
+  private takeInterim(bytes: Uint8Array): boolean {
+    const { head, sink } = this;
+    this.interimBytes += head.headEnd - head.spans[SPAN.lineStart]!;
+    const many =
+      ++this.interim > upstreamLimits.interimResponsesMax ||
+      this.interimBytes > upstreamLimits.interimBytesMax;
+    if (head.status === 101 || many) {
+      this.fail(ORIGIN_FAILURE.badResponse);
+      return false;
+    }
+    this.headBytes = bytes;
+    if (head.status !== 100) sink!.originInterim(this);
+    if (this.sink !== sink) return false;
+    head.begin(head.headEnd, this.toHead);
+    return true;
   }
 
   /** True when the origin proves that it opens the WebSocket that was asked for. */
@@ -341,7 +362,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
     this.phase = PHASE.BODY;
     this.headBytes = bytes;
     this.owner.requestAnswered();
-    if (this.head.framing === BODY.CHUNKED) this.decoder.reset();
+    if (this.head.framing === BODY.CHUNKED) this.decoder.reset(this.keepsTrailers);
     this.remaining = this.head.framing === BODY.LENGTH ? this.head.contentLength : 0;
     this.sink!.originHead(this);
     if (this.sink === null) return;
@@ -372,6 +393,8 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
   /** The response is complete; `clean` says that no unrequested bytes followed it. */
   private finishResponse(clean: boolean): void {
     const sink = this.sink!;
+    const { framing } = this.head;
+    const trailers = framing === BODY.CHUNKED ? keptTrailers(this.decoder.trailers) : '';
     this.sink = null;
     if (this.readPaused) {
       this.readPaused = false;
@@ -381,11 +404,11 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
     if (clean && this.requestSent && !this.last && this.head.keepAlive && this.idleMs > 0) {
       this.reused = true;
       this.becomeIdle();
-      sink.originEnd();
+      sink.originEnd(trailers);
       if (this.phase === PHASE.IDLE) this.owner.connectionFree(this);
     } else {
       this.destroy();
-      sink.originEnd();
+      sink.originEnd(trailers);
     }
   }
 }

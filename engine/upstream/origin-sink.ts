@@ -53,6 +53,8 @@ export interface OriginLink {
   readonly headBytes: Uint8Array;
   /** Key of the WebSocket that the request asks for; null for every other. */
   websocketKey: string | null;
+  /** True where trailers of the answer are wanted; others are checked and thrown away. */
+  keepsTrailers: boolean;
   /** True once bytes go both ways as they are. */
   readonly upgraded: boolean;
   /** Sends request bytes, which stay as they are; false when it should wait for `originDrain`. */
@@ -79,6 +81,11 @@ export interface OriginLink {
 export interface OriginSink {
   /** A connection is at hand; write the request to it now. */
   originReady(connection: OriginLink): void;
+  /**
+   * The head of an informational answer is complete, as `originHead` has that of the final one; not
+   * of 100 and 101, which are for one connection only.
+   */
+  originInterim(connection: OriginLink): void;
   /** The final response head is complete: see `connection.head` and `connection.headBytes`. */
   originHead(connection: OriginLink): void;
   /** Body content, framing removed. */

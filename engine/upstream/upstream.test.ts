@@ -82,6 +82,8 @@ class Collector implements OriginSink {
     this.finish();
   }
 
+  originInterim(): void {}
+
   originTurnEnd(): void {}
 
   originDrain(): void {}

@@ -362,3 +362,29 @@ test('a client that does not offer it gets HTTP/1.1', async () => {
   const { text } = await askSecure(front.securePort, getText(host), trusting);
   expect(text).toMatch(/^HTTP\/1\.1 200 /);
 });
+
+test('informational answers and trailers of an HTTP/1.1 origin reach clients of HTTP/2', async () => {
+  const origin = await httpOrigin(closing, (_, response) => {
+    response.writeEarlyHints({ link: ['</a.css>; rel=preload', '</b.css>; rel=preload'] });
+    response.writeProcessing();
+    response.setHeader('Trailer', 'X-Sum');
+    response.write('ok');
+    response.addTrailers({ 'X-Sum': '1' });
+    response.end();
+  });
+  const client = session(await start(origin));
+  const stream = client.request({ ':authority': host, te: 'trailers' });
+  const interim: number[] = [];
+  const links: unknown[] = [];
+  let trailers: http2.IncomingHttpHeaders = {};
+  stream.on('headers', (fields) => {
+    interim.push(fields[':status']!);
+    links.push(fields.link);
+  });
+  stream.on('trailers', (fields) => (trailers = fields));
+  stream.resume();
+  await new Promise((resolve) => stream.on('close', resolve));
+  expect(interim).toEqual([103, 102]);
+  expect(links[0]).toBe('</a.css>; rel=preload, </b.css>; rel=preload');
+  expect(trailers).toMatchObject({ 'x-sum': '1' });
+});

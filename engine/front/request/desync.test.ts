@@ -136,6 +136,22 @@ test('fields spelled with other separators, and fields only proxies set, are not
     'X-Forwarded-Ssl: on',
     'X-Forwarded-Scheme: https',
     'X-Forwarded-Group: kept',
+    ...[
+      'X-Forwarded-Protocol: ssl',
+      'Front-End-Https: on',
+      'X-Url-Scheme: https',
+      'X-Scheme: https',
+    ],
+    ...['X-Forwarded-Proto-Version: h2', 'X-Original-Host: evil', 'X-Original-URL: /admin'],
+    ...['X-Rewrite-URL: /admin', 'X-Host: evil', 'X-Real-IP: 6.6.6.6', 'True-Client-IP: 6.6.6.6'],
+    ...['CF-Connecting-IP: 6.6.6.6', 'X-Client-IP: 6.6.6.6', 'X-Cluster-Client-IP: 6.6.6.6'],
+    ...[
+      'Forwarded: for=6.6.6.6',
+      'X-ProxyUser-Ip: 6.6.6.6',
+      'Proxy: http://evil',
+      'Client-IP: 6.6.6.6',
+    ],
+    ...['X_Forwarded_Protocol: ssl', 'front_end_https: on', 'TRUE.CLIENT.IP: 6.6.6.6'],
   ];
   await new RawClient(port)
     .send(after.replace('Connection', `${fields.join('\r\n')}\r\nConnection`))

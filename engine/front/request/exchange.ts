@@ -305,6 +305,10 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     return this.requestClient.forwardedLines;
   }
 
+  get proved(): boolean {
+    return this.requestClient.proved === true;
+  }
+
   get inspected(): boolean {
     return this.phases.inspects;
   }

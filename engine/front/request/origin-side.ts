@@ -28,6 +28,8 @@ export interface OriginOwner {
   readonly requestId: string;
   /** Ready header lines that name the client to origins. */
   readonly forwardedLines: string;
+  /** Proxies that a trust profile proves sent the request. */
+  readonly proved: boolean;
   /** The WebSocket whose messages are inspected; null for none, or none yet. */
   readonly tunnel: WebsocketTunnel | null;
   /** True where messages are inspected of the WebSocket that the request asks for. */
@@ -141,6 +143,7 @@ export class OriginSide implements OriginSink {
     this.sentUs = this.front.clock.monotonicUs();
     const { upstream, skip } = this.choice!;
     connection.websocketKey = this.head.websocketKey;
+    if (this.head.wantsTrailers) connection.keepsTrailers = true;
     owner.request.open(connection, this.bytes, {
       forwardedLines: owner.forwardedLines,
       defaultHost: this.attempts.pool!.name,
@@ -150,12 +153,17 @@ export class OriginSide implements OriginSink {
       inspected: owner.inspected,
       upgrade: this.head.websocketKey !== null,
       withoutExtensions: owner.inspectsMessages,
+      proved: owner.proved,
       traceLines: owner.trace?.lines ?? null,
     });
   }
 
   originDrain(): void {
     this.owner.request.drained();
+  }
+
+  originInterim(connection: OriginLink): void {
+    if (!this.owner.ended) this.owner.response.interim(connection, this.head);
   }
 
   originHead(connection: OriginLink): void {

@@ -95,6 +95,8 @@ describe('requests', () => {
       'X-Forwarded-For: 127.0.0.1',
       'X-Forwarded-Proto: http',
       'X-Forwarded-Host: A.example:81',
+      'Connection: TE',
+      'TE: trailers',
       'X-Request-Id: kept-id-12345',
     ]);
     expect(answer.url).toBe('/a?b=%20');
@@ -207,6 +209,13 @@ describe('responses', () => {
     return text.replace(/X-Request-Id: [0-9a-f]+\r\n/, '').replace(/Date: [^\r]+ GMT\r\n/, '');
   }
 
+  const early = 'HTTP/1.1 103 Early Hints\r\nLink: x\r\n';
+  const plain = 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n!';
+  const plainSent = 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\n!';
+  const chunks = 'Transfer-Encoding: chunked\r\n';
+  const trailed = `HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\n${chunks}\r\n2\r\nhi\r\n0\r\nX-Sum: 1\r\nKeep-Alive: 5\r\n\r\n`;
+  const trailedSent = (head: string, trailers: string): string =>
+    `HTTP/1.1 200 OK\r\n${head}${chunks}Connection: close\r\n\r\n2\r\nhi\r\n0\r\n${trailers}\r\n`;
   const rows: readonly (readonly [string, string, string, string])[] = [
     [
       'length',
@@ -251,14 +260,63 @@ describe('responses', () => {
       'HTTP/1.1 200 OK\r\nContent-Length: 500\r\nConnection: close\r\n\r\n',
     ],
     [
-      'interim answers',
-      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n!',
+      'informational answers, without what is for one connection only',
+      `HTTP/1.1 100 Continue\r\n\r\n${early}Connection: x-a\r\nX-A: b\r\nContent-Length: 3\r\n\r\n` +
+        `HTTP/1.1 102 Processing\r\n\r\n${early}Link: y\r\n\r\n${plain}`,
       'GET / HTTP/1.1',
-      'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\n!',
+      `${early}\r\nHTTP/1.1 102 Processing\r\n\r\n${early}Link: y\r\n\r\n${plainSent}`,
+    ],
+    ['informational answers to HTTP/1.0', `${early}\r\n${plain}`, 'GET / HTTP/1.0', plainSent],
+    [
+      'informational answers to HEAD',
+      `${early}\r\nHTTP/1.1 204 No Content\r\n\r\n`,
+      'HEAD / HTTP/1.1',
+      `${early}\r\nHTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n`,
+    ],
+    ['trailers that nobody asked for', trailed, 'GET / HTTP/1.1', trailedSent('', '')],
+    [
+      'trailers',
+      trailed,
+      'GET / HTTP/1.1\r\nTE: gzip;q=0.5, Trailers',
+      trailedSent('Trailer: X-Sum\r\n', 'x-sum: 1\r\n'),
+    ],
+    [
+      'trailers for HTTP/1.0',
+      trailed,
+      'GET / HTTP/1.0\r\nTE: trailers',
+      'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhi',
     ],
   ];
   test.each(rows)('%s', async (_, wire, request, expected) => {
     expect(await through(wire, request)).toBe(expected);
+  });
+
+  test.each([1, 5, 1_000])('informational answers and trailers in pieces of %i', async (size) => {
+    const wire = Buffer.from(`${early}\r\n${trailed}`);
+    const origin = await rawOrigin(closing, (socket) => {
+      socket.once('data', async (asked: Buffer) => {
+        heard = asked.toString();
+        for (let at = 0; at < wire.length; at += size) {
+          socket.write(wire.subarray(at, at + size));
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        socket.end();
+      });
+    });
+    let heard = '';
+    const { port } = await startFront(closing, [siteFor(origin)]);
+    const asked = 'GET / HTTP/1.1\r\nHost: a\r\nTE: trailers\r\nConnection: close, TE\r\n\r\n';
+    const text = await new RawClient(port).send(asked).all();
+    expect(text).toMatch(/^HTTP\/1\.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+    expect(text).toMatch(/0\r\nx-sum: 1\r\n\r\n$/);
+    expect(heard).toContain('\r\nConnection: TE\r\nTE: trailers\r\n');
+  });
+
+  test('informational answers without an end, or too large together, give 502', async () => {
+    expect(await through(`${early}\r\n`.repeat(20) + plain)).toContain('HTTP/1.1 502 ');
+    const large = `HTTP/1.1 103 Early Hints\r\nLink: ${'x'.repeat(20_000)}\r\n\r\n`;
+    expect(await through(large.repeat(5) + plain)).toContain('HTTP/1.1 502 ');
+    expect(await through(large.repeat(2) + plain)).toContain('HTTP/1.1 200 OK');
   });
 
   test.each([

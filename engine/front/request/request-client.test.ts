@@ -1,5 +1,6 @@
 /** Owns the proof that live requests get the client that a trust profile finds, on the wire. */
 
+import type { IncomingHttpHeaders } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { clientIpRule } from '../../../test/support/client-ip-rule.ts';
 import { systemClock } from '../../../base/clock.ts';
@@ -34,9 +35,11 @@ async function ask(
 ) {
   let forwarded: unknown = '';
   let proto: unknown = '';
+  let headers: IncomingHttpHeaders = {};
   const origin = await httpOrigin(closing, (request, response) => {
     forwarded = request.headers['x-forwarded-for'];
     proto = request.headers['x-forwarded-proto'];
+    ({ headers } = request);
     response.end('ok');
   });
   const opened: RequestSnapshot[] = [];
@@ -60,7 +63,7 @@ async function ask(
   const client = new RawClient(port);
   client.send(`GET / HTTP/1.1\r\nHost: a\r\n${lines}Connection: close\r\n\r\n`);
   expect(await client.all()).toContain('200 OK');
-  return { forwarded, proto, connection: opened[0]?.connection, event: events[0] };
+  return { forwarded, proto, headers, connection: opened[0]?.connection, event: events[0] };
 }
 
 test('without a profile the peer is the client', async () => {
@@ -68,6 +71,21 @@ test('without a profile the peer is the client', async () => {
   expect(connection).toMatchObject({ clientIp: '127.0.0.1', peerIp: '127.0.0.1' });
   expect(event?.clientIp).toBe('127.0.0.1');
   expect(forwarded).toBe('127.0.0.1');
+});
+
+test.each<[string, TrustConfig | undefined, boolean]>([
+  ['a trusted proxy', trust('127.0.0.0/8'), true],
+  ['nobody trusted', trust('10.0.0.0/8'), false],
+  ['a client without a profile', undefined, false],
+])('fields that only proxies set, of %s, reach the origin: %s', async (_, profile, kept) => {
+  const change = profile === undefined ? {} : { trust: profile };
+  const lines =
+    'X-Forwarded-For: 203.0.113.9\r\nCF-Connecting-IP: 203.0.113.9\r\nX-Original-URL: /a\r\n' +
+    'Front-End-Https: on\r\nfront_end_https: on\r\n';
+  const { headers } = await ask(change, new ClientWatch(), lines);
+  const names = ['cf-connecting-ip', 'x-original-url', 'front-end-https'];
+  expect(names.map((name) => name in headers)).toEqual([kept, kept, kept]);
+  expect(headers).not.toHaveProperty('front_end_https');
 });
 
 test('a trusted proxy names the client: to the rules, to the origin, in the event', async () => {

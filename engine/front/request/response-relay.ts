@@ -9,7 +9,7 @@ import type { ByteWriter } from '../../http/byte-writer.ts';
 import { BODY } from '../../http/head-scanner.ts';
 import type { RequestHeadParser } from '../../http/request-head.ts';
 import type { ResponseHeadParser } from '../../http/response-head.ts';
-import { upgradeLines, writeResponseHead } from '../wire/forward-heads.ts';
+import { upgradeLines, writeInterimHead, writeResponseHead } from '../wire/forward-heads.ts';
 import type { Holder } from '../wire/held-budget.ts';
 
 const chunkedLine = 'Transfer-Encoding: chunked\r\n';
@@ -48,6 +48,7 @@ export class ResponseRelay {
   private readonly clock: Clock;
   private sent = false;
   private chunked = false;
+  private wantsTrailers = false;
   private http10 = false;
   private upgraded = false;
   private contentLength = -1;
@@ -67,6 +68,7 @@ export class ResponseRelay {
   begin(head: ResponseHeadParser, request: RequestHeadParser, keep: boolean): void {
     const unknown = head.framing === BODY.CHUNKED || head.framing === BODY.CLOSE;
     this.http10 = request.version < 11;
+    this.wantsTrailers = request.wantsTrailers;
     this.upgraded = head.status === 101;
     this.chunked = unknown && !this.http10 && !this.upgraded;
     this.keepAlive = keep && !(unknown && this.http10) && !this.upgraded;
@@ -83,11 +85,23 @@ export class ResponseRelay {
     return this.chunked ? chunkedLine : '';
   }
 
+  /** The head of an informational answer; the writer holds nothing of the final one yet. */
+  interimHead(bytes: Uint8Array, head: ResponseHeadParser): Buffer {
+    writeInterimHead(this.writer, bytes, head);
+    return this.writer.take();
+  }
+
   writeHead(bytes: Uint8Array, head: ResponseHeadParser, requestId: string): void {
     const { closingLines, contentLength } = this;
     const nowMs = head.hasDate ? 0 : this.clock.nowMs();
     const { strictTransport, rateLines } = this;
-    const facts = { requestId, closingLines, contentLength, nowMs, strictTransport, rateLines };
+    const rest = {
+      nowMs,
+      strictTransport,
+      rateLines,
+      trailers: this.chunked && this.wantsTrailers,
+    };
+    const facts = { requestId, closingLines, contentLength, ...rest };
     const before = this.writer.length;
     writeResponseHead(this.writer, bytes, head, facts);
     if (this.keepsHead) this.sentHead = this.writer.copyFrom(before);

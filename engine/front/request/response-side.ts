@@ -55,6 +55,12 @@ export class ResponseSide {
     return this.state === DOWN.STREAM;
   }
 
+  /** RFC 9110 section 15.2: to the client at once; HTTP/1.0 knows none. */
+  interim({ head, headBytes }: OriginLink, request: RequestHeadParser): void {
+    if (request.version < 11 || this.state !== DOWN.NONE) return;
+    if (!this.owner.send(this.relay.interimHead(headBytes, head))) this.owner.pauseOrigin();
+  }
+
   /** The head is complete. */
   begin(
     connection: OriginLink,

@@ -141,7 +141,7 @@ describe('the gate', () => {
     },
   );
 
-  test('refuses what stands far behind the beginning of a message', () => {
+  test('refuses what comes long after the beginning of a message', () => {
     const passed = open();
     const late = `${'x'.repeat(2 * pieceBytesMax)}attack`;
     give(passed, wire({ payload: late.slice(0, 70_000), final: false }), 4_096);

@@ -200,7 +200,7 @@ describe('a WebSocket whose messages are inspected', () => {
     expect(text.endsWith(`${'y'.repeat(500)}${closed(1008)}`)).toBe(true);
   });
 
-  test.each([1, 2])('finds what stands behind 16 KiB of padding, opcode %i', async (opcode) => {
+  test.each([1, 2])('finds what follows 16 KiB of padding, opcode %i', async (opcode) => {
     const opened = await open({});
     opened.client.send(frame({ opcode, payload: `${'x'.repeat(20_000)}attack` }));
     expect((await opened.client.all()).endsWith(closed(1008))).toBe(true);

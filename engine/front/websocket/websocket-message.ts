@@ -1,6 +1,6 @@
 /**
- * Owns the inspection of one message of a WebSocket, or of one piece: the opening request once more, with the
- * message as its body, through the same driver and engine as every request, and its event.
+ * Owns the inspection of one message of a WebSocket, or of one piece: the opening request again,
+ * with the message as its body, through the same driver and engine as every request, and its event.
  */
 
 import type { RequestEvent } from '../../contract/events.ts';
@@ -78,7 +78,7 @@ class MessageRun implements PhaseHost, PhaseEndings {
     return fault;
   }
 
-  /** A message that was not inspected as a whole is told from others. */
+  /** The record of a message that was not inspected as a whole names the limit. */
   private completed(record: TransactionRecord | null): TransactionRecord | null {
     if (record === null || (this.message.whole && !this.cut)) return record;
     return { ...record, limitsReached: [...(record.limitsReached ?? []), longMessage] };

@@ -20,13 +20,6 @@ function dropTable(kinds: readonly number[]): Uint8Array {
   return table;
 }
 
-function withTrace(drops: Uint8Array): Uint8Array {
-  const table = Uint8Array.from(drops);
-  table[FIELD.TRACEPARENT] = 1;
-  table[FIELD.TRACESTATE] = 1;
-  return table;
-}
-
 const hopByHop = [
   FIELD.CONTENT_LENGTH,
   FIELD.TRANSFER_ENCODING,
@@ -58,15 +51,20 @@ const requestDrops = dropTable([
   FIELD.ALIAS,
 ]);
 
-/** Where answers are inspected; see `offeredCodings`. */
-const inspectedDrops = Uint8Array.from(requestDrops);
-inspectedDrops[FIELD.ACCEPT_ENCODING] = 1;
-
-/** The same while requests are in traces of ours: the lines of these fields are written anew. */
-const tracedDrops = withTrace(requestDrops);
-const tracedInspectedDrops = withTrace(inspectedDrops);
+/** What is dropped beside these, by `dropsOf`: for each of the eight ways one table. */
+const WAY = { INSPECTED: 1, TRACED: 2, UNPROVED: 4 } as const;
+const dropsByWay = Array.from({ length: 8 }, (_, way) => {
+  const table = Uint8Array.from(requestDrops);
+  // Where answers are inspected; see `offeredCodings`.
+  if ((way & WAY.INSPECTED) !== 0) table[FIELD.ACCEPT_ENCODING] = 1;
+  // While requests are in traces of ours the lines of these fields are written anew.
+  if ((way & WAY.TRACED) !== 0) table[FIELD.TRACEPARENT] = table[FIELD.TRACESTATE] = 1;
+  if ((way & WAY.UNPROVED) !== 0) table[FIELD.OF_PROXIES] = 1;
+  return table;
+});
 
 const responseDrops = dropTable(hopByHop);
+const trailedDrops = dropTable(hopByHop.filter((kind) => kind !== FIELD.TRAILER));
 
 /** What the request head needs beside the client's bytes. */
 export interface RequestHeadFacts {
@@ -85,6 +83,8 @@ export interface RequestHeadFacts {
   readonly upgrade: boolean;
   /** True where its frames are read: no extension may change what they mean. */
   readonly withoutExtensions: boolean;
+  /** True where proxies that a trust profile proves sent it: their fields are kept. */
+  readonly proved: boolean;
   /** Ready lines in place of the client's trace context; null leaves those as they are. */
   readonly traceLines: string | null;
 }
@@ -141,6 +141,7 @@ export function writeRequestHead(
     writer.crlf();
   }
   if (facts.upgrade) writer.text(upgradeLines);
+  else if (head.wantsTrailers) writer.text(last ? lastTrailersLines : trailersLines);
   else if (last) writer.text('Connection: close\r\n');
   writer.text('X-Request-Id: ');
   writer.text(facts.requestId);
@@ -153,9 +154,12 @@ export function writeRequestHead(
   }
 }
 
-function dropsOf({ inspected, traceLines }: RequestHeadFacts): Uint8Array {
-  if (traceLines === null) return inspected ? inspectedDrops : requestDrops;
-  return inspected ? tracedInspectedDrops : tracedDrops;
+const trailersLines = 'Connection: TE\r\nTE: trailers\r\n';
+const lastTrailersLines = 'Connection: close, TE\r\nTE: trailers\r\n';
+
+function dropsOf({ inspected, traceLines, proved }: RequestHeadFacts): Uint8Array {
+  const way = (inspected ? WAY.INSPECTED : 0) | (traceLines === null ? 0 : WAY.TRACED);
+  return dropsByWay[proved ? way : way | WAY.UNPROVED]!;
 }
 
 /** The target in origin form (RFC 9112 section 3.2.1), or `*`. */
@@ -189,6 +193,28 @@ export interface ResponseHeadFacts {
   readonly strictTransport: string;
   /** Lines on rate limits in place of the origin's; '' leaves those as they are. */
   readonly rateLines: string;
+  /** True where trailers follow that the origin announces. */
+  readonly trailers: boolean;
+}
+
+/** Writes the head of an informational answer, the empty line included. */
+export function writeInterimHead(
+  writer: ByteWriter,
+  bytes: Uint8Array,
+  head: ResponseHeadParser,
+): void {
+  writer.reserve(head.headEnd + 16);
+  writeStatusLine(writer, bytes, head);
+  copyFields(writer, bytes, head, responseDrops);
+  writer.crlf();
+}
+
+function writeStatusLine(writer: ByteWriter, bytes: Uint8Array, { spans }: HeadScanner): void {
+  writer.text('HTTP/1.1 ');
+  writer.bytes(bytes, spans[SPAN.firstStart]!, spans[SPAN.firstEnd]!);
+  writer.text(' ');
+  writer.bytes(bytes, spans[SPAN.secondStart]!, spans[SPAN.secondEnd]!);
+  writer.crlf();
 }
 
 /** Writes the response head for the client, the empty line included. */
@@ -198,17 +224,12 @@ export function writeResponseHead(
   head: ResponseHeadParser,
   facts: ResponseHeadFacts,
 ): void {
-  const spans = head.spans;
   writer.reserve(head.headEnd + 256);
-  writer.text('HTTP/1.1 ');
-  writer.bytes(bytes, spans[SPAN.firstStart]!, spans[SPAN.firstEnd]!);
-  writer.text(' ');
-  writer.bytes(bytes, spans[SPAN.secondStart]!, spans[SPAN.secondEnd]!);
-  writer.crlf();
+  writeStatusLine(writer, bytes, head);
   const { strictTransport, rateLines } = facts;
   const strict = strictTransport === '' ? noNames : strictNames;
   const names = rateLines === '' ? strict : [...strict, ...rateFieldNames];
-  copyFields(writer, bytes, head, responseDrops, names);
+  copyFields(writer, bytes, head, facts.trailers ? trailedDrops : responseDrops, names);
   if (rateLines !== '') writer.text(rateLines);
   if (strictTransport !== '') {
     writer.text(`Strict-Transport-Security: ${strictTransport}\r\n`);

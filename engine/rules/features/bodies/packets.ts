@@ -1,9 +1,9 @@
 /**
  * Takes the framing of Engine.IO and Socket.IO off the texts in it, of messages and of polling
- * bodies: `42["event",{...}]`, `42/chat,7["event"]`, `451-["event",{...}]`, several of them behind
- * each other, with their lengths (version 3) or separators (version 4). What a server reads as JSON
- * then is read as such, with its escapes; SockJS has JSON only. Over-accepts: the text as it stands
- * is inspected, too.
+ * bodies: `42["event",{...}]`, `42/chat,7["event"]`, `451-["event",{...}]`, several of them one
+ * after the other, with their lengths (version 3) or separators (version 4). What a server reads as
+ * JSON then is read as such, with its escapes; SockJS has JSON only. Over-accepts: the text as it
+ * stands is inspected, too.
  * Source: Engine.IO Protocol 3 and 4; Socket.IO Protocol 5.
  */
 
@@ -37,7 +37,7 @@ export function readPackets(tx: Transaction, start: number, end: number, cut: bo
     const [from, length] = lengthPrefix(tx.values.slab, at, end);
     const to = endOfPacket(tx.values.slab, at, from, end, length);
     readPacket(tx, from, to, cut && to === end);
-    // Behind a packet with a length stands the next one, behind others a separator.
+    // A packet with a length is followed by the next one, others by a separator.
     at = length < 0 ? to : Math.max(at, to - 1);
   }
 }

@@ -91,7 +91,7 @@ describe('bodies without a processor', () => {
     expect(args(read('', body, processor))).toContain(inner);
   });
 
-  test('packets are bounded, and what stands behind is inspected as text', () => {
+  test('packets are bounded, and what follows is inspected as text', () => {
     const tx = read('text/plain', `${'0\x1e'.repeat(2_000)}42${event}`);
     expect(tx.limitsReached).toContain('packets');
     expect(args(tx)[0]).toContain('42["e"');
