@@ -98,11 +98,23 @@ test('a described request cannot smuggle', () => {
     { headers: { X: 'a\r\nY: z' } },
     { method: 'GET /' },
     { protocol: 'HTTP/9' },
+    { protocol: 'HTTP/3' },
   ]) {
     expect(() => makeTestRequest({ ...base, ...change })).toThrow(
       /^(url|headers|method|protocol): /,
     );
   }
+});
+
+test.each([
+  ['HTTP/2', 'HTTP/2.0'],
+  ['http/2.0', 'HTTP/2.0'],
+  ['HTTP/1.0', 'HTTP/1.0'],
+  ['', 'HTTP/1.1'],
+])('a test request of protocol %j has %s in its head', (protocol, named) => {
+  const described = { method: '', url: '/', headers: {}, body: new Uint8Array() };
+  const { head } = makeTestRequest({ ...described, protocol, clientIp: '', peerIp: '' });
+  expect(Buffer.from(head).toString()).toMatch(new RegExp(`^GET / ${named}\r\n`));
 });
 
 const includes = {

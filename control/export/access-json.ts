@@ -1,5 +1,6 @@
 /** A finished request as web servers write it into a JSON access log. Pure. */
 
+import { canonicalHttpVersion } from '../../base/http-version.ts';
 import type { AccessFact } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { textOf } from './fact.ts';
 
@@ -15,7 +16,7 @@ export function accessJson(fact: AccessFact, agentId: string): object {
     method: textOf(fact.method),
     host: textOf(fact.host),
     target: textOf(fact.target),
-    protocol: fact.httpVersion,
+    protocol: canonicalHttpVersion(fact.httpVersion),
     tls: fact.transportVersion,
     ja4: fact.ja4,
     status: fact.status,

@@ -3,6 +3,7 @@
  * profile of security controls, errors as the base event. Pure.
  */
 
+import { canonicalHttpVersion } from '../../base/http-version.ts';
 import type {
   AccessFact,
   ErrorFact,
@@ -59,7 +60,7 @@ function ofRequest(fact: SecurityFact | AccessFact, security: SecurityFact | nul
       url: urlOf(textOf(fact.host), textOf(fact.target)),
       user_agent: textOf(fact.userAgent),
       referrer: textOf(fact.referer),
-      version: fact.httpVersion,
+      version: canonicalHttpVersion(fact.httpVersion),
     }),
     http_response: { code: fact.status },
     ...(rule === undefined

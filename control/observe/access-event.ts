@@ -1,5 +1,6 @@
 /** How a fact of a finished request becomes an access event. Pure. */
 
+import { canonicalHttpVersion } from '../../base/http-version.ts';
 import { fromBinary } from '@bufbuild/protobuf';
 import {
   AccessFactSchema,
@@ -80,7 +81,7 @@ export function toAccessEvent(fact: AccessFact, identity: EventIdentity): Access
     detailSelection: selectionOf(fact),
     requestId: fact.requestId,
     userAgent: decoder.decode(fact.userAgent),
-    httpVersion: fact.httpVersion,
+    httpVersion: canonicalHttpVersion(fact.httpVersion),
     transportVersion: fact.transportVersion || 'PLAINTEXT',
   });
 }

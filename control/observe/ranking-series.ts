@@ -4,6 +4,7 @@
  * above the true one; rare values may be missing.
  */
 
+import { canonicalHttpVersion } from '../../base/http-version.ts';
 import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { observationLimits } from '../limits/observation-limits.ts';
 import { TopCounts, type TopCount } from '../../base/top-counts.ts';
@@ -11,7 +12,13 @@ import { prefixRange, type KvReader, type KvWriter } from '../store/kv.ts';
 import { everySite, separator, timeText } from './step-keys.ts';
 
 /** What is ranked, as nodes name it. */
-export const rankedDimensions = ['path', 'user_agent', 'method', 'http_version'] as const;
+export const rankedDimensions = [
+  'path',
+  'user_agent',
+  'method',
+  'http_version',
+  'transport_version',
+] as const;
 /** One of them. */
 export type RankedDimension = (typeof rankedDimensions)[number];
 
@@ -84,7 +91,9 @@ export function readRankings(
   for (const { value } of reader.range(range)) {
     const row = parse(value);
     for (const dimension of rankedDimensions) {
-      for (const [key, , total, blocked] of row[dimension] ?? []) {
+      for (const [stored, , total, blocked] of row[dimension] ?? []) {
+        // Rows of earlier programs have HTTP/2.0.
+        const key = dimension === 'http_version' ? canonicalHttpVersion(stored) : stored;
         const sum = sums[dimension].get(key) ?? { key, total: 0, blocked: 0 };
         const next = { key, total: sum.total + total, blocked: sum.blocked + blocked };
         sums[dimension].set(key, next);
@@ -98,6 +107,7 @@ export function readRankings(
     user_agent: ranked('user_agent'),
     method: ranked('method'),
     http_version: ranked('http_version'),
+    transport_version: ranked('transport_version'),
   };
 }
 
@@ -106,7 +116,13 @@ function byTotal(left: RankedValue, right: RankedValue): number {
 }
 
 function emptySums(): Record<RankedDimension, Map<string, RankedValue>> {
-  return { path: new Map(), user_agent: new Map(), method: new Map(), http_version: new Map() };
+  return {
+    path: new Map(),
+    user_agent: new Map(),
+    method: new Map(),
+    http_version: new Map(),
+    transport_version: new Map(),
+  };
 }
 
 type Ranked = Map<RankedDimension, Map<string, { total: number; blocked: number }>>;

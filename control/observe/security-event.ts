@@ -1,5 +1,6 @@
 /** Owns how a fact from a node becomes a security event. Pure. */
 
+import { canonicalHttpVersion } from '../../base/http-version.ts';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { SecurityMatch } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import {
@@ -139,7 +140,7 @@ export function toSecurityEvent(fact: SecurityFact, identity: EventIdentity): Se
     tags: unique(fact.matches.flatMap(({ tags }) => tags)),
     detailAvailable: !fact.compact,
     detailSelection: selectionOf(fact),
-    httpVersion: fact.httpVersion,
+    httpVersion: canonicalHttpVersion(fact.httpVersion),
     transportVersion: fact.transportVersion || 'PLAINTEXT',
   });
 }

@@ -14,7 +14,8 @@ test('delays double from 250 ms and stop at ten seconds', () => {
   expect(delays).toEqual([250, 500, 1000, 2000, 4000, 8000, 10_000, 10_000]);
 });
 
-test('a child that lived half a minute begins again with the first delay', () => {
-  const { delayMs } = nextBackOff({ failures: 7 }, 30_000);
-  expect(delayMs).toBe(250);
+test('a child that lived half a minute starts again at once, and then with the first delay', () => {
+  const { delayMs, state } = nextBackOff({ failures: 7 }, 30_000);
+  expect(delayMs).toBe(0);
+  expect(nextBackOff(state, 1_000).delayMs).toBe(250);
 });

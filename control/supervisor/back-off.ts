@@ -10,9 +10,13 @@ export interface BackOff {
 /** No failure yet. */
 export const initialBackOff: BackOff = { failures: 0 };
 
-/** What to wait after a child lived `livedMs`, and the state to keep. Doubles up to ten seconds. */
+/**
+ * What to wait after a child lived `livedMs`, and the state to keep. One that lived long starts again
+ * at once; after that waits double up to ten seconds.
+ */
 export function nextBackOff(state: BackOff, livedMs: number): { delayMs: number; state: BackOff } {
-  const failures = livedMs >= supervisorLimits.healthyAfterMs ? 1 : state.failures + 1;
+  if (livedMs >= supervisorLimits.healthyAfterMs) return { delayMs: 0, state: initialBackOff };
+  const failures = state.failures + 1;
   const delayMs = Math.min(
     supervisorLimits.longestRestartDelayMs,
     supervisorLimits.firstRestartDelayMs * 2 ** (failures - 1),

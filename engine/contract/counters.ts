@@ -31,7 +31,13 @@ export const servedKeys = { slow: 'slow', verySlow: 'very_slow', time: 'duration
 export const slowUs = { slow: 1_000_000, verySlow: 10_000_000 } as const;
 
 /** What the most frequent values are ranked of. */
-export const rankedDimensions = ['path', 'user_agent', 'method', 'http_version'] as const;
+export const rankedDimensions = [
+  'path',
+  'user_agent',
+  'method',
+  'http_version',
+  'transport_version',
+] as const;
 /** One of them. */
 export type RankedDimension = (typeof rankedDimensions)[number];
 

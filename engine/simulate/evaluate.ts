@@ -186,6 +186,13 @@ function toDiagnostic({ severity, code, message, span }: Diagnostic): PolicyDiag
   return { file, line, column, severity, code, message };
 }
 
+/** True for a head of HTTP/2 that control wrote. */
+function namesHttp2(head: Uint8Array): boolean {
+  const bytes = Buffer.from(head.buffer, head.byteOffset, head.length);
+  const end = bytes.indexOf('\r\n');
+  return end > 0 && bytes.subarray(0, end).toString('latin1').endsWith(' HTTP/2.0');
+}
+
 function evaluate(
   engine: PolicyEngine,
   { guards, schema, failPolicy, grpcFields }: SimulatedSite,
@@ -193,6 +200,8 @@ function evaluate(
 ): EvaluationOutcome {
   const parser = new RequestHeadParser();
   parser.reset(0);
+  // As sessions of HTTP/2 write it; over HTTP/1.1 no client gets as far as this.
+  parser.http2 = namesHttp2(input.head);
   const state = parser.execute(input.head, input.head.length);
   if (state !== SCAN.DONE) return { record: null, diagnostics: [], ...refusedWith(parser.refusal) };
   const snapshot: RequestSnapshot = {

@@ -17,7 +17,6 @@ const rooms = ['api', 'observe', 'domain', 'publish', 'export', 'alert', 'auth',
 /** Fields that stay empty, and why; `proto/README.md` says it to clients. */
 const unfilled: Readonly<Record<string, string>> = {
   'DashboardFreshness.observationLastDropAt': 'nodes count what they drop, without a time',
-  'GetDashboardOverviewResponse.topTransportVersions': 'not counted by nodes',
   'ObservationLaneStats.panicked': 'nothing panics in Node: what fails is in `lastError`',
   'ObservationLaneStats.sampledClientLimit': 'no lane samples by client',
   'ObservationLaneStats.sampledGlobalBudget': 'no lane samples by a budget',

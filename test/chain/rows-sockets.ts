@@ -15,7 +15,7 @@ const passes = (text: string): ChainExpected => ({
 });
 const refused = (rule: number): ChainExpected => ({
   ...{ status: 101, outcome: 'refused', refusal: 'websocket_message', body: closes(1008) },
-  message: { status: 0, outcome: 'blocked', with: [rule] },
+  message: { status: 403, outcome: 'blocked', with: [rule] },
 });
 const ends = (reason: string, code = 1002): ChainExpected => ({
   ...{ status: 101, outcome: 'refused', refusal: `websocket_${reason}`, body: closes(code) },

@@ -36,5 +36,6 @@ export function topValues(
     topUserAgents: ranking(found.user_agent),
     topMethods: ranking(found.method),
     topHttpVersions: ranking(found.http_version),
+    topTransportVersions: ranking(found.transport_version),
   };
 }

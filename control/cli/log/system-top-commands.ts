@@ -20,6 +20,7 @@ const ofRequests: Readonly<Record<string, (one: Overview) => DashboardTopK | und
   'user-agent': (one) => one.topUserAgents,
   method: (one) => one.topMethods,
   'http-version': (one) => one.topHttpVersions,
+  'transport-version': (one) => one.topTransportVersions,
   status: (one) => one.topStatuses,
 };
 
@@ -45,7 +46,8 @@ export const systemTopCommands: readonly CommandDefinition[] = [
     summary: 'Rank paths, programs, attackers and more',
     help:
       'Example: waf system top path --hours 1 --site SITE_ID\n' +
-      'Of all requests, in whole hours: path, user-agent, method, http-version; exactly: status.\n' +
+      'Of all requests, in whole hours: path, user-agent, method, http-version,\n' +
+      'transport-version; exactly: status.\n' +
       'Of security events: attacker, country, attack, rule, target.\n' +
       'Rare values of requests may be missing; a shown count is never too high.',
     arguments: [{ name: '<what>', summary: names.join(', ') }],

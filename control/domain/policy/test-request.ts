@@ -1,5 +1,6 @@
 /** Owns how a described request becomes the bytes that a client would send. */
 
+import { canonicalHttpVersion } from '../../../base/http-version.ts';
 import { invalidField } from '../errors.ts';
 
 /** A request as people describe it. */
@@ -24,7 +25,7 @@ export interface WireRequest {
   readonly peerIp: string;
 }
 
-const protocols = ['HTTP/1.0', 'HTTP/1.1'];
+const protocols = ['HTTP/1.0', 'HTTP/1.1', 'HTTP/2'];
 const defaultIp = '203.0.113.10';
 const headersMax = 200;
 const urlBytesMax = 16_384;
@@ -36,7 +37,7 @@ export function makeTestRequest(described: DescribedRequest): WireRequest {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/.test(method)) {
     throw invalidField('method', 'must be an HTTP method');
   }
-  const protocol = described.protocol === '' ? 'HTTP/1.1' : described.protocol.toUpperCase();
+  const protocol = canonicalHttpVersion(described.protocol.toUpperCase()) || 'HTTP/1.1';
   if (!protocols.includes(protocol)) {
     throw invalidField('protocol', `must be one of ${protocols.join(', ')}`);
   }
@@ -45,7 +46,8 @@ export function makeTestRequest(described: DescribedRequest): WireRequest {
   if (headers.length > headersMax)
     throw invalidField('headers', `has at most ${headersMax} entries`);
   const names = new Set(headers.map(([name]) => name.toLowerCase()));
-  const lines = [`${method} ${target} ${protocol}`];
+  // A request of HTTP/2 is a head of this form to the rules, with the name that CRS knows.
+  const lines = [`${method} ${target} ${protocol === 'HTTP/2' ? 'HTTP/2.0' : protocol}`];
   if (!names.has('host')) lines.push(`Host: ${host}`);
   for (const [name, value] of headers) {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/.test(name) || controls.test(value)) {

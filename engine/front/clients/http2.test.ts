@@ -107,7 +107,7 @@ describe('a request over HTTP/2', () => {
     expect(fields).toContain('shop.example');
     expect(fields).toContain('one=1; two=2');
     const [event] = await front.eventsReach(1);
-    expect(event).toMatchObject({ httpVersion: 'HTTP/2.0', host: 'shop.example', status: 200 });
+    expect(event).toMatchObject({ httpVersion: 'HTTP/2', host: 'shop.example', status: 200 });
     expect(event?.tls?.ja4).toMatch(/^t13d\d{4}h2_/);
   });
 

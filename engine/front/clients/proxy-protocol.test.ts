@@ -179,7 +179,7 @@ describe('with TLS', () => {
     });
     expect(body).toBe('for=198.51.100.7');
     const [event] = await front.eventsReach(1);
-    expect(event).toMatchObject({ clientIp: '198.51.100.7', httpVersion: 'HTTP/2.0' });
+    expect(event).toMatchObject({ clientIp: '198.51.100.7', httpVersion: 'HTTP/2' });
   });
 
   test('header and hello may come together', async () => {

@@ -16,6 +16,7 @@ test('paths without their query, by site, with what was blocked', () => {
   expect(of('shop', 'path')).toEqual([{ key: '/a', total: 2, blocked: 1 }]);
   expect(of('shop', 'method')).toEqual([{ key: 'GET', total: 2, blocked: 1 }]);
   expect(of('shop', 'http_version')).toEqual([{ key: 'HTTP/1.1', total: 2, blocked: 1 }]);
+  expect(of('shop', 'transport_version')).toEqual([{ key: 'PLAINTEXT', total: 2, blocked: 1 }]);
   expect(of('other', 'user_agent')).toEqual([{ key: '', total: 1, blocked: 0 }]);
   expect(rankings.drain()).toEqual([]);
 });

@@ -12,14 +12,17 @@ import {
 } from '../../contract/counters.ts';
 import type { RequestEvent } from '../../contract/events.ts';
 
+/** The transport of requests without TLS, as events name it. */
+const plaintext = 'PLAINTEXT';
+
 type SiteTops = Readonly<Record<RankedDimension, TopCounts>>;
 
-/** Rankings of one thread since the last `drain`. Cost of `add`: four look-ups, no new object. */
+/** Rankings of one thread since the last `drain`. Cost of `add`: five look-ups, no new object. */
 export class FrontRankings {
   #sites = new Map<string, SiteTops>();
 
   /** Counts a request; the query is no part of its path. */
-  add({ siteId, target, userAgent, method, httpVersion, blocked }: RequestEvent): void {
+  add({ siteId, target, userAgent, method, httpVersion, tls, blocked }: RequestEvent): void {
     let tops = this.#sites.get(siteId);
     if (tops === undefined) this.#sites.set(siteId, (tops = emptyTops()));
     const query = target.indexOf('?');
@@ -28,6 +31,8 @@ export class FrontRankings {
     count(tops.user_agent, userAgent, userAgent.length, stopped);
     count(tops.method, method, method.length, stopped);
     count(tops.http_version, httpVersion, httpVersion.length, stopped);
+    const transport = tls?.version ?? plaintext;
+    count(tops.transport_version, transport, transport.length, stopped);
   }
 
   /** What was counted since the last call; [] when there was nothing. */
@@ -51,6 +56,7 @@ function emptyTops(): SiteTops {
     user_agent: new TopCounts(rankedValuesMax),
     method: new TopCounts(rankedNamesMax),
     http_version: new TopCounts(rankedNamesMax),
+    transport_version: new TopCounts(rankedNamesMax),
   };
 }
 

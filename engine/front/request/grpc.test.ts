@@ -93,7 +93,7 @@ describe.each([
     expect(answer).toMatchObject({ status: 'ok', version: '127.0.0.1' });
     expect(after).toBe('content');
     const [event] = await front.eventsReach(1);
-    expect(event).toMatchObject({ status: 200, outcome: 'served', httpVersion: 'HTTP/2.0' });
+    expect(event).toMatchObject({ status: 200, outcome: 'served', httpVersion: 'HTTP/2' });
   });
 
   test('an error is in the trailers, with its text', async () => {

@@ -57,6 +57,7 @@ export function describeRequest(bytes: Buffer, head: RequestHeadParser, now: num
 function versionText(bytes: Buffer, head: RequestHeadParser): string {
   if (head.version === 11) return 'HTTP/1.1';
   if (head.version === 10) return 'HTTP/1.0';
+  if (head.version === 20) return 'HTTP/2';
   return cut(bytes, head.spans[SPAN.protocolStart]!, head.spans[SPAN.protocolEnd]!);
 }
 

@@ -126,6 +126,7 @@ describe.each([false, true])('inspected messages, later: %s', (later) => {
     expect(opened.events).toMatchObject([{ outcome: 'refused', refusal: 'websocket_message' }]);
     expect(opened.messages.at(-1)).toMatchObject({
       ...{ outcome: 'blocked', blocked: true, transaction: { verdict: { status: 403 } } },
+      ...{ status: 403, bytesIn: 6, bytesOut: 4 },
     });
     expect(await eventually(() => opened.inspector.opened === opened.inspector.finished)).toBe(
       true,

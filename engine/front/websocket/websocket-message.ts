@@ -9,7 +9,7 @@ import { SPAN } from '../../contract/message.ts';
 import type { BodySnapshot, MessageHead, RequestSnapshot } from '../../contract/message.ts';
 import type { TransactionRecord, Verdict } from '../../contract/verdict.ts';
 import type { RequestView } from '../../guard/request-view.ts';
-import { CLOSE_CODE, type FrameFault } from '../../http/websocket-frames.ts';
+import { CLOSE_CODE, closingFrame, type FrameFault } from '../../http/websocket-frames.ts';
 import {
   PhaseDriver,
   type PhaseEndings,
@@ -195,7 +195,7 @@ export type MessageOpening = Pick<
 > &
   Partial<Pick<RequestEvent, 'tls' | 'referer' | 'endpoint' | 'upstreamId' | 'routeId'>>;
 
-/** The event of an inspected message; status 101 where it passed. */
+/** The event of an inspected message. */
 export function messageEvent(
   opening: MessageOpening,
   { requestId, receivedAtMs }: Pick<RequestSnapshot, 'requestId' | 'receivedAtMs'>,
@@ -216,9 +216,16 @@ export function messageEvent(
     ...{ requestId, receivedAtMs, bytesIn, transaction, blocked },
     durationUs: transaction?.inspectionUs ?? 0,
     originUs: -1,
-    status: fault === null ? 101 : 0,
+    status: statusOf(fault, transaction),
     outcome: blocked ? 'blocked' : failed ? 'inspection_failed' : refused ? 'refused' : 'served',
     refusal: fault?.reason ?? null,
-    bytesOut: 0,
+    bytesOut: fault === null ? 0 : closingFrame(fault.code).length,
   };
+}
+
+/** What a request gets in the place of such a message; 101 where it passed. */
+function statusOf(fault: FrameFault | null, transaction: TransactionRecord | null): number {
+  if (fault === null) return 101;
+  if (fault === messageBlocked) return transaction?.verdict.status || 403;
+  return fault === uninspected ? 503 : 413;
 }
