@@ -328,7 +328,7 @@ describe('HTTP/2 without TLS', () => {
     expect(answers.map(({ body }) => body)).toEqual(['/a http', '/b http', '/c http']);
     await eventually(() => front.events.length === 3);
     expect(front.events.map(({ httpVersion }) => httpVersion)).toEqual([
-      ...['HTTP/2.0', 'HTTP/2.0', 'HTTP/2.0'],
+      ...['HTTP/2', 'HTTP/2', 'HTTP/2'],
     ]);
     expect(front.front.connections).toBe(1);
     client.close();
