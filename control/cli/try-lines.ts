@@ -5,6 +5,7 @@ import type { CountryAccessRule } from '../../proto/gen/waf/v1/country_access_pb
 import type { RateLimitEndpointRecord } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
 import type { Site } from '../../proto/gen/waf/v1/site_pb.ts';
 import type { CommandContext } from './command.ts';
+import { withListeners } from './listeners.ts';
 
 const anySite = "curl -i -H 'Host: HOST' http://ADDRESS";
 
@@ -27,7 +28,7 @@ export async function noteRateLimit(
   const count = `${limit.requestCount} times in ${limit.windowSeconds} s`;
   const answers = rateAnswers[limit.action] ?? rateAnswers['block']!;
   const then = limit.enforcementMode === 'observe' ? 'passes, and its event names it' : answers;
-  context.output.note(`Try: ${curl}${path} more than ${count}: the next one ${then}`);
+  note(context, `Try: ${curl}${path} more than ${count}: the next one ${then}`);
 }
 
 const rateAnswers: Readonly<Record<string, string>> = {
@@ -44,7 +45,7 @@ export async function noteBinding(
   const curl = await curlAt(context, binding.siteId);
   const place = binding.matchMode === 'not_in_list' ? 'outside of' : 'of';
   const path = binding.pathPrefix === '' ? '/' : binding.pathPrefix;
-  context.output.note(`Try: ${curl}${path} from an address ${place} the list ${accessOf(binding)}`);
+  note(context, `Try: ${curl}${path} from an address ${place} the list ${accessOf(binding)}`);
 }
 
 /** Prints the line for a country rule. */
@@ -56,14 +57,18 @@ export async function noteCountryRule(
   const countries = rule.countryCodes.join(', ');
   const from = rule.matchMode === 'not_in_list' ? `any country but ${countries}` : countries;
   const answer = rule.enabled ? accessOf(rule) : 'is answered as before: the rule is off';
-  context.output.note(`Try: ${await curlAt(context, site)}/ from ${from} ${answer}`);
+  note(context, `Try: ${await curlAt(context, site)}/ from ${from} ${answer}`);
 }
 
 /** Prints the line for a certificate by the names that it is for. */
 export function noteCertificate(context: CommandContext, dnsNames: readonly string[]): void {
   const host = (dnsNames[0] ?? 'HOST').replace(/^\*\./, 'www.');
   const curl = `curl -iv --resolve ${host}:443:ADDRESS https://${host}/`;
-  context.output.note(`Try: ${curl} shows it once a site of that host uses it`);
+  note(context, `Try: ${curl} shows it once a site of that host uses it`);
+}
+
+function note({ options, output }: CommandContext, text: string): void {
+  output.note(withListeners(options, text));
 }
 
 function accessOf({ kind }: { readonly kind: string }): string {

@@ -81,7 +81,8 @@ afterAll(async () => {
 
 test.skipIf(missingBuild !== null)('a site with a certificate is served over TLS', async () => {
   const said = must('site', 'tls', 'shop', '--cert', 'first', '--http', 'redirect', '--hsts', '60');
-  expect(said).toContain(`curl -i --resolve shop.test:443:ADDRESS https://shop.test/`);
+  const at = `shop.test:${securePort}`;
+  expect(said).toContain(`Try: curl -i --resolve ${at}:127.0.0.1 https://${at}/ shows`);
   await eventually(async () => {
     const { status, body } = await ask(first.cert, '/');
     expect({ status, body }).toEqual({ status: 200, body: 'proto=https' });

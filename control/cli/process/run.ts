@@ -20,6 +20,7 @@ import {
   type CommandDefinition,
   type FlagValues,
 } from '../command.ts';
+import { keepListeners } from '../listeners.ts';
 
 /** The command. */
 export const runCommand: CommandDefinition = {
@@ -131,6 +132,7 @@ export const runCommand: CommandDefinition = {
     onRestartAsked(() => product.restart());
     process.on('SIGUSR1', () => product.reopenLogs());
     if (asked.aborted) await product.stop();
+    keepListeners(product.adminSocket, product);
     const plain =
       textFlag(flags, 'managementTls') === 'off' && textFlag(flags, 'managementCert') === undefined;
     const urls = {

@@ -10,6 +10,7 @@ import {
   type FlagValues,
 } from '../command.ts';
 import { badFlag } from '../input.ts';
+import { withListeners } from '../listeners.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
 import type { Table } from '../output.ts';
 import { showMessage } from '../show.ts';
@@ -103,7 +104,9 @@ export const botCommands: readonly CommandDefinition[] = [
       const { GetSiteResponseSchema } = await import('../../../proto/gen/waf/v1/site_pb.ts');
       const response = await (await context.api()).sites.getSite({ id });
       await showMessage(context, GetSiteResponseSchema, response, botTable(response.site));
-      if (response.site !== undefined) context.output.note(tryLine(response.site));
+      if (response.site !== undefined) {
+        context.output.note(withListeners(context.options, tryLine(response.site)));
+      }
       return 0;
     },
   },
@@ -155,7 +158,9 @@ export const botCommands: readonly CommandDefinition[] = [
       });
       const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
       await showMessage(context, GetSiteResponseSchema, response, botTable(site));
-      if (site !== undefined) context.output.note(tryLine(site));
+      if (site !== undefined) {
+        context.output.note(withListeners(context.options, tryLine(site)));
+      }
       return 0;
     },
   },

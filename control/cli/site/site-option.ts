@@ -4,6 +4,7 @@ import type { Site } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { againWhenChanged, readAt } from '../change-attempts.ts';
 import type { CommandContext, CommandDefinition } from '../command.ts';
 import { textFlag } from '../command.ts';
+import { withListeners } from '../listeners.ts';
 
 /** A setting of the deployment that chooses for sites; its standard is the first choice. */
 interface SiteOption {
@@ -44,7 +45,9 @@ export function siteOptionCommand(of: SiteOptionCommand): CommandDefinition {
       const choice = textFlag(flags, of.flag);
       await changeAndShow(context, of.option, id, choice);
       const present = choiceOf(await settingsNow(context), of.option, id);
-      if (site !== undefined) context.output.note(of.tryLine(site, present));
+      if (site !== undefined) {
+        context.output.note(withListeners(context.options, of.tryLine(site, present)));
+      }
       return 0;
     },
   };

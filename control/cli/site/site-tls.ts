@@ -4,6 +4,7 @@ import type { Site } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { againWhenChanged, isRevisionGiven } from '../change-attempts.ts';
 import { switchFlag, textFlag, type CommandDefinition, type FlagValues } from '../command.ts';
 import { badFlag } from '../input.ts';
+import { withListeners } from '../listeners.ts';
 import { showMessage } from '../show.ts';
 import { curlOf } from '../try-lines.ts';
 import { httpBehaviors, revisionOf } from './site-change.ts';
@@ -55,7 +56,9 @@ export const siteTlsCommand: CommandDefinition = {
     }
     const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
     await showMessage(context, GetSiteResponseSchema, response, tlsTable(site));
-    if (site !== undefined && mask.length > 0) context.output.line(tryLine(site));
+    if (site !== undefined && mask.length > 0) {
+      context.output.line(withListeners(context.options, tryLine(site)));
+    }
     return 0;
   },
 };
