@@ -18,7 +18,6 @@ export const knownFailures: Readonly<Record<string, string>> = {
   '030-shell-zero-var': missed,
   '030b-path-assign': missed,
   '034-basic-auth-newline': 'line ends in decoded Basic credentials are not noticed',
-  '048b-import-xmlns-urn': 'a namespace that is a urn fails in generated text',
   '062-103-two-hints': 'informational answers are not forwarded',
   '074-expect-continue-small': 'Expect is refused under Light (920450)',
   '101e-robots': '/robots.txt is challenged',

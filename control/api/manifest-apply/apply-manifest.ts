@@ -7,12 +7,14 @@ import { AppError } from '../../../base/errors.ts';
 import type { Steps } from '../../../base/steps.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { refusal } from '../../domain/errors.ts';
+import type { PolicyRecord } from '../../domain/records.ts';
 import {
   manifestKinds,
   type ManifestDocument,
 } from '../../publish/manifests/manifest-documents.ts';
 import { policies } from '../../store/collections.ts';
 import type { ApiParts } from '../context.ts';
+import { findRuleFaults, type RuleFault } from '../custom-rule-service/rule-findings.ts';
 import { refuseFaultyRule } from '../custom-rule-service/rule-trial.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
 import { applyAccess, applyPluginUses } from './apply-access.ts';
@@ -33,6 +35,55 @@ import { openRun, type ApplyRun, type DocumentChange } from './context.ts';
 export interface AppliedManifest {
   readonly changes: readonly DocumentChange[];
   readonly warnings: readonly string[];
+}
+
+/** A fault of a custom rule of a manifest. */
+export interface ManifestRuleFault extends RuleFault {
+  /** The name in the document of its policy. */
+  readonly policyName: string;
+}
+
+/** What a manifest would change, with every fault of its custom rules. */
+export interface PreviewedManifest extends AppliedManifest {
+  readonly ruleFaults: readonly ManifestRuleFault[];
+}
+
+/**
+ * Says what applying the documents would change, and what is wrong with their custom rules. Errors:
+ * AppError as those of `applyManifest`, but for faults of custom rules.
+ */
+export async function previewManifest(
+  parts: ApiParts,
+  caller: Caller,
+  bytes: Uint8Array,
+): Promise<PreviewedManifest> {
+  const documents = await read(parts, bytes);
+  const { run, changes } = await tryOut(parts, caller, documents);
+  const ruleFaults: ManifestRuleFault[] = [];
+  try {
+    for (const policy of policiesWithRules(parts, run)) {
+      const policyName = policy.name ?? '';
+      const rules = run.rulesChanged.filter(({ policyId }) => policyId === policy.id);
+      const found = await findRuleFaults(
+        parts,
+        policy,
+        rules.map(({ rule }) => rule),
+      );
+      ruleFaults.push(...found.map((fault) => ({ ...fault, policyName })));
+    }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+    run.warn('no engine answers: custom rules were not compiled; what serves them will check them');
+  }
+  return { changes, warnings: [...run.warnings], ruleFaults };
+}
+
+/** Policies with new or changed custom rules, as they would be. */
+function policiesWithRules(parts: ApiParts, run: ApplyRun): PolicyRecord[] {
+  const ids = new Set(run.rulesChanged.map(({ policyId }) => policyId));
+  return [...ids].flatMap(
+    (id) => run.policiesChanged.get(id)?.policy ?? parts.store.get(policies, id) ?? [],
+  );
 }
 
 /**
@@ -167,15 +218,22 @@ async function refuseUncompilable(parts: ApiParts, run: ApplyRun): Promise<void>
     if (withRules.has(policy.id)) continue;
     await namedLater(where, () => refuseUncompiled(parts, policy, 'policy'));
   }
+  const policyOf = (id: string): PolicyRecord | undefined =>
+    run.policiesChanged.get(id)?.policy ?? parts.store.get(policies, id);
+  for (const { policyId, overrides, where } of run.overridesChanged) {
+    const policy = policyOf(policyId);
+    if (policy === undefined) continue;
+    const field = 'spec.ruleOverrides';
+    await namedLater(where, () => refuseUncompiled(parts, policy, field, { overrides }));
+  }
   for (const { policyId, bindings, where } of run.pluginsChanged) {
-    const policy = run.policiesChanged.get(policyId)?.policy ?? parts.store.get(policies, policyId);
+    const policy = policyOf(policyId);
     if (policy === undefined) continue;
     const field = 'spec.exclusionPlugins';
     await namedLater(where, () => refuseUncompiled(parts, policy, field, { bindings }));
   }
   for (const { policyId, rule, at, others, where } of run.rulesChanged) {
-    const changed = run.policiesChanged.get(policyId)?.policy;
-    const policy = changed ?? parts.store.get(policies, policyId);
+    const policy = policyOf(policyId);
     if (policy === undefined) continue;
     await namedLater(
       where,

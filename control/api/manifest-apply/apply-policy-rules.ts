@@ -105,6 +105,8 @@ function applyOverrides(
     tx.remove(ruleOverrides, gone.id);
     tx.audit({ ...overrideNote(caller, gone), action: 'delete', before: gone });
   }
+  const same = kept.length === present.length && kept.every((one) => present.includes(one));
+  if (!same) run.overridesChanged.push({ policyId, overrides: kept, where });
   return [show(present), show(kept)];
 }
 

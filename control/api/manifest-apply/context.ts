@@ -5,7 +5,12 @@ import type { Caller } from '../../auth/permissions.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { changedPaths } from '../../domain/changed-paths.ts';
 import type { PluginBindingRecord } from '../../domain/policy/exclusion-plugins.ts';
-import type { CustomRuleRecord, PolicyRecord, SiteRecord } from '../../domain/records.ts';
+import type {
+  CustomRuleRecord,
+  PolicyRecord,
+  RuleOverrideRecord,
+  SiteRecord,
+} from '../../domain/records.ts';
 import type { ManifestDocument, ManifestKind } from '../../publish/manifests/manifest-documents.ts';
 import type { Spec } from '../../publish/manifests/manifest-fields.ts';
 import { References } from '../../publish/manifests/manifest-references.ts';
@@ -41,6 +46,7 @@ export interface ApplyRun {
   /** What the engine should compile before it is kept. */
   readonly policiesChanged: Map<string, CheckedPolicy>;
   readonly rulesChanged: CheckedRule[];
+  readonly overridesChanged: CheckedOverrides[];
   readonly pluginsChanged: CheckedPlugins[];
   /** What works but deserves a look; each sentence once. */
   readonly warnings: Set<string>;
@@ -50,6 +56,13 @@ export interface ApplyRun {
 /** A policy that is new or changed, with the document that it comes from. */
 export interface CheckedPolicy {
   readonly policy: PolicyRecord;
+  readonly where: string;
+}
+
+/** All overrides of a policy of which some are new, changed or gone. */
+export interface CheckedOverrides {
+  readonly policyId: string;
+  readonly overrides: readonly RuleOverrideRecord[];
   readonly where: string;
 }
 
@@ -155,6 +168,7 @@ export function openRun(
     around: surroundingsIn({ ...tx, list }, caller.tenantId, nowMs),
     policiesChanged: new Map(),
     rulesChanged: [],
+    overridesChanged: [],
     pluginsChanged: [],
     warnings,
     warn: (...sentences) => sentences.forEach((one) => warnings.add(one)),

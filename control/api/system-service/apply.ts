@@ -5,16 +5,28 @@ import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { MutationResultSchema } from '../../../proto/gen/waf/v1/common_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { callerOf, type ApiParts } from '../context.ts';
-import { applyManifest, type AppliedManifest } from '../manifest-apply/apply-manifest.ts';
+import {
+  applyManifest,
+  previewManifest,
+  type AppliedManifest,
+} from '../manifest-apply/apply-manifest.ts';
 import type { DocumentChange } from '../manifest-apply/context.ts';
 import type { Method } from '../method.ts';
 
-/** What applying a manifest would change. */
+/** What applying a manifest would change, and what is wrong with its custom rules. */
 export function previewApply(parts: ApiParts): Method<typeof SystemService, 'previewApply'> {
-  return async ({ manifestYaml }, context) => {
+  return async ({ manifestYaml, collectRuleFindings }, context) => {
     const caller = callerOf(context);
     requireManifest(manifestYaml);
-    return { plan: showPlan(await applyManifest(parts, caller, manifestYaml, true)) };
+    if (!collectRuleFindings) {
+      return { plan: showPlan(await applyManifest(parts, caller, manifestYaml, true)) };
+    }
+    const previewed = await previewManifest(parts, caller, manifestYaml);
+    const ruleFindings = previewed.ruleFaults.map((fault) => ({
+      ...fault,
+      ruleId: BigInt(fault.ruleId),
+    }));
+    return { plan: showPlan(previewed), ruleFindings };
   };
 }
 

@@ -3,6 +3,7 @@
 import { commandLineLimits } from '../../limits/command-limits.ts';
 import type { CrsRule, CrsRuleset } from '../../../proto/gen/waf/v1/crs_pb.ts';
 import type {
+  KnownFaults,
   KnownRule,
   PolicyImport,
   ReportEntry,
@@ -43,12 +44,14 @@ Example: waf policy import /etc/modsecurity --name shop --dry-run`,
     const first = importPolicy(folder, name, { ref: '', version: '', rules: [] });
     const ruleset = chooseRuleset(rulesets, asked, first.setupVersion);
     const rules = ruleset === undefined ? [] : await listRules(api, ruleset.id);
-    const imported = importPolicy(folder, name, {
-      ref: ruleset?.id ?? '',
-      version: ruleset?.version ?? '',
-      rules,
-    });
-    const { manifestYaml, places, report, settings } = imported;
+    const { manifestYaml, origins, report, settings } = await judged(api, (faults) =>
+      importPolicy(
+        folder,
+        name,
+        { ref: ruleset?.id ?? '', version: ruleset?.version ?? '', rules },
+        faults,
+      ),
+    );
     showReport(context, report, ruleset);
     if (settings.engineState === 'off') {
       context.output.note('SecRuleEngine is Off or missing: the policy inspects nothing.');
@@ -62,7 +65,7 @@ Example: waf policy import /etc/modsecurity --name shop --dry-run`,
       return 1;
     }
     const timeoutMs = commandLineLimits.applyTimeoutMs;
-    const { plan } = await atSourceOf(folder, places, () =>
+    const { plan } = await atSourceOf(folder, origins, () =>
       api.system.apply({ manifestYaml, dryRun }, { timeoutMs }),
     );
     if (context.output.format === 'table') await showPlan(context, plan, !dryRun);
@@ -70,10 +73,37 @@ Example: waf policy import /etc/modsecurity --name shop --dry-run`,
   },
 };
 
+/**
+ * Imports until the compiler has nothing against the rules that are left, so that the report says
+ * once what becomes of each directive. Each round refuses a directive more, or is the last.
+ */
+async function judged(
+  api: ApiClient,
+  importWithout: (faults: KnownFaults) => PolicyImport,
+): Promise<PolicyImport> {
+  const { faultOf } = await import('../../publish/manifests/policy-import.ts');
+  const faults = new Map<string, ReturnType<typeof faultOf>>();
+  for (;;) {
+    const imported = importWithout(faults);
+    const { customRules, probes, probeYaml, origins } = imported;
+    if (customRules.length + probes.length === 0) return imported;
+    const timeoutMs = commandLineLimits.applyTimeoutMs;
+    const asked = { manifestYaml: probeYaml, collectRuleFindings: true };
+    const { ruleFindings } = await api.system.previewApply(asked, { timeoutMs });
+    const before = faults.size;
+    for (const { ruleId, line, column, message } of ruleFindings) {
+      const origin = origins.get(String(ruleId));
+      if (origin === undefined || faults.has(origin.directive)) continue;
+      faults.set(origin.directive, faultOf(origin, line, column, message));
+    }
+    if (faults.size === before) return imported;
+  }
+}
+
 /** Names the set-up's files in what the API refuses. */
 async function atSourceOf<T>(
   folder: string,
-  places: PolicyImport['places'],
+  origins: PolicyImport['origins'],
   call: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -82,7 +112,7 @@ async function atSourceOf<T>(
     const { ConnectError } = await import('@connectrpc/connect');
     if (!(error instanceof ConnectError)) throw error;
     const { atSource } = await import('../../publish/manifests/policy-import.ts');
-    throw new ConnectError(atSource(error.rawMessage, folder, places), error.code);
+    throw new ConnectError(atSource(error.rawMessage, folder, origins), error.code);
   }
 }
 
@@ -95,11 +125,11 @@ function showReport(
     { ruleset: ruleset?.id ?? '', directives: report },
     {
       columns: ['PLACE', 'DIRECTIVE', 'FATE', 'WHERE OR WHY'],
-      rows: folded(report).map(({ file, line, directive, fate, note }) => [
+      rows: folded(report).map(({ file, line, column, directive, fate, note }) => [
         `${file}:${line}`,
         directive,
         fate,
-        note,
+        fate === 'refused' ? `${note} (${file}:${line}:${column})` : note,
       ]),
     },
   );

@@ -11,11 +11,15 @@ import { commandLineLimits } from '../../limits/command-limits.ts';
 import {
   importSetUp,
   type ImportedSetUp,
+  type KnownFaults,
 } from '../../domain/policy/seclang-import/import-set-up.ts';
 import type { KnownRuleset } from '../../domain/policy/seclang-import/ruleset-edits.ts';
 import type { SetUpFiles } from '../../domain/policy/seclang-import/read-order.ts';
+import { sourceOf } from '../../domain/policy/seclang-import/source-map.ts';
 import { filled } from './manifest-specs.ts';
 
+export { faultOf } from '../../domain/policy/seclang-import/import-set-up.ts';
+export type { KnownFaults } from '../../domain/policy/seclang-import/import-set-up.ts';
 export type { ReportEntry } from '../../domain/policy/seclang-import/report.ts';
 export type { KnownRule } from '../../domain/policy/seclang-import/exclusions.ts';
 export type { KnownRuleset } from '../../domain/policy/seclang-import/ruleset-edits.ts';
@@ -23,12 +27,22 @@ export type { KnownRuleset } from '../../domain/policy/seclang-import/ruleset-ed
 /** An import: the report, and the manifest that makes the policy. */
 export interface PolicyImport extends ImportedSetUp {
   readonly manifestYaml: Uint8Array<ArrayBuffer>;
+  /** The same policy with its probes, for the compiler. */
+  readonly probeYaml: Uint8Array<ArrayBuffer>;
 }
 
-/** Imports the set-up in `folder` for a rule set. Errors: AppError import_unreadable. */
-export function importPolicy(folder: string, name: string, ruleset: KnownRuleset): PolicyImport {
-  const imported = importSetUp(readFolder(folder), ruleset);
-  const { settings, overrides, customRules } = imported;
+/**
+ * Imports the set-up in `folder` for a rule set; `faults` are refused in place of being taken.
+ * Errors: AppError import_unreadable.
+ */
+export function importPolicy(
+  folder: string,
+  name: string,
+  ruleset: KnownRuleset,
+  faults?: KnownFaults,
+): PolicyImport {
+  const imported = importSetUp(readFolder(folder), ruleset, faults);
+  const { settings, overrides, customRules, probes } = imported;
   const spec = {
     ...(ruleset.ref === '' ? {} : { crsRulesetRef: ruleset.ref }),
     description: 'Imported from a ModSecurity set-up',
@@ -41,26 +55,39 @@ export function importPolicy(folder: string, name: string, ruleset: KnownRuleset
     customRules: customRules.map((one) => filled({ ...one })),
   };
   const document = { apiVersion: 'waf.io/v1', kind: 'Policy', metadata: { name }, spec };
-  // JSON is YAML.
-  const manifestYaml = new TextEncoder().encode(JSON.stringify(document));
-  return { ...imported, manifestYaml };
+  // What is judged has no overrides yet: their targets are in the probes.
+  const judged = [...customRules, ...probes].map((one) => filled({ ...one }));
+  const probe = { ...document, spec: { ...spec, ruleOverrides: [], customRules: judged } };
+  return { ...imported, manifestYaml: yamlOf(document), probeYaml: yamlOf(probe) };
+}
+
+/** JSON is YAML. */
+function yamlOf(document: object): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(JSON.stringify(document));
 }
 
 /**
  * What the API says against a rule, with the place in the set-up instead of the one in the rule as
  * the policy has it.
  */
-export function atSource(message: string, folder: string, places: ImportedSetUp['places']): string {
+export function atSource(
+  message: string,
+  folder: string,
+  origins: ImportedSetUp['origins'],
+): string {
   return message.replaceAll(
-    /\S* ?line (\d+), column \d+: rule (\d+):/g,
-    (whole, line: string, rule: string) => {
-      const links = places.get(rule);
-      const place = links?.[Math.min(Number(line), links.length) - 1];
+    /\S* ?line (\d+), column (\d+): rule (\d+):/g,
+    (whole, line: string, column: string, rule: string) => {
+      const { sources } = origins.get(rule) ?? { sources: [] };
+      const place = sourceOf(sources, Number(line), Number(column));
       if (place === undefined) return whole;
       return `${join(folder, place.file)}:${place.line}:${place.column}: rule ${rule}:`;
     },
   );
 }
+
+/** Editors of other systems begin UTF-8 files with it. */
+const byteOrderMark = /^\u00ef\u00bb\u00bf/;
 
 /** The files of a folder. Links are followed where they stay in it; others are left aside. */
 function readFolder(folder: string): SetUpFiles {
@@ -82,7 +109,7 @@ function readFolder(folder: string): SetUpFiles {
       if (bytes > commandLineLimits.importBytesMax) {
         throw unreadable(folder, `it holds more than ${commandLineLimits.importBytesMax >> 20} MB`);
       }
-      files.push({ path, text: toByteString(readFileSync(real)) });
+      files.push({ path, text: toByteString(readFileSync(real)).replace(byteOrderMark, '') });
     }
   };
   const top = realPath(folder);

@@ -80,6 +80,17 @@ describe('rules', () => {
     expect(rule.namespaces.get('s')).toBe('http://x/');
   });
 
+  it.each([
+    ["xmlns:s='http://x/'", 'http://x/'],
+    ['xmlns:s=urn:org:x', 'urn:org:x'],
+    ["xmlns:s='urn:uuid:f81d4fae-7dec'", 'urn:uuid:f81d4fae-7dec'],
+    ['xmlns:s=\\"tag:example.org:x\\"', 'tag:example.org:x'],
+    ["xmlns:s='DAV:x'", 'DAV:x'],
+  ])('name a namespace by any URI: %s', (action, address) => {
+    const text = `SecRule XML:/s:a \"@streq x\" \"id:1,phase:2,deny,${action}\"`;
+    expect(ruleOf(text).namespaces.get('s')).toBe(address);
+  });
+
   it('stand in their phase, between the markers', () => {
     const { phases, rules } = link(
       `SecMarker A
@@ -437,6 +448,8 @@ SecRule ARGS "@rx a" "id:11,pass"`;
     ['SecRule ARGS x "id:1,msg"', '1:22 error missing-value'],
     [`SecRule ARGS x "id:1,xmlns:soap'http://a/'"`, '1:28 error bad-action'],
     [`SecRule ARGS x "id:1,xmlns:soap='a.org/'"`, '1:28 error bad-action'],
+    [`SecRule ARGS x "id:1,xmlns:soap="`, '1:28 error bad-action'],
+    [`SecRule ARGS x "id:1,xmlns:soap='urn:a b'"`, '1:28 error bad-action'],
     ['SecRule REQUEST_URI:a x "id:1,pass"', '1:21 error unexpected-selector'],
     ['SecRule ARGS:/(/ x "id:1,pass"', '1:14 error bad-selector'],
     ['SecRule ARGS "@detectSQLi x" "id:1,pass"', '1:27 error unexpected-argument'],

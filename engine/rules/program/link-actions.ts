@@ -212,14 +212,20 @@ function applySeverity(input: Input): void {
   else withNumber(input, 0, 7, (value) => (input.state.severity = value));
 }
 
-/** `xmlns:prefix=href`, the address in quotes or not. */
+/** A namespace name is a URI (Namespaces in XML 1.0, section 2.1): a scheme, then anything. */
+const uri = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s<>"]*$/;
+
+/** `xmlns:prefix=uri`, the URI in quotes or not. */
 function applyNamespace(input: Input): void {
   const equals = input.value.indexOf('=');
-  if (equals < 0) return refuse(input, 'expected prefix=address');
+  if (equals < 0) return refuse(input, 'expected prefix=URI');
   const prefix = input.value.slice(0, equals).trim();
-  const address = input.value.slice(equals + 1).replace(/^'([^]*)'$/, '$1');
+  const name = input.value.slice(equals + 1).trim();
+  const address = name.replace(/^(['"])([^]*)\1$/, '$2');
   if (prefix === '') return refuse(input, 'the prefix is missing');
-  if (!address.startsWith('http')) return refuse(input, 'the address must begin with http');
+  if (!uri.test(address)) {
+    return refuse(input, 'expected a URI, such as urn:example:orders or http://example.org/orders');
+  }
   input.state.namespaces.set(prefix, address);
 }
 

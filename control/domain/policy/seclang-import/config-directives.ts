@@ -27,13 +27,20 @@ const server = ignored('the product sends no such name of a server');
 const engineLimits = ignored('the product bounds matching by bytes and deadlines of its own');
 const connections = ignored('the listener has limits and deadlines for slow clients of its own');
 const noScripts = refused('the product runs no scripts');
-const noHashes = refused('link hashes (SecHashEngine) are not supported');
+const hashes = ignored('of SecHashEngine, which has a line of its own');
+const pdf = ignored('of SecPdfProtect, which has a line of its own');
+const oldCode = 'ModSecurity itself reads this no more';
 
 /** Taken when the value is what the product does anyway. */
 const fixed =
   (expected: string, does: string): Take =>
   (value) =>
     value.toLowerCase() === expected.toLowerCase() ? honored(does) : ignored(`fixed: ${does}`);
+/** Taken when it switches off what the product does not do; refused when it switches it on. */
+const offOnly =
+  (reason: string): Take =>
+  (value) =>
+    value.toLowerCase() === 'off' ? honored(`off: ${reason}`) : refused(reason);
 const always =
   (verdict: Verdict): Take =>
   () =>
@@ -124,7 +131,6 @@ const table: ReadonlyMap<string, Take> = new Map<string, Take>([
   ['secargumentslimit', argumentsLimit],
   ['secresponsebodyaccess', responseAccess],
   ['secresponsebodymimetype', responseTypes],
-  ['secresponsebodymimetypesclear', always(honored('crsCore.responseBodyMimeTypes'))],
   ['secresponsebodylimit', responseLimit],
   [
     'secresponsebodylimitaction',
@@ -140,7 +146,18 @@ const table: ReadonlyMap<string, Take> = new Map<string, Take>([
   ['secremoterules', always(refused('rules are never fetched while serving: copy them here'))],
   ['secrulescript', always(noScripts)],
   ['sechttpblkey', always(refused('http:BL is not asked; name DNS zones in WAF_RBL_ZONES'))],
-  ['seccontentinjection', always(refused('bodies are never changed'))],
+  ['seccontentinjection', offOnly('bodies are never changed')],
+  ['sechashengine', offOnly('link hashes (SecHashEngine) are not made')],
+  ['secencryptionengine', offOnly('link hashes (SecEncryptionEngine) are not made')],
+  ['secpdfprotect', offOnly('requests for PDF files are not redirected')],
+  [
+    'secparsexmlintoargs',
+    offOnly('XML is inspected as XML; for some requests write a rule with ctl:parseXmlIntoArgs'),
+  ],
+  [
+    'secignorerulecompilationerrors',
+    offOnly('a rule that does not compile is refused here, see --partial'),
+  ],
   ...(
     [
       [logs, 'AuditEngine AuditLog AuditLog2 AuditLogDirMode AuditLogFileMode AuditLogFormat'],
@@ -157,7 +174,13 @@ const table: ReadonlyMap<string, Take> = new Map<string, Take>([
       [ignored('origins are offered no coding but what is decoded'), 'DisableBackendCompression'],
       [ignored('the fail policy of the site decides'), 'InterceptOnError RemoteRulesFailAction'],
       [refused('Google Safe Browsing lookups are not supported'), 'GsbLookupDb'],
-      [noHashes, 'HashEngine HashKey HashParam HashMethodRx HashMethodPm'],
+      [hashes, 'HashKey HashParam HashMethodRx HashMethodPm'],
+      [hashes, 'EncryptionKey EncryptionParam EncryptionMethodRx EncryptionMethodPm'],
+      [pdf, 'PdfProtectMethod PdfProtectSecret PdfProtectTimeout PdfProtectTokenName'],
+      [ignored(oldCode), 'RequestEncoding ServerResponseToken'],
+      [ignored('code points are mapped as the Unicode map says'), 'UnicodeCodePage'],
+      [honored('crsCore.responseBodyMimeTypes'), 'ResponseBodyMimeTypesClear'],
+      [honored('crsCore.responseBodyMimeTypes'), 'ResponseBodyMimeTypeClear'],
     ] as const
   ).flatMap(([verdict, names]) =>
     names.split(' ').map((name): [string, Take] => [`sec${name.toLowerCase()}`, always(verdict)]),

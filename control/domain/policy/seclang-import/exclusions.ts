@@ -33,7 +33,13 @@ export type ExclusionDirective =
 /** The rules that exclusions may mean, and what they become. */
 export class Exclusions {
   /** `ctl` actions of each directive that is no override. */
-  readonly controls: { readonly label: string; readonly actions: readonly string[] }[] = [];
+  readonly controls: {
+    readonly directive: ExclusionDirective;
+    readonly label: string;
+    readonly actions: readonly string[];
+  }[] = [];
+  /** Targets that became part of an override. */
+  readonly overridden: SecRuleUpdateTargetDirective[] = [];
   private readonly ruleset: ReadonlyMap<number, KnownRule>;
   private readonly own: readonly KnownRule[];
   private readonly numberOf: (id: number) => number;
@@ -56,13 +62,12 @@ export class Exclusions {
   take(directive: ExclusionDirective): Verdict {
     switch (directive.kind) {
       case 'SecRuleRemoveById':
-        return this.removeIds(directive.ids.map(({ text }) => text).join(' '), directive.name.text);
+        return this.removeIds(directive, directive.ids.map(({ text }) => text).join(' '));
       case 'SecRuleRemoveByTag':
       case 'SecRuleRemoveByMsg': {
         const found = this.byText(directive.kind.endsWith('Tag'), directive.pattern.text);
-        if (found === null) return refused('the pattern is no regular expression');
         const label = `${directive.name.text} ${directive.pattern.text}`;
-        return this.control(label, found, (range) => `ruleRemoveById=${range}`);
+        return this.control(directive, label, found, (range) => `ruleRemoveById=${range}`);
       }
       default:
         return this.updateTargets(directive);
@@ -88,7 +93,7 @@ export class Exclusions {
     };
   }
 
-  private removeIds(text: string, name: string): Verdict {
+  private removeIds(directive: ExclusionDirective, text: string): Verdict {
     const ranges = readRanges(text);
     if (ranges === null) return refused(`no numbers or ranges of rules: ${text}`);
     const single = ranges.flatMap(([from, to]) => (from === to ? [from] : []));
@@ -97,7 +102,12 @@ export class Exclusions {
       return honored(`override of rule ${single.join(', ')}: disabled`);
     }
     const found = this.within(ranges);
-    return this.control(`${name} ${text}`, found, (range) => `ruleRemoveById=${range}`);
+    return this.control(
+      directive,
+      `${directive.name.text} ${text}`,
+      found,
+      (range) => `ruleRemoveById=${range}`,
+    );
   }
 
   private updateTargets(directive: SecRuleUpdateTargetDirective): Verdict {
@@ -119,6 +129,7 @@ export class Exclusions {
     const more = variables.filter(({ exclusion }) => !exclusion).map(plain);
     const single = found.length === 1 && this.ruleset.has(rule.id);
     if (single && [...gone, ...more].every((target) => ruleTarget.test(target))) {
+      this.overridden.push(directive);
       return this.overrideTargets(rule, gone, more);
     }
     if (more.length > 0) {
@@ -128,7 +139,7 @@ export class Exclusions {
       return refused('a number of values (&) cannot be excluded from several rules');
     }
     const label = `${directive.name.text} ${subject.text}`;
-    return this.control(label, found, (range) =>
+    return this.control(directive, label, found, (range) =>
       gone.map((target) => `ruleRemoveTargetById=${range};${target}`),
     );
   }
@@ -152,13 +163,14 @@ export class Exclusions {
   }
 
   private control(
+    directive: ExclusionDirective,
     label: string,
     found: readonly KnownRule[],
     actionOf: (range: string) => string | readonly string[],
   ): Verdict {
     if (found.length === 0) return ignored('neither the rule set nor the set-up has such a rule');
     const actions = this.rangesOf(found).flatMap(actionOf);
-    this.controls.push({ label: decodeUtf8(label), actions });
+    this.controls.push({ directive, label: decodeUtf8(label), actions });
     return honored(`custom rule "${decodeUtf8(label).slice(0, 80)}" for ${found.length} rules`);
   }
 
@@ -185,18 +197,24 @@ export class Exclusions {
     return all.filter(({ id }) => ranges.some(([from, to]) => id >= from && id <= to));
   }
 
-  /** As ModSecurity: the pattern is found anywhere in a tag or the message. */
-  private byText(inTags: boolean, pattern: string): KnownRule[] | null {
-    let regex: RegExp;
-    try {
-      regex = new RegExp(decodeUtf8(pattern));
-    } catch {
-      return null;
-    }
+  /**
+   * Equal (ModSecurity v3), or found as a regular expression (ModSecurity v2 and its manual); what
+   * is no regular expression is compared as it stands.
+   */
+  private byText(inTags: boolean, pattern: string): KnownRule[] {
+    const wanted = decodeUtf8(pattern);
+    const regex = regexOf(wanted);
+    const fits = (text: string): boolean => text === wanted || (regex?.test(text) ?? false);
     const all = [...this.ruleset.values(), ...this.own];
-    return all.filter(({ tags, msg }) =>
-      inTags ? tags.some((tag) => regex.test(tag)) : regex.test(msg),
-    );
+    return all.filter(({ tags, msg }) => (inTags ? tags.some(fits) : fits(msg)));
+  }
+}
+
+function regexOf(pattern: string): RegExp | null {
+  try {
+    return new RegExp(pattern);
+  } catch {
+    return null;
   }
 }
 

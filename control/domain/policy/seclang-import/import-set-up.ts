@@ -8,32 +8,30 @@ import type {
   Directive,
   SecActionDirective,
   SecRuleDirective,
+  SecRuleUpdateTargetDirective,
 } from '../../../../engine/rules/language/ast.ts';
+import { parseSecLang } from '../../../../engine/rules/language/parse.ts';
+import { formatVariable } from '../../../../engine/rules/language/print.ts';
 import type { CustomRuleJson } from '../../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import type { RuleOverrideJson } from '../../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { evaluationInDirective } from '../evaluation-rules.ts';
+import { resourceLimits } from '../../../limits/resource-limits.ts';
 import { takeConfig } from './config-directives.ts';
 import { Exclusions, type KnownRule } from './exclusions.ts';
 import { readDefaultActions, type DefaultActions } from './default-actions.ts';
-import {
-  chainsOf,
-  customRuleOf,
-  idOf,
-  placesOf,
-  RuleNumbers,
-  type Chain,
-  type SourcePlace,
-} from './own-rules.ts';
+import { chainsOf, customRuleOf, idOf, RuleNumbers, type Chain } from './own-rules.ts';
 import { findFile, readSetUp, type PlacedDirective, type SetUpFiles } from './read-order.ts';
 import {
   actionValue,
   entryOf,
   honored,
   refused,
+  refusedAt,
   type ReportEntry,
   type Verdict,
 } from './report.ts';
 import { rulesetFates, type KnownRuleset, type RulesetFates } from './ruleset-edits.ts';
+import { mapSources, sourceOf, type SourceMap } from './source-map.ts';
 import { takeVariable, type ImportedSettings } from './setup-variables.ts';
 
 /** What a set-up becomes. */
@@ -41,24 +39,51 @@ export interface ImportedSetUp {
   readonly settings: ImportedSettings;
   readonly overrides: readonly RuleOverrideJson[];
   readonly customRules: readonly CustomRuleJson[];
+  /** Rules that only show the compiler the targets of overrides; no policy has them. */
+  readonly probes: readonly CustomRuleJson[];
   /** The digits of the release that crs-setup.conf is for, such as 334; '' when it says none. */
   readonly setupVersion: string;
-  /** Where the links of each custom rule stand, by its number in the policy. */
-  readonly places: ReadonlyMap<string, readonly SourcePlace[]>;
+  /** Where each custom rule comes from, by its number in the policy. */
+  readonly origins: ReadonlyMap<string, RuleOrigin>;
   /** One entry a directive, by file and line. */
   readonly report: readonly ReportEntry[];
 }
 
+/** Where a custom rule comes from. */
+export interface RuleOrigin {
+  /** The directive that makes it, as `KnownFaults` name it. */
+  readonly directive: string;
+  readonly sources: SourceMap;
+}
+
+/** What else keeps directives from being taken, such as the compiler: verdicts by directive. */
+export type KnownFaults = ReadonlyMap<string, Verdict>;
+
 /** Imports a set-up for a rule set whose rules are known. Cost: linear in its text. */
-export function importSetUp(setUp: SetUpFiles, ruleset: KnownRuleset): ImportedSetUp {
+export function importSetUp(
+  setUp: SetUpFiles,
+  ruleset: KnownRuleset,
+  faults: KnownFaults = new Map(),
+): ImportedSetUp {
   const { placed, entries } = readSetUp(setUp);
-  const run = new ImportRun(setUp, placed, ruleset);
+  const run = new ImportRun(setUp, placed, ruleset, faults);
   const fates = placed.map((one) => entryOf(one.directive, run.take(one)));
   const report = [...entries, ...fates].sort(
     (left, right) =>
       (left.file < right.file ? -1 : left.file > right.file ? 1 : 0) || left.line - right.line,
   );
   return { ...run.result(), report };
+}
+
+/** The fault of a directive from one of the custom rule that it became, at a place of its text. */
+export function faultOf(
+  { sources }: RuleOrigin,
+  line: number,
+  column: number,
+  message: string,
+): Verdict {
+  const place = sourceOf(sources, line, column);
+  return place === undefined ? refused(message) : refusedAt(place, message);
 }
 
 /** Rules of modsecurity.conf that every policy has, under the same numbers. */
@@ -93,7 +118,8 @@ class ImportRun {
   private readonly defaults: DefaultActions;
   private setupVersion = '';
   private readonly customRules: CustomRuleJson[] = [];
-  private readonly places = new Map<string, readonly SourcePlace[]>();
+  private readonly origins = new Map<string, RuleOrigin>();
+  private readonly faults: KnownFaults;
   private readonly settings: ImportedSettings = {
     engineState: 'off',
     blockingMode: 'anomaly',
@@ -102,8 +128,14 @@ class ImportRun {
     argLimits: {},
   };
 
-  constructor(setUp: SetUpFiles, placed: readonly PlacedDirective[], ruleset: KnownRuleset) {
+  constructor(
+    setUp: SetUpFiles,
+    placed: readonly PlacedDirective[],
+    ruleset: KnownRuleset,
+    faults: KnownFaults,
+  ) {
     this.setUp = setUp;
+    this.faults = faults;
     ({ chains: this.chains, heads: this.heads } = chainsOf(placed));
     this.defaults = readDefaultActions(placed, versionIn(placed));
     this.settings.blockingMode = this.defaults.blockingMode;
@@ -126,24 +158,31 @@ class ImportRun {
       delete settings.crsCore.detectionParanoiaLevel;
     }
     // Before all other rules, so that they are without what is excluded, too.
-    const excluding = exclusions.controls.map(({ label, actions }, at): CustomRuleJson => {
-      const id = this.numbers.free();
-      const controls = actions.map((text) => `ctl:'${text.replaceAll("'", "\\'")}'`);
-      const list = [`id:${id}`, 'phase:1', 'pass', 't:none', 'nolog', ...controls].join(',');
-      return {
-        ruleId: String(id),
-        name: label.replace(/[\u0000-\u001f\u007f]/g, ' ').slice(0, 100),
-        description: 'Imported exclusion',
-        phase: 1,
-        placement: 'before_crs',
-        sortOrder: at + 1,
-        enabled: true,
-        seclang: `SecAction "${list.replaceAll('"', '\\"')}"`,
-      };
-    });
+    const excluding = exclusions.controls.map(
+      ({ directive, label, actions }, at): CustomRuleJson => {
+        const id = this.numbers.free();
+        const { file, line, column } = directive.span;
+        const sources = [{ line: 1, column: 1, place: { file, line, column } }];
+        this.origins.set(String(id), { directive: keyOf(directive), sources });
+        const controls = actions.map((text) => `ctl:'${text.replaceAll("'", "\\'")}'`);
+        const list = [`id:${id}`, 'phase:1', 'pass', 't:none', 'nolog', ...controls].join(',');
+        return {
+          ruleId: String(id),
+          name: label.replace(/[\u0000-\u001f\u007f]/g, ' ').slice(0, 100),
+          description: 'Imported exclusion',
+          phase: 1,
+          placement: 'before_crs',
+          sortOrder: at + 1,
+          enabled: true,
+          seclang: `SecAction "${list.replaceAll('"', '\\"')}"`,
+        };
+      },
+    );
     const customRules = [...excluding, ...this.customRules];
-    const { setupVersion, places } = this;
-    return { settings, overrides: exclusions.overrides(), customRules, places, setupVersion };
+    const probes = exclusions.overridden.map((one) => this.probeOf(one));
+    const { setupVersion, origins } = this;
+    const overrides = exclusions.overrides();
+    return { settings, overrides, customRules, probes, origins, setupVersion };
   }
 
   take(one: PlacedDirective): Verdict {
@@ -156,9 +195,10 @@ class ImportRun {
     }
     const evaluation = evaluationInDirective(directive);
     if (evaluation !== null) return refused(evaluation);
+    if (fault !== null && !this.heads.has(directive)) return fault;
     switch (directive.kind) {
       case 'Invalid':
-        return refused(fault);
+        return refused('unreadable');
       case 'Config':
         return takeConfig(directive, this.settings);
       case 'SecDefaultAction':
@@ -175,7 +215,7 @@ class ImportRun {
       case 'Include':
         return refused('an Include inside a section of the web server');
       default:
-        return this.exclusions.take(directive);
+        return this.faults.get(keyOf(directive)) ?? this.exclusions.take(directive);
     }
   }
 
@@ -192,7 +232,8 @@ class ImportRun {
     const head = this.heads.get(directive) ?? directive;
     const known = this.fates.get(head);
     if (known !== undefined) return known;
-    const verdict = this.takeHead(head as SecRuleDirective | SecActionDirective, one);
+    const fault = this.chains.get(head)?.fault ?? this.faults.get(keyOf(head));
+    const verdict = fault ?? this.takeHead(head as SecRuleDirective | SecActionDirective, one);
     this.fates.set(head, verdict);
     return verdict;
   }
@@ -205,7 +246,7 @@ class ImportRun {
     const { fields, rest } = setup;
     if (rest.actions.length === 0) return honored(fields.join(', '));
     const taken = fields.length === 0 ? '' : `${fields.join(', ')}; `;
-    return this.keepRule({ links: [rest], afterRules: false }, taken);
+    return this.keepRule({ links: [rest], afterRules: false, fault: null }, taken);
   }
 
   private takeStandardRule(
@@ -220,6 +261,19 @@ class ImportRun {
       return honored('httpPolicy.requestBodyParseFailureAction');
     }
     return honored('every policy has this rule');
+  }
+
+  private probeOf(directive: SecRuleUpdateTargetDirective): CustomRuleJson {
+    const ruleId = String(this.numbers.free());
+    const { variables } = directive;
+    const shown = variables.map((one) => formatVariable({ ...one, exclusion: false })).join('|');
+    const targets = shown.replaceAll('"', '\\"');
+    const text = `SecRule "${targets}" "@unconditionalMatch" "id:${ruleId},phase:2,pass,nolog"`;
+    const made = parseSecLang(text, 'rule').directives;
+    const sources = mapSources(made, [{ variables, span: directive.span }]);
+    this.origins.set(ruleId, { directive: keyOf(directive), sources });
+    const rule = { name: 'Probe', phase: 2, placement: 'before_crs', sortOrder: 1, enabled: true };
+    return { ruleId, ...rule, seclang: decodeUtf8(text) };
   }
 
   /** The variables of a SecAction; null when it does more than set them. */
@@ -253,11 +307,17 @@ class ImportRun {
     const readData = (name: string, from: string): string | null =>
       findFile(this.setUp, name, from)?.text ?? null;
     const order = 1000 + this.customRules.length;
-    const rule = customRuleOf(chain, this.numbers, readData, order);
-    if (typeof rule === 'string') return refused(rule);
+    const made = customRuleOf(chain, this.numbers, readData, order);
+    if ('fate' in made) return made;
+    const most = resourceLimits.customRulesMax;
+    if (this.customRules.length + this.exclusions.controls.length >= most) {
+      return refused(`a policy has at most ${most} custom rules, exclusions by range included`);
+    }
+    const { rule, sources } = made;
+    const head = chain.links[0]!;
     this.customRules.push(rule);
-    if (rule.ruleId !== undefined) this.places.set(rule.ruleId, placesOf(chain));
-    const before = idOf(chain.links[0]!);
+    this.origins.set(rule.ruleId ?? '', { directive: keyOf(head), sources });
+    const before = idOf(head);
     const was = String(before) === rule.ruleId ? '' : `, before ${before}`;
     return honored(`${also}custom rule ${rule.ruleId}${was}`);
   }
@@ -283,6 +343,10 @@ class ImportRun {
     });
     return honored(`custom rule ${id}`);
   }
+}
+
+function keyOf({ span }: Directive): string {
+  return `${span.file}:${span.line}:${span.column}`;
 }
 
 /** True for what rule files of a release hold; anything else in them was added. */

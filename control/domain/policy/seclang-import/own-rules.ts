@@ -4,6 +4,7 @@
  */
 
 import { decodeUtf8 } from '../../../../base/byte-string.ts';
+import { AppError } from '../../../../base/errors.ts';
 import type {
   ActionExpression,
   Directive,
@@ -11,26 +12,30 @@ import type {
   SecRuleDirective,
   Token,
 } from '../../../../engine/rules/language/ast.ts';
+import type { SourceSpan } from '../../../../engine/rules/language/diagnostic.ts';
+import { parseSecLang } from '../../../../engine/rules/language/parse.ts';
 import { formatDirective } from '../../../../engine/rules/language/print.ts';
 import { writtenPatterns } from '../../../../engine/rules/language/written-patterns.ts';
 import type { CustomRuleJson } from '../../../../proto/gen/waf/v1/custom_rule_pb.ts';
-import { customRuleIds } from '../custom-rules.ts';
+import { checkCustomRule, customRuleIds } from '../custom-rules.ts';
 import { patternProblem } from '../pattern-size.ts';
 import { phaseOf } from './default-actions.ts';
 import type { PlacedDirective } from './read-order.ts';
-import { actionValue } from './report.ts';
+import { actionValue, refused, refusedAt, type Verdict } from './report.ts';
+import { mapSources, type SourceMap, type SourcePlace } from './source-map.ts';
 
 /** A rule with its chain. */
 export interface Chain {
   readonly links: readonly (SecRuleDirective | SecActionDirective)[];
   readonly afterRules: boolean;
+  /** What the parser says against one of the links; null for nothing. */
+  readonly fault: Verdict | null;
 }
 
-/** A place in a file of the set-up. */
-export interface SourcePlace {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
+/** A custom rule, and where each part of its text comes from. */
+export interface MadeRule {
+  readonly rule: CustomRuleJson;
+  readonly sources: SourceMap;
 }
 
 /** Reads a data file of the set-up; null when there is none of that name. */
@@ -83,35 +88,39 @@ const refusedOperators = [
 const refusedActions = ['exec', 'proxy', 'pause', 'append', 'prepend'];
 const inlinedWordsMax = 1000;
 const inlinedBytesMax = 32_768;
+const inlinedBounds = `${inlinedWordsMax} lines or 32 KB`;
 
-/** A chain as a custom rule, or why it cannot be one. */
+/** A chain as a custom rule, or that it is refused. */
 export function customRuleOf(
   chain: Chain,
   numbers: RuleNumbers,
   readData: ReadData,
   sortOrder: number,
-): CustomRuleJson | string {
+): MadeRule | Verdict {
   const [first] = chain.links;
   const id = first === undefined ? 0 : idOf(first);
-  if (first === undefined || id === 0) return 'the rule has no id: give it one';
-  const texts: string[] = [];
+  if (first === undefined || id === 0) return refused('the rule has no id: give it one');
+  const last = chain.links.at(-1) ?? first;
+  if (isChained(last)) return refusedAt(last.span, 'no rule follows that ends its chain');
+  const links: (SecRuleDirective | SecActionDirective)[] = [];
   for (const link of chain.links) {
     const changed = withData(renumbered(link, numbers), readData);
-    if (typeof changed === 'string') return changed;
-    texts.push(formatDirective(changed));
+    if ('fate' in changed) return changed;
+    links.push(changed);
   }
-  const bytes = texts.join('\n');
+  const bytes = links.map(formatDirective).join('\n');
   const problem = tooLargePattern(chain);
   if (problem !== null) return problem;
   const seclang = decodeUtf8(bytes);
-  if (seclang.includes('\uFFFD')) return 'the rule is not UTF-8: write bytes as \\x escapes';
+  if (seclang.includes('\uFFFD'))
+    return refused('the rule is not UTF-8: write bytes as \\x escapes');
   const message = decodeUtf8(actionValue(first.actions, 'msg') ?? '');
   // Control characters and ends of lines are no part of a name.
   const name = message
     .replace(/[\u0000-\u001f\u007f]+/g, ' ')
     .trim()
     .slice(0, 100);
-  return {
+  const rule: CustomRuleJson = {
     ruleId: String(numbers.of(id)),
     name: name === '' ? `Imported rule ${id}` : name,
     description: `Imported from ${first.span.file}:${first.span.line}`,
@@ -121,23 +130,29 @@ export function customRuleOf(
     enabled: true,
     seclang,
   };
+  const unkept = problemOf(rule);
+  if (unkept !== null) return refused(unkept);
+  return { rule, sources: mapSources(parseSecLang(bytes, 'rule').directives, links) };
+}
+
+/** Why no policy keeps the rule, whatever the engine says; null when one does. */
+function problemOf(rule: CustomRuleJson): string | null {
+  try {
+    checkCustomRule(rule);
+    return null;
+  } catch (error) {
+    if (error instanceof AppError) return error.message.replace(/^rule\.\w+: /, 'the rule ');
+    throw error;
+  }
 }
 
 /** What no policy takes, whatever the engine says. */
-function tooLargePattern({ links }: Chain): string | null {
-  for (const { pattern, line, column } of writtenPatterns(links)) {
+function tooLargePattern({ links }: Chain): Verdict | null {
+  for (const { pattern, file, line, column } of writtenPatterns(links)) {
     const problem = patternProblem(pattern);
-    if (problem !== null) return `line ${line}, column ${column}: the pattern ${problem}`;
+    if (problem !== null) return refusedAt({ file, line, column }, `the pattern ${problem}`);
   }
   return null;
-}
-
-/** Where the links of a chain have what the engine may refuse. */
-export function placesOf({ links }: Chain): SourcePlace[] {
-  return links.map((link) => {
-    const { file, line, column } = link.kind === 'SecRule' ? link.operator.span : link.span;
-    return { file, line, column };
-  });
 }
 
 function renumbered<T extends SecRuleDirective | SecActionDirective>(
@@ -171,30 +186,32 @@ function tokenOf(token: Token, text: string): Token {
 function withData<T extends SecRuleDirective | SecActionDirective>(
   directive: T,
   readData: ReadData,
-): T | string {
+): T | Verdict {
   const forbidden = directive.actions.find(({ name }) =>
     refusedActions.includes(name.text.toLowerCase()),
   );
-  if (forbidden !== undefined) return `the action ${forbidden.name.text} is not supported`;
+  if (forbidden !== undefined) {
+    return refusedAt(placeOf(forbidden), `the action ${forbidden.name.text} is not supported`);
+  }
   if (directive.kind !== 'SecRule') return directive;
   const { operator } = directive;
   const name = operator.name.text.toLowerCase();
-  if (refusedOperators.includes(name)) return `@${operator.name.text} is not supported`;
+  if (refusedOperators.includes(name)) {
+    return refusedAt(placeOf(operator), `@${operator.name.text} is not supported`);
+  }
   const words = name === 'pmfromfile' || name === 'pmf';
   if (!words && name !== 'ipmatchfromfile' && name !== 'ipmatchf') return directive;
-  const file = operator.argument.text;
+  const file = operator.argument.text.trim();
   const text = readData(file, directive.span.file);
-  if (text === null) return `the data file ${file} is not in the folder: copy it there`;
-  const lines = text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !line.startsWith('#'));
-  const joined = lines.join(words ? ' ' : ',');
-  if (lines.length > inlinedWordsMax || joined.length > inlinedBytesMax || lines.length === 0) {
-    return `the data file ${file} has no lines, or more than ${inlinedWordsMax}: use an IP list`;
-  }
-  if (words && lines.some((line) => /[\s|]/.test(line))) {
-    return `the data file ${file} has phrases with blanks: write the rule with @rx`;
+  const at = placeOf(operator.argument);
+  if (text === null)
+    return refusedAt(at, `the data file ${file} is not in the folder: copy it there`);
+  const lines = dataLines(text);
+  const joined = words ? lines.map(wordText).join(' ') : lines.join(',');
+  if (lines.length === 0) return refusedAt(at, `the data file ${file} has no lines`);
+  if (lines.length > inlinedWordsMax || joined.length > inlinedBytesMax) {
+    const instead = words ? 'write several rules with a part of it each' : 'use an IP list';
+    return refusedAt(at, `the data file ${file} has more than ${inlinedBounds}: ${instead}`);
   }
   return {
     ...directive,
@@ -206,6 +223,26 @@ function withData<T extends SecRuleDirective | SecActionDirective>(
   };
 }
 
+/** The lines of a data file that say something, without blanks around them. */
+function dataLines(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+/** A phrase as one word of @pm: what would part it or has a meaning there is written in hex. */
+function wordText(phrase: string): string {
+  return phrase.replaceAll(/[^!#$&(-9<-[\]-{}~]+/g, (run) => {
+    const hex = [...run].map((char) => char.charCodeAt(0).toString(16).padStart(2, '0'));
+    return `|${hex.join(' ')}|`;
+  });
+}
+
+function placeOf({ span: { file, line, column } }: { readonly span: SourceSpan }): SourcePlace {
+  return { file, line, column };
+}
+
 /** Groups rules with the links of their chains; a directive in between ends a chain early. */
 export function chainsOf(placed: readonly PlacedDirective[]): {
   readonly chains: ReadonlyMap<Directive, Chain>;
@@ -215,7 +252,7 @@ export function chainsOf(placed: readonly PlacedDirective[]): {
   const chains = new Map<Directive, Chain>();
   const heads = new Map<Directive, Directive>();
   let open: (SecRuleDirective | SecActionDirective)[] = [];
-  for (const { directive, afterRules } of placed) {
+  for (const { directive, afterRules, fault } of placed) {
     if (directive.kind !== 'SecRule' && directive.kind !== 'SecAction') {
       open = [];
       continue;
@@ -223,7 +260,8 @@ export function chainsOf(placed: readonly PlacedDirective[]): {
     const [head = directive] = open;
     open = [...open, directive];
     heads.set(directive, head);
-    chains.set(head, { links: open, afterRules });
+    const found = chains.get(head)?.fault ?? fault;
+    chains.set(head, { links: open, afterRules, fault: found });
     if (!isChained(directive)) open = [];
   }
   return { chains, heads };

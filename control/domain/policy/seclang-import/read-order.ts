@@ -6,10 +6,19 @@
 
 import { seclangLimits } from '../../../../base/rule-limits.ts';
 import type { Directive, IncludeDirective } from '../../../../engine/rules/language/ast.ts';
+import type { Diagnostic } from '../../../../engine/rules/language/diagnostic.ts';
 import { matchesGlob } from '../../../../engine/rules/language/file-set.ts';
 import type { SourceFile } from '../../../../engine/rules/language/include.ts';
 import { parseSecLang } from '../../../../engine/rules/language/parse.ts';
-import { entryOf, honored, ignored, refused, type ReportEntry } from './report.ts';
+import {
+  entryOf,
+  honored,
+  ignored,
+  refused,
+  refusedAt,
+  type ReportEntry,
+  type Verdict,
+} from './report.ts';
 
 /** A directive with where it stands. */
 export interface PlacedDirective {
@@ -20,8 +29,8 @@ export interface PlacedDirective {
   readonly ofRuleset: boolean;
   /** A section of the web server around it, such as `<Location /a>`; '' for none. */
   readonly section: string;
-  /** What the parser says of one that it could not read. */
-  readonly fault: string;
+  /** What the parser says against it; null for nothing. */
+  readonly fault: Verdict | null;
 }
 
 /** The files of a set-up. */
@@ -125,10 +134,7 @@ class Reader {
         this.include(directive, [...parents, file.path]);
         continue;
       }
-      const fault =
-        directive.kind !== 'Invalid'
-          ? ''
-          : (diagnostics.find(({ span }) => within(span.line, directive))?.message ?? 'unreadable');
+      const fault = faultIn(directive, diagnostics);
       const { afterRules } = this;
       const section = sections.at(-1) ?? '';
       this.placed.push({ directive, afterRules, ofRuleset, section, fault });
@@ -203,6 +209,12 @@ function withoutDots(path: string): string {
   return parts.join('/');
 }
 
-function within(line: number, { span }: Directive): boolean {
-  return line >= span.line && line <= span.endLine;
+/** One fault refuses the whole directive: what the parser left out of it would be lost. */
+function faultIn(directive: Directive, diagnostics: readonly Diagnostic[]): Verdict | null {
+  const { line, endLine } = directive.span;
+  const found = diagnostics.find(
+    ({ severity, span }) => severity === 'error' && span.line >= line && span.line <= endLine,
+  );
+  if (found !== undefined) return refusedAt(found.span, found.message);
+  return directive.kind === 'Invalid' ? refused('unreadable') : null;
 }

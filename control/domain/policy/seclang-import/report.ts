@@ -2,6 +2,7 @@
 
 import { decodeUtf8 } from '../../../../base/byte-string.ts';
 import type { ActionExpression, Directive } from '../../../../engine/rules/language/ast.ts';
+import type { SourcePlace } from './source-map.ts';
 
 /** `refused` is what the policy lacks; `ignored` needs no place here. */
 export type Fate = 'honored' | 'ignored' | 'refused';
@@ -10,6 +11,8 @@ export type Fate = 'honored' | 'ignored' | 'refused';
 export interface ReportEntry {
   readonly file: string;
   readonly line: number;
+  /** Of what is refused where that is known, else of the directive. */
+  readonly column: number;
   /** For people: the name and what tells it from others. */
   readonly directive: string;
   readonly fate: Fate;
@@ -21,6 +24,8 @@ export interface ReportEntry {
 export interface Verdict {
   readonly fate: Fate;
   readonly note: string;
+  /** What exactly is refused, where that is known. */
+  readonly place?: SourcePlace;
 }
 
 /** The directive lives on at `note`. */
@@ -29,11 +34,22 @@ export const honored = (note: string): Verdict => ({ fate: 'honored', note });
 export const ignored = (note: string): Verdict => ({ fate: 'ignored', note });
 /** Something is lost; `note` says why and what to do instead. */
 export const refused = (note: string): Verdict => ({ fate: 'refused', note });
+/** As `refused`, for a part of the directive or of its chain. */
+export const refusedAt = ({ file, line, column }: SourcePlace, note: string): Verdict => ({
+  fate: 'refused',
+  note,
+  place: { file, line, column },
+});
 
 /** The entry of a directive. */
-export function entryOf(directive: Directive, { fate, note }: Verdict): ReportEntry {
-  const { file, line } = directive.span;
-  return { file, line, directive: decodeUtf8(labelOf(directive)), fate, note };
+export function entryOf(directive: Directive, { fate, note, place }: Verdict): ReportEntry {
+  const { file, line, column, endLine } = directive.span;
+  const label = { directive: decodeUtf8(labelOf(directive)), fate };
+  if (place === undefined) return { file, line, column, ...label, note };
+  const inside = place.file === file && place.line >= line && place.line <= endLine;
+  if (inside) return { ...place, ...label, note };
+  const chain = `its chain is refused at ${place.file}:${place.line}:${place.column}: ${note}`;
+  return { file, line, column, ...label, note: chain };
 }
 
 /** The value of the last action of this name; undefined when there is none. */
