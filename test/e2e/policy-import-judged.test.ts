@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { missingBuild, startProduct, type Product } from '../support/product.ts';
 import { importFaults, type ImportFault } from './import-faults-table.ts';
 
@@ -67,10 +68,12 @@ describe.skipIf(missingBuild !== null)('waf policy import', () => {
     },
   );
 
-  test('makes the rest with --partial', () => {
+  test('makes the rest with --partial', { timeout: 300_000 }, async () => {
     expect(report.filter(({ file }) => file === 'good.conf')).toMatchObject([{ fate: 'honored' }]);
-    const { stdout, stderr } = product.waf('policy', 'test', 'judged', '--url', '/?good=yes');
-    expect(`${stdout}${stderr}`).toContain('blocked, status 418');
+    await eventually(() => {
+      const { stdout, stderr } = product.waf('policy', 'test', 'judged', '--url', '/?good=yes');
+      expect(`${stdout}${stderr}`).toContain('blocked, status 418');
+    });
   });
 
   test('makes nothing without it, and says how many directives are refused', () => {

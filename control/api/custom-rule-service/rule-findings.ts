@@ -1,6 +1,6 @@
 /**
- * Everything that the engine says against the rules of a policy, each fault at its place in the text
- * of its rule: the rules are compiled together, every rule as a file of its own.
+ * Everything that the engine says against the rules of a policy, each fault at its place in the
+ * text of its rule: the rules are compiled together, every rule as a file of its own.
  */
 
 import { placeCustomRules, renderCustomRule } from '../../domain/policy/custom-rules.ts';
@@ -25,8 +25,8 @@ const messageCharactersMax = 200;
 const folder = 'custom-rules/';
 
 /**
- * Compiles `rules`, and no other, under the settings of a policy. Errors: unavailable when no engine
- * answers. Cost: one compilation, however many rules there are.
+ * Compiles `rules`, and no other, under the settings of a policy. Errors: unavailable when no
+ * engine answers. Cost: one compilation, however many rules there are.
  */
 export async function findRuleFaults(
   parts: ApiParts,
