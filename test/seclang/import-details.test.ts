@@ -176,4 +176,12 @@ describe('files of a set-up', () => {
       { fate: 'refused', note: 'no rule follows that ends its chain', line: 1, column: 1 },
     ]);
   });
+
+  test('stand in a folder, which is what an import takes', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'waf-import-'));
+    folders.push(folder);
+    const file = path.join(folder, 'modsecurity.conf');
+    writeFileSync(file, 'SecRuleEngine On\n');
+    expect(() => importPolicy(file, 'imported', ruleset)).toThrow('it is a file: name the folder');
+  });
 });

@@ -114,6 +114,9 @@ function readFolder(folder: string): SetUpFiles {
   };
   const top = realPath(folder);
   if (top === null) throw unreadable(folder, 'there is no such folder');
+  if (!statSync(top).isDirectory()) {
+    throw unreadable(folder, 'it is a file: name the folder that holds it');
+  }
   try {
     visit(top, '');
   } catch (cause) {
