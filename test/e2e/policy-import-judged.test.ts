@@ -49,7 +49,7 @@ describe.skipIf(missingBuild !== null)('waf policy import', () => {
     product = await startProduct('--no-demo', '--workers', '1');
     const line = ['policy', 'import', folder, '--name', 'judged', '--output', 'json'];
     const made = product.waf(...line, '--partial', '--no-wait');
-    expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('refused')]);
+    if (made.code !== 0) throw new Error(made.stderr);
     report = (JSON.parse(made.stdout) as { directives: Entry[] }).directives;
   }, 600_000);
   afterAll(async () => {

@@ -87,7 +87,7 @@ describe('rules', () => {
     ['xmlns:s=\\"tag:example.org:x\\"', 'tag:example.org:x'],
     ["xmlns:s='DAV:x'", 'DAV:x'],
   ])('name a namespace by any URI: %s', (action, address) => {
-    const text = `SecRule XML:/s:a \"@streq x\" \"id:1,phase:2,deny,${action}\"`;
+    const text = `SecRule XML:/s:a "@streq x" "id:1,phase:2,deny,${action}"`;
     expect(ruleOf(text).namespaces.get('s')).toBe(address);
   });
 
