@@ -16,6 +16,7 @@ export default {
     'control/publish/manifests/manifest-thread.ts',
     'control/release/pack-thread.ts',
     'control/cli/main.ts',
+    'control/console/main.tsx',
     'control/setup/{start,test,check,waf,bench}.mjs',
     'bench/**/*.ts',
     'test/**/*.ts',
@@ -27,7 +28,7 @@ export default {
   project: [
     'base/**/*.ts',
     'engine/**/*.ts',
-    'control/**/*.{ts,mjs}',
+    'control/**/*.{ts,tsx,mjs}',
     'native-bindings/**/*.{ts,mjs}',
     'bench/**/*.ts',
     'test/**/*.{ts,cjs}',

@@ -11,7 +11,10 @@ import { releaseLimits } from '../limits/release-limits.ts';
 import type { TarFile } from './tar-writer.ts';
 
 /** Needed to build, not to run. */
-const buildOnly = new Set(['typescript', 'node-gyp', 'node-addon-api']);
+const buildOnly = new Set([
+  ...['typescript', 'node-gyp', 'node-addon-api', 'esbuild'],
+  ...['preact', '@preact/signals', '@connectrpc/connect-web'],
+]);
 /** Folders of packages with sources and tests of libraries that are compiled in. */
 const skippedFolders = new Set(
   [
@@ -38,6 +41,7 @@ interface LockEntry {
 export function packagedFiles(folder: string): PackagedFile[] {
   const found = [
     ...below(folder, '.build', (name) => name.endsWith('.js') || name.endsWith('.json')),
+    ...below(folder, join('.build', 'console'), (name) => /\.(?:html|css|svg|br|gz)$/.test(name)),
     ...below(folder, join('build', 'Release'), (name) => name.endsWith('.node')),
     ...['package.json', 'package-lock.json'].map((name) => join(folder, name)),
     ...packageFolders(folder).flatMap((one) => ofPackage(folder, one)),

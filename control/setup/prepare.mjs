@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareNode } from './node-version.mjs';
 import { ensureCompiled } from './compile.mjs';
+import { ensureConsole } from './console.mjs';
 import { ensureNativeAddon } from './native-addon.mjs';
 import { ensureNpmPackages } from './npm-packages.mjs';
 import { cacheFolder } from './paths.mjs';
@@ -22,6 +23,7 @@ export async function prepare({ build = true } = {}) {
     await ensureNpmPackages();
     if (build) await ensureNativeAddon();
     if (build) await ensureCompiled();
+    if (build) await ensureConsole();
   } finally {
     release();
   }

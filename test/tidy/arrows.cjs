@@ -316,6 +316,8 @@ const rooms = [
       gen,
     ],
   },
+  // Pages in a browser: they speak the generated client only.
+  { room: 'control/console', may: [gen] },
   // Plain JavaScript that runs before anything is installed.
   { room: 'control/setup', may: [] },
 
@@ -335,6 +337,8 @@ const packages = [
   { name: 're2', only: ['engine/match', 'control/documents'] },
   { name: '@clickhouse/client', only: ['control/observe'] },
   { name: 'commander', only: ['control/cli'] },
+  { name: 'preact', only: ['control/console'] },
+  { name: '@connectrpc/connect-web', only: ['control/console'] },
 ];
 
 /** Rooms whose inputs are injected: no file system, network, process or thread of their own. */

@@ -17,6 +17,7 @@ import { openBrowserSignIn, type BrowserSignIn } from '../auth-service/browser-s
 import { originKey } from '../../auth/origin-key.ts';
 import { authorize, authorizeInterceptor } from '../authorize.ts';
 import { foreignOrigin, setSecureHeaders } from './browser-guard.ts';
+import { openConsole, type ConsolePages } from './console-pages.ts';
 import { connectionLimits, type ConnectionLimits } from './connection-limits.ts';
 import { ConnectionTable } from './connection-table.ts';
 import { acceptor, peek, trackRequest, type Handler } from './connections.ts';
@@ -92,6 +93,7 @@ export async function startServer(
 
 function createHandler(parts: ApiParts, entrance: Entrance, table: ConnectionTable): Handler {
   const built = new Set<DescMethod>();
+  const pages: ConsolePages = entrance === 'network' ? openConsole() : () => false;
   const signIn: BrowserSignIn = entrance === 'network' ? openBrowserSignIn(parts) : () => false;
   const handler = createAdapter({
     routes: routesOf(parts, built),
@@ -117,6 +119,7 @@ function createHandler(parts: ApiParts, entrance: Entrance, table: ConnectionTab
       if (signIn(request, response)) return;
       if (answerTelemetry(parts, entrance, request, response)) return;
       if (answerDebug(parts, entrance, request, response)) return;
+      if (pages(request, response)) return;
       answerProbe(parts, entrance, request, response);
     },
   });

@@ -203,6 +203,7 @@ function printWelcome(
   const firstPassword = existsSync(passwordFile) ? `, first password in ${near(passwordFile)}` : '';
   output.line(`Ready in ${(tookMs / 1000).toFixed(1)} s.
 
+  Console          ${urls.management}/
   Proxy            ${urls.proxy}${urls.secure === '' ? '' : `\n  Proxy with TLS   ${urls.secure}`}
   Management API   ${urls.management}
   Administrator    user admin${firstPassword}

@@ -1,0 +1,3 @@
+/** What the bundler takes beside code. */
+
+declare module '*.css';

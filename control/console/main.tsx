@@ -1,0 +1,10 @@
+/** The console's entry: draws the program into the page and begins a session. */
+
+import { render } from 'preact';
+import { Console } from './console.tsx';
+import { resume } from './session.ts';
+import './style.css';
+
+const place = document.getElementById('console');
+if (place !== null) render(<Console />, place);
+void resume();

@@ -1,0 +1,215 @@
+/**
+ * From "a customer was blocked" to "he passes, and nothing else does": proposes exclusions, tries
+ * one on retained requests, and saves it. Nothing changes before the person saves.
+ */
+
+import { createClient } from '@connectrpc/connect';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import {
+  ReplayService,
+  type ReplayDifference,
+  type ReplaySummary,
+} from '../../../proto/gen/waf/replay/v1/replay_pb.ts';
+import { ListChange, RuleOverrideService } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
+import type {
+  SecurityEvent,
+  SecurityEventExplanation,
+  SuggestedExclusion,
+} from '../../../proto/gen/waf/v1/log_pb.ts';
+import { messageOf } from '../call.ts';
+import { VisibleText } from '../parts/visible-text.tsx';
+import { person, transport } from '../session.ts';
+import { exactNumber, t } from '../text/text.ts';
+
+const replays = createClient(ReplayService, transport);
+const overrides = createClient(RuleOverrideService, transport);
+const othersShown = 20;
+/** What the server wants to see a rationale stay below. */
+const rationaleMax = 200;
+
+/** What a trial found so far. */
+interface Trial {
+  readonly done: bigint;
+  readonly total: bigint;
+  readonly differences: readonly ReplayDifference[];
+  readonly summary: ReplaySummary | null;
+}
+
+interface AllowProps {
+  readonly event: SecurityEvent;
+  readonly explanation: SecurityEventExplanation | undefined;
+}
+
+/** The panel. */
+export function Allow({ event, explanation }: AllowProps): JSX.Element {
+  const exclusions = explanation?.exclusions ?? [];
+  const [chosen, setChosen] = useState(0);
+  const [trial, setTrial] = useState<Trial | null>(null);
+  const [error, setError] = useState('');
+  const [state, setState] = useState<'open' | 'busy' | 'saved'>('open');
+  const exclusion = exclusions[chosen];
+  const run = (work: () => Promise<'open' | 'saved'>): void => {
+    setState('busy');
+    setError('');
+    work().then(setState, (thrown: unknown) => {
+      setError(messageOf(thrown));
+      setState('open');
+    });
+  };
+  if (exclusion === undefined) return <NoExclusion notes={explanation?.notes ?? []} />;
+  const allowed = person.value.codes.has('policy:write');
+  return (
+    <section class="card wide allow">
+      <h2>{t('allow.title')}</h2>
+      <p class="quiet">{t('allow.intro')}</p>
+      <fieldset disabled={state !== 'open'}>
+        {exclusions.map(({ summary }, index) => (
+          <label class="check">
+            <input
+              type="radio"
+              name="exclusion"
+              checked={index === chosen}
+              onChange={() => {
+                setChosen(index);
+                setTrial(null);
+              }}
+            />
+            <VisibleText text={summary} />
+          </label>
+        ))}
+      </fieldset>
+      <p class="actions">
+        <button
+          type="button"
+          disabled={state !== 'open'}
+          onClick={() => run(() => tryOut(event, explanation, exclusion, setTrial))}
+        >
+          {t('allow.try')}
+        </button>
+        <button
+          type="button"
+          class="primary"
+          disabled={state !== 'open' || !allowed}
+          onClick={() => run(() => save(event, exclusion))}
+        >
+          {t('allow.save')}
+        </button>
+        {!allowed && <small>{t('common.notAllowed', { code: 'policy:write' })}</small>}
+      </p>
+      <div aria-live="polite">
+        {error !== '' && <p class="notice">{error}</p>}
+        {state === 'saved' && <p class="done">{t('allow.saved')}</p>}
+        {trial !== null && <TrialResult trial={trial} event={event} />}
+      </div>
+      {explanation?.notes.map((note) => (
+        <p class="quiet">
+          <VisibleText text={note} />
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function NoExclusion({ notes }: { readonly notes: readonly string[] }): JSX.Element {
+  return (
+    <section class="card wide">
+      <h2>{t('allow.title')}</h2>
+      <p>{t('allow.none')}</p>
+      {notes.map((note) => (
+        <p class="quiet">
+          <VisibleText text={note} />
+        </p>
+      ))}
+    </section>
+  );
+}
+
+async function tryOut(
+  event: SecurityEvent,
+  explanation: SecurityEventExplanation | undefined,
+  exclusion: SuggestedExclusion,
+  show: (trial: Trial) => void,
+): Promise<'open'> {
+  let trial: Trial = { done: 0n, total: 0n, differences: [], summary: null };
+  show(trial);
+  const request = {
+    policyId: explanation?.policyId ?? '',
+    siteId: event.siteId,
+    addedOverrides: exclusion.overrides,
+  };
+  for await (const { message } of replays.runReplay(request)) {
+    if (message.case === 'progress') trial = { ...trial, ...progressOf(message.value) };
+    if (message.case === 'difference') {
+      trial = { ...trial, differences: [...trial.differences, message.value] };
+    }
+    if (message.case === 'summary') trial = { ...trial, summary: message.value };
+    show(trial);
+  }
+  return 'open';
+}
+
+function progressOf({
+  done,
+  total,
+}: {
+  done: bigint;
+  total: bigint;
+}): Pick<Trial, 'done' | 'total'> {
+  return { done, total };
+}
+
+async function save(event: SecurityEvent, exclusion: SuggestedExclusion): Promise<'saved'> {
+  const rationale = `from request ${event.requestId}`.slice(0, rationaleMax);
+  await overrides.bulkUpsertRuleOverrides({
+    overrides: exclusion.overrides.map((one) => ({ ...one, rationale })),
+    listChange: ListChange.ADD,
+  });
+  return 'saved';
+}
+
+function TrialResult({
+  trial: { done, total, differences, summary },
+  event,
+}: {
+  readonly trial: Trial;
+  readonly event: SecurityEvent;
+}): JSX.Element {
+  if (summary === null) {
+    const values = { done: exactNumber(done), total: exactNumber(total) };
+    return <p class="quiet">{t('allow.trying', values)}</p>;
+  }
+  const passing = differences.filter(({ after }) => after?.blocked === false);
+  const own = passing.some(({ requestId }) => requestId === event.requestId);
+  const others = passing.filter(({ requestId }) => requestId !== event.requestId);
+  const left =
+    Number(summary.newlyPassed) - passing.length + Math.max(0, others.length - othersShown);
+  const skipped = summary.skipped.map(({ reason, count }) => `${count} ${reason}`).join(', ');
+  return (
+    <>
+      <p class={own ? 'done' : 'notice'}>{own ? t('allow.own') : t('allow.notOwn')}</p>
+      <p>
+        {t('allow.tried', {
+          replayed: exactNumber(summary.replayed),
+          passed: exactNumber(summary.newlyPassed),
+        })}{' '}
+        {skipped !== '' && t('allow.skipped', { list: skipped })}
+      </p>
+      {others.length === 0 ? (
+        <p class="quiet">{t('allow.noOthers')}</p>
+      ) : (
+        <>
+          <h3>{t('allow.others')}</h3>
+          <ul class="others">
+            {others.slice(0, othersShown).map((one) => (
+              <li>
+                {one.method} <VisibleText text={`${one.host}${one.path}`} /> {one.ruleIds.join(' ')}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {left > 0 && <p>{t('allow.leftOut', { count: left })}</p>}
+    </>
+  );
+}

@@ -1,0 +1,249 @@
+/** The list of security events: one filter, kept in the address, for list, chart and rankings. */
+
+import { createClient } from '@connectrpc/connect';
+import { create } from '@bufbuild/protobuf';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import {
+  LogService,
+  SecurityEventOutcome,
+  SecuritySummaryDimension,
+  type LogTopEntry,
+  QuerySecurityEventsRequestSchema,
+  type QuerySecurityEventsRequest,
+  type SecurityEvent,
+} from '../../../proto/gen/waf/v1/log_pb.ts';
+import { address, go, withQuery } from '../address.ts';
+import { messageOf, useCall } from '../call.ts';
+import { EventTable } from '../parts/event-table.tsx';
+import { textField } from '../parts/form.ts';
+import { Link } from '../parts/link.tsx';
+import { Ranking, type Rank } from '../parts/ranking.tsx';
+import { SpanChoice } from '../parts/span-choice.tsx';
+import { State } from '../parts/state.tsx';
+import { TimeBars } from '../parts/time-bars.tsx';
+import { transport } from '../session.ts';
+import { exactNumber, t } from '../text/text.ts';
+import { spanOf, timeRange } from '../time-span.ts';
+
+const logs = createClient(LogService, transport);
+const pageSize = 50;
+const ranksShown = 6;
+/** Events that a live view keeps; older ones leave it. */
+const liveEventsMax = 200;
+
+const filters = ['outcome', 'client', 'rule', 'type', 'site'] as const;
+const outcomes: Readonly<Record<string, SecurityEventOutcome>> = {
+  blocked: SecurityEventOutcome.BLOCKED,
+  passed: SecurityEventOutcome.PASSED,
+};
+const dimensions = [
+  SecuritySummaryDimension.RULE,
+  SecuritySummaryDimension.ATTACKER,
+  SecuritySummaryDimension.ATTACK_TYPE,
+  SecuritySummaryDimension.PATH,
+];
+
+/** The filter of the address as calls want it. */
+function queryOf(fields: URLSearchParams, cursor = ''): QuerySecurityEventsRequest {
+  const value = (name: string): string => fields.get(name) ?? '';
+  const list = (name: string): string[] => (value(name) === '' ? [] : [value(name)]);
+  return create(QuerySecurityEventsRequestSchema, {
+    page: { pageSize, cursor },
+    timeRange: timeRange(spanOf(fields.get('span'))),
+    siteId: value('site'),
+    outcome: outcomes[value('outcome')] ?? SecurityEventOutcome.ANY,
+    clientIpCidrs: list('client'),
+    ruleIds: list('rule'),
+    attackTypes: list('type'),
+  });
+}
+
+/** The page. */
+export function Attacks(): JSX.Element {
+  const { query } = address.value;
+  const live = query.get('live') === '1';
+  const key = query.toString();
+  const { start, end } = timeRange(spanOf(query.get('span')));
+  const bounds = { startMs: timestampMs(start), endMs: timestampMs(end) };
+  const summary = useCall(key, (signal) =>
+    logs.getSecurityLogSummary(
+      { query: queryOf(query), topLimit: ranksShown, dimensions, includeTrend: true },
+      { signal },
+    ),
+  );
+  return (
+    <>
+      <div class="head">
+        <h1>{t('attacks.title')}</h1>
+        <SpanChoice />
+      </div>
+      <Filters />
+      <State of={summary}>
+        {({ total, blocked, passed, trend, topRules, topIps, topAttackTypes, topPaths }) => (
+          <>
+            <section class="card wide">
+              <TimeBars
+                bars={trend.map(({ time, count, blocked: red }) => ({
+                  at: time,
+                  total: count,
+                  blocked: red,
+                }))}
+                {...bounds}
+                label={totals(total, blocked, passed)}
+              />
+              <p class="quiet">{totals(total, blocked, passed)}</p>
+            </section>
+            <div class="columns">
+              <Ranking title={t('overview.topRules')} ranks={narrowing(topRules, 'rule')} />
+              <Ranking title={t('overview.topAttackers')} ranks={narrowing(topIps, 'client')} />
+              <Ranking title={t('overview.topTypes')} ranks={narrowing(topAttackTypes, 'type')} />
+              <Ranking title={t('overview.topPaths')} ranks={narrowing(topPaths, null)} />
+            </div>
+          </>
+        )}
+      </State>
+      {live ? <LiveEvents /> : <Events key={key} />}
+    </>
+  );
+}
+
+function totals(total: bigint, blocked: bigint, passed: bigint): string {
+  return t('attacks.total', {
+    total: exactNumber(total),
+    blocked: exactNumber(blocked),
+    passed: exactNumber(passed),
+  });
+}
+
+/** A ranking whose lines narrow the filter. */
+function narrowing(entries: readonly LogTopEntry[], field: string | null): Rank[] {
+  return entries.map(({ key, count, label }) => ({
+    key,
+    count,
+    label,
+    ...(field === null ? {} : { href: withQuery({ [field]: key }) }),
+  }));
+}
+
+function Filters(): JSX.Element {
+  const { query } = address.value;
+  const change = (event: Event): void => {
+    event.preventDefault();
+    const form = new FormData((event.currentTarget as HTMLElement).closest('form')!);
+    const fields = filters.map((name) => [name, textField(form, name)] as const);
+    go(
+      withQuery({
+        ...Object.fromEntries(fields),
+        live: textField(form, 'live') === 'on' ? '1' : '',
+      }),
+    );
+  };
+  const some = filters.some((name) => query.has(name));
+  return (
+    <form class="filters" key={query.toString()} onSubmit={change} aria-label={t('attacks.filter')}>
+      <label>
+        {t('attacks.outcome')}
+        <select name="outcome" data-filter value={query.get('outcome') ?? ''} onChange={change}>
+          <option value="">{t('common.all')}</option>
+          <option value="blocked">{t('attacks.blocked')}</option>
+          <option value="passed">{t('attacks.passed')}</option>
+        </select>
+      </label>
+      {(['client', 'rule', 'type', 'site'] as const).map((name) => (
+        <label>
+          {t(`attacks.${name}`)}
+          <input name={name} defaultValue={query.get(name) ?? ''} onChange={change} />
+        </label>
+      ))}
+      <label class="check">
+        <input type="checkbox" name="live" checked={query.get('live') === '1'} onChange={change} />
+        {t('attacks.live')}
+      </label>
+      {some && (
+        <Link href={withQuery(Object.fromEntries(filters.map((name) => [name, ''])))}>
+          {t('attacks.clear')}
+        </Link>
+      )}
+    </form>
+  );
+}
+
+/** The events of the filter, a page at a time. */
+function Events(): JSX.Element {
+  const { query } = address.value;
+  const [older, setOlder] = useState<readonly SecurityEvent[]>([]);
+  const [cursor, setCursor] = useState<string | null>(null);
+  const [error, setError] = useState('');
+  const first = useCall('first', (signal) => logs.querySecurityEvents(queryOf(query), { signal }));
+  const next = cursor ?? first.value?.page?.nextCursor ?? '';
+  const more = (): void => {
+    logs.querySecurityEvents(queryOf(query, next)).then(
+      ({ items, page }) => {
+        setOlder([...older, ...items]);
+        setCursor(page?.nextCursor ?? '');
+        setError('');
+      },
+      (thrown: unknown) => setError(messageOf(thrown)),
+    );
+  };
+  return (
+    <State of={first}>
+      {({ items }) => (
+        <>
+          <EventTable events={[...items, ...older]} empty={t('attacks.empty')} />
+          {error !== '' && <p class="notice">{error}</p>}
+          {next !== '' && (
+            <button type="button" onClick={more}>
+              {t('common.more')}
+            </button>
+          )}
+        </>
+      )}
+    </State>
+  );
+}
+
+/** Events as they happen; those of the filter's site. */
+function LiveEvents(): JSX.Element {
+  const [events, setEvents] = useState<readonly SecurityEvent[]>([]);
+  const [skipped, setSkipped] = useState(0n);
+  const [error, setError] = useState('');
+  const siteId = address.value.query.get('site') ?? '';
+  useEffect(() => {
+    const stop = new AbortController();
+    const follow = async (): Promise<void> => {
+      for await (const part of logs.tailSecurityEvents({ siteId }, { signal: stop.signal })) {
+        setError('');
+        const { event, skippedEvents } = part;
+        if (skippedEvents > 0n) setSkipped((before) => before + skippedEvents);
+        if (event !== undefined) {
+          setEvents((before) => [event, ...before].slice(0, liveEventsMax));
+        }
+      }
+    };
+    let timer = 0;
+    const run = (): void => {
+      follow().catch((thrown: unknown) => {
+        if (stop.signal.aborted) return;
+        setError(messageOf(thrown));
+        timer = window.setTimeout(run, 2000);
+      });
+    };
+    run();
+    return () => {
+      stop.abort();
+      window.clearTimeout(timer);
+    };
+  }, [siteId]);
+  return (
+    <>
+      <p class="quiet" aria-live="polite">
+        {error === '' ? t('attacks.liveOn') : error}
+        {skipped > 0n && ` ${t('attacks.skipped', { count: exactNumber(skipped) })}`}
+      </p>
+      <EventTable events={events} empty={t('common.none')} />
+    </>
+  );
+}

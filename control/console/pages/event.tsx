@@ -1,0 +1,192 @@
+/** One security event: the verdict in a sentence, why, what the client did, and how to let it pass. */
+
+import { createClient } from '@connectrpc/connect';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import type { JSX } from 'preact';
+import {
+  LogService,
+  SecurityEventOutcome,
+  type SecurityEvent,
+  type SecurityMessage,
+} from '../../../proto/gen/waf/v1/log_pb.ts';
+import { useCall } from '../call.ts';
+import { EventTable } from '../parts/event-table.tsx';
+import { Link } from '../parts/link.tsx';
+import { State } from '../parts/state.tsx';
+import { MarkedText, VisibleText } from '../parts/visible-text.tsx';
+import { transport } from '../session.ts';
+import { localTime, t, utcTime } from '../text/text.ts';
+import { Allow } from './allow.tsx';
+
+const logs = createClient(LogService, transport);
+const aroundMs = 600_000;
+
+/** The page of the event with this id. */
+export function AttackEvent({ id }: { readonly id: string }): JSX.Element {
+  const found = useCall(id, (signal) => logs.getSecurityEvent({ id }, { signal }));
+  return (
+    <>
+      <p>
+        <Link href="/attacks">← {t('event.back')}</Link>
+      </p>
+      <State of={found}>
+        {({ event, explanation }) =>
+          event === undefined ? (
+            <p>{t('common.none')}</p>
+          ) : (
+            <>
+              <Verdict event={event} />
+              <Allow event={event} explanation={explanation} />
+              <Rules messages={event.messages} />
+              <Headers event={event} />
+              <Around event={event} />
+            </>
+          )
+        }
+      </State>
+    </>
+  );
+}
+
+function Verdict({ event }: { readonly event: SecurityEvent }): JSX.Element {
+  const worst = event.messages.toSorted((a, b) => b.scoreContribution - a.scoreContribution)[0];
+  return (
+    <section class="card wide">
+      <h1 class={event.blocked ? 'verdict blocked' : 'verdict'}>
+        {t(event.blocked ? 'event.blocked' : 'event.passed', { status: event.status })}
+      </h1>
+      <p class="request">
+        {event.method} <VisibleText text={`${event.host}${event.path}`} />
+      </p>
+      {worst !== undefined && (
+        <p>
+          {t('event.because', {
+            rule: worst.ruleId,
+            place: placeOf(worst),
+            message: worst.message,
+          })}
+        </p>
+      )}
+      <dl class="facts">
+        <dt>{t('event.when')}</dt>
+        <dd title={utcTime(event.occurredAt)}>{localTime(event.occurredAt)}</dd>
+        <dt>{t('event.client')}</dt>
+        <dd>{event.clientIp}</dd>
+        <dt>{t('attacks.score')}</dt>
+        <dd>{event.anomalyScore}</dd>
+        <dt>{t('event.id')}</dt>
+        <dd>
+          <code>{event.requestId}</code>
+        </dd>
+      </dl>
+    </section>
+  );
+}
+
+function placeOf({ matchVariable, matchKey }: SecurityMessage): string {
+  return matchKey === '' ? matchVariable : `${matchVariable}:${matchKey}`;
+}
+
+function Rules({ messages }: { readonly messages: readonly SecurityMessage[] }): JSX.Element {
+  return (
+    <section class="card wide">
+      <h2>{t('event.rules')}</h2>
+      {messages.map((message) => (
+        <details open={message.scoreContribution > 0}>
+          <summary>
+            <code>{message.ruleId}</code> <VisibleText text={message.message} />{' '}
+            <span class="badge">+{message.scoreContribution}</span>
+          </summary>
+          <dl class="facts">
+            <dt>{t('event.value')}</dt>
+            <dd>
+              <code class="value">
+                <VisibleText text={`${placeOf(message)}: `} />
+                <MarkedText text={message.matchValue} part={message.matchedText} />
+              </code>
+              {message.matchValueTruncated && <small> ({t('event.cut')})</small>}
+            </dd>
+            <dt>{t('event.chain')}</dt>
+            <dd>
+              {message.links.length === 0
+                ? t('event.gone')
+                : message.links.map(({ transformations, operator }) => (
+                    <p>
+                      {transformations.length === 0
+                        ? t('event.noChain')
+                        : transformations.join(' → ')}
+                      {': '}
+                      <code class="value">
+                        <VisibleText text={operator} />
+                      </code>
+                    </p>
+                  ))}
+            </dd>
+          </dl>
+        </details>
+      ))}
+    </section>
+  );
+}
+
+function Headers({ event }: { readonly event: SecurityEvent }): JSX.Element {
+  const evidence = event.requestEvidence;
+  const available = evidence?.available === true;
+  const id = evidence?.evidenceId ?? '';
+  const found = useCall(id, async (signal) =>
+    available ? (await logs.getRequestEvidenceHeaders({ evidenceId: id }, { signal })).headers : [],
+  );
+  return (
+    <section class="card wide">
+      <h2>{t('event.headers')}</h2>
+      {!available && (
+        <p class="quiet">{t('event.noHeaders', { reason: evidence?.unavailableReason ?? '–' })}</p>
+      )}
+      {available && (
+        <State of={found}>
+          {(headers) => (
+            <dl class="facts">
+              {headers.map(({ name, values }) => (
+                <>
+                  <dt>
+                    <VisibleText text={name} />
+                  </dt>
+                  <dd>
+                    <code class="value">
+                      <VisibleText text={values.join(', ')} />
+                    </code>
+                  </dd>
+                </>
+              ))}
+            </dl>
+          )}
+        </State>
+      )}
+    </section>
+  );
+}
+
+function Around({ event }: { readonly event: SecurityEvent }): JSX.Element {
+  const at = event.occurredAt === undefined ? Date.now() : timestampMs(event.occurredAt);
+  const found = useCall(event.id, (signal) =>
+    logs.querySecurityEvents(
+      {
+        timeRange: { start: timestampFromMs(at - aroundMs), end: timestampFromMs(at + aroundMs) },
+        outcome: SecurityEventOutcome.ANY,
+        clientIpCidrs: event.clientIp === '' ? [] : [event.clientIp],
+        page: { pageSize: 50 },
+      },
+      { signal },
+    ),
+  );
+  return (
+    <section class="card wide">
+      <h2>{t('event.around')}</h2>
+      <State of={found}>
+        {({ items }) => (
+          <EventTable events={items.filter(({ id }) => id !== event.id)} empty={t('event.alone')} />
+        )}
+      </State>
+    </section>
+  );
+}

@@ -1,0 +1,175 @@
+/** The first page: what happened, and what needs a person. */
+
+import { createClient } from '@connectrpc/connect';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { JSX } from 'preact';
+import {
+  SystemService,
+  type DashboardSecurityTopK,
+  type GetDashboardOverviewResponse,
+} from '../../../proto/gen/waf/v1/system_pb.ts';
+import { address } from '../address.ts';
+import { useCall } from '../call.ts';
+import { Link } from '../parts/link.tsx';
+import { Ranking, type Rank } from '../parts/ranking.tsx';
+import { SpanChoice } from '../parts/span-choice.tsx';
+import { State } from '../parts/state.tsx';
+import { TimeBars } from '../parts/time-bars.tsx';
+import { transport } from '../session.ts';
+import { exactNumber, localTime, percent, shortNumber, t } from '../text/text.ts';
+import { spanOf, timeRange, type Span } from '../time-span.ts';
+
+const system = createClient(SystemService, transport);
+const refreshMs = 10_000;
+const ranksShown = 8;
+
+/** Numbers of all sites over a span, refreshed while it is looked at. */
+export function Overview(): JSX.Element {
+  const span = spanOf(address.value.query.get('span'));
+  const found = useCall(
+    span,
+    (signal) =>
+      system.getDashboardOverview(
+        { timeRange: timeRange(span), topKLimit: ranksShown },
+        { signal },
+      ),
+    refreshMs,
+  );
+  return (
+    <>
+      <div class="head">
+        <h1>{t('overview.title')}</h1>
+        <SpanChoice />
+      </div>
+      <State of={found}>{(answer) => <Numbers answer={answer} span={span} />}</State>
+    </>
+  );
+}
+
+interface NumbersProps {
+  readonly answer: GetDashboardOverviewResponse;
+  readonly span: Span;
+}
+
+function Numbers({ answer, span }: NumbersProps): JSX.Element {
+  const total = answer.traffic.reduce((sum, point) => sum + point.total, 0n);
+  const blocked = answer.traffic.reduce((sum, point) => sum + point.blocked, 0n);
+  const { stats } = answer;
+  const label = t('overview.trafficText', {
+    total: exactNumber(total),
+    blocked: exactNumber(blocked),
+    from: localTime(answer.timeRange?.start),
+    to: localTime(answer.timeRange?.end),
+  });
+  const bars = answer.traffic.map(({ bucketStart, total: all, blocked: red }) => ({
+    at: bucketStart,
+    total: all,
+    blocked: red,
+  }));
+  return (
+    <>
+      <div class="tiles">
+        <Tile name={t('overview.requests')} value={total} />
+        <Tile
+          name={t('overview.blocked')}
+          value={blocked}
+          note={`${percent(blocked, total)} ${t('overview.share')}`}
+        />
+        <Tile name={t('overview.sites')} value={stats?.sitesEnabled ?? 0} />
+        <Tile
+          name={t('overview.nodes')}
+          value={stats?.nodesOnline ?? 0}
+          note={`/ ${exactNumber(stats?.nodesTotal ?? 0)}`}
+        />
+      </div>
+      <Attention answer={answer} />
+      <section class="card wide">
+        <h2>{t('overview.traffic')}</h2>
+        <TimeBars
+          bars={bars}
+          startMs={answer.timeRange?.start ? timestampMs(answer.timeRange.start) : 0}
+          endMs={answer.timeRange?.end ? timestampMs(answer.timeRange.end) : Date.now()}
+          label={label}
+        />
+        <p class="quiet">{label}</p>
+      </section>
+      <div class="columns">
+        <Ranking
+          title={t('overview.topRules')}
+          ranks={ranksOf(answer.securityTopRules, 'rule', span)}
+        />
+        <Ranking
+          title={t('overview.topTypes')}
+          ranks={ranksOf(answer.securityTopAttackTypes, 'type', span)}
+        />
+        <Ranking
+          title={t('overview.topAttackers')}
+          ranks={ranksOf(answer.securityTopAttackers, 'client', span)}
+        />
+        <Ranking
+          title={t('overview.topPaths')}
+          ranks={(answer.topPaths?.items ?? []).map(({ key, total: count }) => ({ key, count }))}
+        />
+      </div>
+      {answer.coverageLimited && <p class="quiet">{t('overview.limited')}</p>}
+    </>
+  );
+}
+
+function Tile({
+  name,
+  value,
+  note = '',
+}: {
+  readonly name: string;
+  readonly value: bigint | number;
+  readonly note?: string;
+}): JSX.Element {
+  return (
+    <section class="card tile">
+      <h2>{name}</h2>
+      <p title={exactNumber(value)}>
+        <span class="large">{shortNumber(value)}</span> <small>{note}</small>
+      </p>
+    </section>
+  );
+}
+
+/** A ranking of security events; each line leads to the events that it counts. */
+function ranksOf(ranking: DashboardSecurityTopK | undefined, filter: string, span: Span): Rank[] {
+  return (ranking?.items ?? []).map(({ key, count }) => ({
+    key,
+    count,
+    href: `/attacks?${new URLSearchParams({ span, [filter]: key }).toString()}`,
+  }));
+}
+
+/** What waits for somebody, each with the place to go to. */
+function Attention({ answer }: { readonly answer: GetDashboardOverviewResponse }): JSX.Element {
+  const { stats, freshness } = answer;
+  const offline = (stats?.nodesTotal ?? 0) - (stats?.nodesOnline ?? 0);
+  const lines = [
+    (stats?.certsExpiring14d ?? 0) > 0 && t('overview.certs', { count: stats!.certsExpiring14d }),
+    (stats?.acmeRenewalsFailed24h ?? 0) > 0 &&
+      t('overview.acme', { count: stats!.acmeRenewalsFailed24h }),
+    offline > 0 && t('overview.offline', { count: offline }),
+    freshness?.observationDegraded === true && t('overview.degraded'),
+  ].filter((line) => line !== false);
+  const noSite = (stats?.sitesEnabled ?? 0) === 0;
+  return (
+    <section class="card wide attention">
+      <h2>{t('overview.attention')}</h2>
+      {lines.length === 0 && !noSite && <p class="quiet">{t('overview.calm')}</p>}
+      <ul>
+        {lines.map((line) => (
+          <li>{line}</li>
+        ))}
+        {noSite && (
+          <li>
+            {t('overview.noSite')} <Link href="/sites">{t('overview.createSite')}</Link>
+          </li>
+        )}
+      </ul>
+    </section>
+  );
+}

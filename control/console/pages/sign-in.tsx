@@ -1,0 +1,77 @@
+/** The page that asks who is there: password, a second factor, or another provider. */
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { messageOf, useCall } from '../call.ts';
+import { answerChallenge, auth, challengePrompt, session, signIn } from '../session.ts';
+import { t } from '../text/text.ts';
+
+/** The forms of sign-in. */
+export function SignIn(): JSX.Element {
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const [error, setError] = useState('');
+  const [busy, setBusy] = useState(false);
+  const options = useCall('options', (signal) => auth.getLoginOptions({}, { signal }));
+  const challenge = session.value === 'challenge';
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    setBusy(true);
+    setError('');
+    (challenge ? answerChallenge(code) : signIn(name, password))
+      .catch((thrown: unknown) => setError(messageOf(thrown)))
+      .finally(() => setBusy(false));
+  };
+  return (
+    <form class="sign-in card" onSubmit={submit}>
+      <h1>{t('signIn.title')}</h1>
+      {challenge ? (
+        <label>
+          {challengePrompt.value || t('signIn.code')}
+          <input
+            autoFocus
+            autoComplete="one-time-code"
+            value={code}
+            onInput={({ currentTarget }) => setCode(currentTarget.value)}
+          />
+        </label>
+      ) : (
+        <>
+          <label>
+            {t('signIn.name')}
+            <input
+              autoFocus
+              autoComplete="username"
+              value={name}
+              onInput={({ currentTarget }) => setName(currentTarget.value)}
+            />
+          </label>
+          <label>
+            {t('signIn.password')}
+            <input
+              type="password"
+              autoComplete="current-password"
+              value={password}
+              onInput={({ currentTarget }) => setPassword(currentTarget.value)}
+            />
+          </label>
+        </>
+      )}
+      {error !== '' && (
+        <p class="notice" role="alert">
+          {error}
+        </p>
+      )}
+      <button class="primary" disabled={busy}>
+        {challenge ? t('signIn.continue') : t('signIn.submit')}
+      </button>
+      {options.value?.providers.map(({ id, label, loginUrl }) => (
+        <a key={id} class="button" href={loginUrl}>
+          {label}
+        </a>
+      ))}
+      {!challenge && <p class="quiet">{t('signIn.first')}</p>}
+    </form>
+  );
+}

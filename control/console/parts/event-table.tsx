@@ -1,0 +1,83 @@
+/** Owns the table of security events: arrows move, Enter opens. */
+
+import type { JSX } from 'preact';
+import type { SecurityEvent } from '../../../proto/gen/waf/v1/log_pb.ts';
+import { go } from '../address.ts';
+import { exactNumber, localTime, t, utcTime } from '../text/text.ts';
+import { Link } from './link.tsx';
+import { VisibleText } from './visible-text.tsx';
+
+const rulesShown = 4;
+
+/** The events, the newest first; `empty` says what to do when there are none. */
+export function EventTable({
+  events,
+  empty,
+}: {
+  readonly events: readonly SecurityEvent[];
+  readonly empty: string;
+}): JSX.Element {
+  if (events.length === 0) return <p class="quiet">{empty}</p>;
+  return (
+    <div class="scroll">
+      <table onKeyDown={moveFocus}>
+        <thead>
+          <tr>
+            <th>{t('attacks.when')}</th>
+            <th>{t('attacks.outcome')}</th>
+            <th>{t('event.client')}</th>
+            <th>{t('attacks.request')}</th>
+            <th>{t('attacks.by')}</th>
+            <th class="number">{t('attacks.score')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {events.map((event) => (
+            <Row key={event.id} event={event} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ event }: { readonly event: SecurityEvent }): JSX.Element {
+  const href = `/attacks/${event.id}`;
+  const more = event.ruleIds.length - rulesShown;
+  return (
+    <tr tabIndex={0} data-href={href}>
+      <td title={utcTime(event.occurredAt)}>
+        <Link href={href}>{localTime(event.occurredAt)}</Link>
+      </td>
+      <td>
+        <span class={event.blocked ? 'badge blocked' : 'badge'}>
+          {event.blocked ? t('attacks.blocked') : t('attacks.passed')} {event.status}
+        </span>
+      </td>
+      <td>{event.clientIp}</td>
+      <td class="request">
+        {event.method} <VisibleText text={`${event.host}${event.path}`} />
+      </td>
+      <td>
+        {event.ruleIds.slice(0, rulesShown).join(' ')}
+        {more > 0 && ` +${more}`}
+      </td>
+      <td class="number">{exactNumber(event.anomalyScore)}</td>
+    </tr>
+  );
+}
+
+function moveFocus(event: KeyboardEvent): void {
+  const row = (event.target as HTMLElement).closest('tr');
+  if (row === null) return;
+  if (event.key === 'Enter' && event.target === row) go(row.dataset['href'] ?? '/attacks');
+  const next =
+    event.key === 'ArrowDown'
+      ? row.nextElementSibling
+      : event.key === 'ArrowUp'
+        ? row.previousElementSibling
+        : null;
+  if (!(next instanceof HTMLElement)) return;
+  event.preventDefault();
+  next.focus();
+}

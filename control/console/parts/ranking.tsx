@@ -1,0 +1,58 @@
+/** Owns rankings: what is counted, how often, as a bar and as a number. */
+
+import type { JSX } from 'preact';
+import { exactNumber, shortNumber, t } from '../text/text.ts';
+import { Link } from './link.tsx';
+import { VisibleText } from './visible-text.tsx';
+
+/** One line of a ranking. */
+export interface Rank {
+  readonly key: string;
+  readonly count: bigint;
+  /** Text beside the key. */
+  readonly label?: string;
+  /** Where a click leads. */
+  readonly href?: string;
+}
+
+/** A titled ranking. */
+export function Ranking({
+  title,
+  ranks,
+}: {
+  readonly title: string;
+  readonly ranks: readonly Rank[];
+}): JSX.Element {
+  const most = Math.max(1, ...ranks.map(({ count }) => Number(count)));
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      {ranks.length === 0 && <p class="quiet">{t('common.none')}</p>}
+      <ol class="ranking">
+        {ranks.map(({ key, count, label = '', href }) => (
+          <li key={key}>
+            <progress max={most} value={Number(count)} aria-hidden="true" />
+            <span class="rank-key">
+              {href === undefined ? (
+                <VisibleText text={key} />
+              ) : (
+                <Link href={href}>
+                  <VisibleText text={key} />
+                </Link>
+              )}
+              {label !== '' && label !== key && (
+                <small>
+                  {' '}
+                  <VisibleText text={label} />
+                </small>
+              )}
+            </span>
+            <span class="number" title={exactNumber(count)}>
+              {shortNumber(count)}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,29 @@
+/** Owns what a view shows while it has no data: loading, or what failed and a way on. */
+
+import type { ComponentChildren, JSX } from 'preact';
+import type { Loaded } from '../call.ts';
+import { t } from '../text/text.ts';
+
+/** The view once there is a value; an error stands above the last value that is known. */
+export function State<T>({
+  of,
+  children,
+}: {
+  readonly of: Loaded<T>;
+  readonly children: (value: T) => ComponentChildren;
+}): JSX.Element {
+  return (
+    <>
+      {of.error !== '' && (
+        <p class="notice" role="alert">
+          {t('common.failed', { message: of.error })}{' '}
+          <button type="button" onClick={of.reload}>
+            {t('common.retry')}
+          </button>
+        </p>
+      )}
+      {of.value === null && of.error === '' && <p class="quiet">{t('common.loading')}</p>}
+      {of.value !== null && children(of.value)}
+    </>
+  );
+}

@@ -1,0 +1,116 @@
+/**
+ * Owns who is signed in. The access token stays in memory; the refresh token is a cookie that no
+ * script reads. A call that meets an ended session waits until the person signed in again.
+ */
+
+import { signal } from '@preact/signals';
+import { Code, ConnectError, createClient, type Interceptor } from '@connectrpc/connect';
+import { createConnectTransport } from '@connectrpc/connect-web';
+import { AuthService, type LoginResponse } from '../../proto/gen/waf/v1/auth_pb.ts';
+
+/** Where the session stands; `ended` keeps the page and asks for the password in place. */
+export type SessionState = 'starting' | 'signed-out' | 'challenge' | 'signed-in' | 'ended';
+
+/** The state of the session. */
+export const session = signal<SessionState>('starting');
+/** The name of the signed-in person, and what they may do. */
+export const person = signal({ name: '', codes: new Set<string>() });
+/** What the server asks for beside the password, in its words. */
+export const challengePrompt = signal('');
+
+let accessToken = '';
+let refreshing: Promise<boolean> | null = null;
+let waiting: (() => void)[] = [];
+
+const authorize: Interceptor = (next) => async (request) => {
+  const open = request.service.typeName === AuthService.typeName && isSignIn(request.method.name);
+  if (!open) request.header.set('authorization', `Bearer ${accessToken}`);
+  try {
+    return await next(request);
+  } catch (error) {
+    if (open || ConnectError.from(error).code !== Code.Unauthenticated) throw error;
+    if (!(await refresh())) await signedInAgain();
+    request.header.set('authorization', `Bearer ${accessToken}`);
+    return next(request);
+  }
+};
+
+/** Calls go to the address that served the page. */
+export const transport = createConnectTransport({ baseUrl: '/', interceptors: [authorize] });
+/** The service of sign-in. */
+export const auth = createClient(AuthService, transport);
+
+function isSignIn(method: string): boolean {
+  return ['Login', 'CompleteAuthenticationChallenge', 'Refresh', 'GetLoginOptions'].includes(
+    method,
+  );
+}
+
+/** Continues the session of the cookie, where there is one. */
+export async function resume(): Promise<void> {
+  if (await refresh()) await enter();
+  else session.value = 'signed-out';
+}
+
+/** Signs in with name and password. Errors: of the call. */
+export async function signIn(username: string, password: string): Promise<void> {
+  await take(await auth.login({ username, password }));
+}
+
+/** Answers a challenge. Errors: of the call. */
+export async function answerChallenge(code: string): Promise<void> {
+  await take(await auth.completeAuthenticationChallenge({ code }));
+}
+
+/** Ends the session here and on the server. */
+export async function signOut(): Promise<void> {
+  try {
+    await auth.logout({});
+  } finally {
+    accessToken = '';
+    session.value = 'signed-out';
+  }
+}
+
+async function take(
+  answer: Pick<LoginResponse, 'accessToken' | 'challengeRequired' | 'challengePrompt'>,
+): Promise<void> {
+  if (answer.challengeRequired) {
+    challengePrompt.value = answer.challengePrompt;
+    session.value = 'challenge';
+    return;
+  }
+  accessToken = answer.accessToken;
+  await enter();
+}
+
+async function enter(): Promise<void> {
+  const [{ user }, { codes }] = await Promise.all([auth.getUserInfo({}), auth.getAccessCodes({})]);
+  person.value = { name: user?.displayName || user?.username || '', codes: new Set(codes) };
+  session.value = 'signed-in';
+  for (const resolve of waiting.splice(0)) resolve();
+}
+
+/** One refresh at a time: a refresh cookie is used once. */
+function refresh(): Promise<boolean> {
+  refreshing ??= auth
+    .refresh({})
+    .then(
+      (answer) => {
+        ({ accessToken } = answer);
+        return true;
+      },
+      () => false,
+    )
+    .finally(() => {
+      refreshing = null;
+    });
+  return refreshing;
+}
+
+function signedInAgain(): Promise<void> {
+  session.value = 'ended';
+  return new Promise((resolve) => {
+    waiting = [...waiting, resolve];
+  });
+}

@@ -1,0 +1,72 @@
+/** Owns which language is shown, and how texts, numbers and times are written in it. */
+
+import { signal } from '@preact/signals';
+import { timestampDate, type Timestamp } from '@bufbuild/protobuf/wkt';
+import { en, type TextName } from './en.ts';
+import { zhCn } from './zh-cn.ts';
+
+/** Languages with a table of texts. */
+export const languages = { en: 'English', 'zh-CN': '简体中文' } as const;
+
+/** The tag of a language. */
+export type Language = keyof typeof languages;
+
+const tables: Readonly<Record<Language, Readonly<Record<TextName, string>>>> = {
+  en,
+  'zh-CN': zhCn,
+};
+const storeName = 'waf-language';
+
+/** The language that is shown. */
+export const language = signal<Language>(firstLanguage());
+
+function firstLanguage(): Language {
+  const wanted = window.localStorage.getItem(storeName) ?? window.navigator.language;
+  return wanted.toLowerCase().startsWith('zh') ? 'zh-CN' : 'en';
+}
+
+/** Shows another language from now on. */
+export function chooseLanguage(next: Language): void {
+  language.value = next;
+  window.localStorage.setItem(storeName, next);
+  document.documentElement.lang = next;
+}
+
+document.documentElement.lang = language.value;
+
+/** A text with its values set in. */
+export function t(name: TextName, values: Readonly<Record<string, string | number>> = {}): string {
+  return tables[language.value][name].replace(/\{(\w+)\}/g, (whole, key: string) =>
+    key in values ? String(values[key]) : whole,
+  );
+}
+
+/** A count, short where it is large. */
+export function shortNumber(value: bigint | number): string {
+  const format = { notation: 'compact', maximumFractionDigits: 1 } as const;
+  return new Intl.NumberFormat(language.value, format).format(value);
+}
+
+/** A count, exact. */
+export function exactNumber(value: bigint | number): string {
+  return new Intl.NumberFormat(language.value).format(value);
+}
+
+/** A share of a whole in percent; a dash where there is no whole. */
+export function percent(part: bigint, whole: bigint): string {
+  if (whole === 0n) return '–';
+  const format = { style: 'percent', maximumFractionDigits: 2 } as const;
+  return new Intl.NumberFormat(language.value, format).format(Number(part) / Number(whole));
+}
+
+/** A time in the zone of the reader. */
+export function localTime(at: Timestamp | undefined): string {
+  if (at === undefined) return '–';
+  const format = { dateStyle: 'medium', timeStyle: 'medium' } as const;
+  return new Intl.DateTimeFormat(language.value, format).format(timestampDate(at));
+}
+
+/** The same time in UTC, for the hint beside it. */
+export function utcTime(at: Timestamp | undefined): string {
+  return at === undefined ? '' : timestampDate(at).toISOString();
+}

@@ -1,0 +1,124 @@
+/**
+ * Owns the build of the console's pages: one entry, a chunk for each page, hashed names, and both
+ * compressed forms beside each file. Never runs in a serving process.
+ */
+
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { hashStats, inRoot, listFiles, readStamp, writeStamp } from './paths.mjs';
+import { say, SetupError } from './process.mjs';
+
+const isPart = (name) => /\.(tsx?|css|html|svg)$/.test(name) && !/\.test\.tsx?$/.test(name);
+
+/** Brings .build/console up to date. Errors: SetupError with the bundler's messages. */
+export async function ensureConsole() {
+  const sources = [
+    ...listFiles(inRoot('control', 'console'), isPart),
+    ...listFiles(inRoot('proto', 'gen'), isPart),
+    inRoot('package-lock.json'),
+    inRoot('control', 'setup', 'console.mjs'),
+  ];
+  const stamp = hashStats(sources);
+  if (readStamp('console') === stamp) return;
+  say('console: building its pages');
+  await buildConsole(inRoot('.build', 'console'));
+  writeStamp('console', stamp);
+}
+
+/** Builds the pages into `folder`, which is emptied first. Errors: SetupError. */
+export async function buildConsole(folder) {
+  const { build } = await import('esbuild');
+  const result = await build({
+    entryPoints: { main: inRoot('control', 'console', 'main.tsx') },
+    outdir: folder,
+    write: false,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    plugins: [plainDescriptors],
+    logLevel: 'silent',
+    metafile: true,
+    absWorkingDir: inRoot('.'),
+  }).catch((error) => {
+    throw new SetupError(`the console's pages do not build:\n${error.message}`);
+  });
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const names = [];
+  for (const { path, contents } of result.outputFiles) {
+    const name = path.slice(folder.length + 1);
+    names.push(name);
+    writeBoth(folder, name, contents);
+  }
+  const icon = readFileSync(inRoot('control', 'console', 'icon.svg'));
+  const iconName = `icon-${createHash('sha256').update(icon).digest('hex').slice(0, 8)}.svg`;
+  writeBoth(folder, iconName, icon);
+  const html = readFileSync(inRoot('control', 'console', 'index.html'), 'utf8')
+    .replace('icon.svg', iconName)
+    .replace(
+      'main.css',
+      names.find((name) => /^main-\w+\.css$/.test(name)),
+    )
+    .replace(
+      'main.js',
+      names.find((name) => /^main-\w+\.js$/.test(name)),
+    );
+  writeBoth(folder, 'index.html', Buffer.from(html));
+}
+
+function writeBoth(folder, name, contents) {
+  writeFileSync(join(folder, name), contents);
+  writeFileSync(join(folder, `${name}.gz`), gzipSync(contents, { level: 9 }));
+  writeFileSync(join(folder, `${name}.br`), brotliCompressSync(contents));
+}
+
+/**
+ * Takes the rules of checks and the permissions out of the generated descriptors: the server checks
+ * both, and they are half of the bytes.
+ */
+const plainDescriptors = {
+  name: 'plain-descriptors',
+  setup(build) {
+    build.onLoad({ filter: /proto[\\/]gen[\\/]waf[\\/].*_pb\.ts$/ }, async ({ path }) => {
+      const source = readFileSync(path, 'utf8');
+      return { contents: await withoutOptions(source), loader: 'ts' };
+    });
+  },
+};
+
+const checkImports = ['file_buf_validate_validate', 'file_waf_v1_options'];
+
+async function withoutOptions(source) {
+  const { fromBinary, toBinary } = await import('@bufbuild/protobuf');
+  const { FileDescriptorProtoSchema } = await import('@bufbuild/protobuf/wkt');
+  return source.replace(/fileDesc\("([^"]+)"(?:, \[([^\]]*)\])?\)/, (_, encoded, imports = '') => {
+    const file = fromBinary(FileDescriptorProtoSchema, Buffer.from(encoded, 'base64'));
+    for (const message of file.messageType) clearMessage(message);
+    for (const service of file.service) {
+      for (const method of service.method) method.options = undefined;
+    }
+    file.extension = [];
+    const kept = imports
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '' && !checkImports.includes(name));
+    const bytes = Buffer.from(toBinary(FileDescriptorProtoSchema, file)).toString('base64');
+    return `fileDesc("${bytes}", [${kept.join(', ')}])`;
+  });
+}
+
+/** A map's entries are told by their option; all others are for checks. */
+function clearMessage(message) {
+  if (message.options?.mapEntry !== true) message.options = undefined;
+  for (const field of message.field) field.options = undefined;
+  for (const inner of message.nestedType) clearMessage(inner);
+}

@@ -1,0 +1,234 @@
+/**
+ * The console in a browser against a running product: from "a customer was blocked" to "he passes",
+ * by a person's clicks; nothing that an attacker sent runs or hides there.
+ */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Browser, Page } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { missingBuild, root, startProduct, type Product } from '../support/product.ts';
+import { eventually } from '../support/eventually.ts';
+import { axeFindings, missingChromium, overflow, startChromium } from './chromium.ts';
+
+const skip = missingChromium ?? missingBuild;
+/** What a page may report although nothing is wrong: the first refresh has no cookie yet. */
+const usualFault = /401 \(Unauthorized\)/;
+
+let browser: Browser;
+let product: Product;
+
+const consoleUrl = (path: string): string => `http://127.0.0.1:${product.managementPort}${path}`;
+
+async function ask(query: string): Promise<{ status: number; id: string }> {
+  const answer = await fetch(`http://127.0.0.1:${product.proxyPort}/${query}`);
+  await answer.arrayBuffer();
+  return { status: answer.status, id: answer.headers.get('x-request-id') ?? '' };
+}
+
+/** A page of a browser of its own, and what it complained about. */
+async function open(path: string): Promise<{ page: Page; faults: string[] }> {
+  const page = await (await browser.createBrowserContext()).newPage();
+  const faults: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !usualFault.test(message.text())) faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(String(error)));
+  await page.goto(consoleUrl(path));
+  return { page, faults };
+}
+
+async function signIn(page: Page, password = firstPassword()): Promise<void> {
+  await page.waitForSelector('input[type=password]');
+  await page.type('input[autocomplete=username]', 'admin');
+  await page.type('input[type=password]', password);
+  await page.keyboard.press('Enter');
+}
+
+const firstPassword = (): string =>
+  readFileSync(join(product.data, 'admin-password'), 'utf8').trim();
+
+const text = (page: Page): Promise<string> =>
+  page.evaluate('document.body.innerText') as Promise<string>;
+
+const shows = async (page: Page, words: string): Promise<void> => {
+  const shown = eventually(async () => (await text(page)).includes(words));
+  await shown.catch(async () => expect(await text(page)).toContain(words));
+};
+
+/** Clicks the button or link with these words. */
+const press = (page: Page, words: string): Promise<void> =>
+  page.locator(`::-p-text(${words})`).click();
+
+/** Waits until nothing on the page is loading, in either language. */
+const settled = (page: Page): Promise<true> =>
+  eventually(async () => !/Loading…|加载中…/.test(await text(page)));
+
+/** Loads the list again until it has a row: events take a moment to arrive. */
+const firstRow = (page: Page): Promise<true> =>
+  eventually(async () => {
+    await page.waitForSelector('header ~ main .filters');
+    await settled(page);
+    if ((await page.$('tbody tr')) !== null) return true;
+    await page.reload();
+    return false;
+  });
+
+/** The built files by name, without their compressed forms. */
+function builtFiles(): string[] {
+  const folder = join(root, '.build', 'console');
+  return readdirSync(folder).filter((name) => !/\.(?:br|gz)$/.test(name));
+}
+
+describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
+  beforeAll(async () => {
+    product = await startProduct('--management-tls', 'off');
+    browser = await startChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await product?.stop();
+  });
+
+  test('a wrong password is said in place, the right one opens the page that was asked for', async () => {
+    const { page, faults } = await open('/attacks?span=1h');
+    await signIn(page, 'not the password');
+    await page.waitForSelector('[role=alert]');
+    await page.reload();
+    await signIn(page);
+    await shows(page, 'Attacks');
+    expect(page.url()).toBe(consoleUrl('/attacks?span=1h'));
+    // A reload continues the session by its cookie; no token lies in the page's storage.
+    await page.reload();
+    await shows(page, 'Sign out');
+    const stored = await page.evaluate('JSON.stringify(Object.keys(localStorage))');
+    expect(stored).toBe('[]');
+    await press(page, 'Sign out');
+    await page.waitForSelector('input[type=password]');
+    expect(faults).toEqual([]);
+  });
+
+  test('from a blocked request to one that passes, and nothing else does', async () => {
+    const query = '?q=1%27%20OR%20%271%27=%271';
+    const { status, id } = await ask(query);
+    expect(status).toBe(403);
+    const { page, faults } = await open('/attacks');
+    await signIn(page);
+    await firstRow(page);
+    await page.focus('tbody tr');
+    await page.keyboard.press('Enter');
+    await shows(page, 'This request was blocked with status 403.');
+    await shows(page, id);
+    await press(page, 'Show what else it lets through');
+    await shows(page, 'This request would pass.');
+    expect((await ask(query)).status).toBe(403);
+    await press(page, 'Save this exclusion');
+    await shows(page, 'Saved.');
+    await eventually(async () => (await ask(query)).status === 200);
+    expect((await ask('?other=1%27%20OR%20%271%27=%271')).status).toBe(403);
+    expect(faults).toEqual([]);
+  });
+
+  test('what an attacker sent is text, with hidden characters as escapes', async () => {
+    const sent = '<img src=x onerror=alert(1)>\u202egnp.exe';
+    expect((await ask(`?name=${encodeURIComponent(sent)}`)).status).toBe(403);
+    const { page, faults } = await open('/attacks?type=xss');
+    await signIn(page);
+    await firstRow(page);
+    await page.click('tbody a');
+    await shows(page, '<img src=x onerror=alert(1)>');
+    expect(await text(page)).not.toContain('\u202e');
+    expect(await page.$('main img')).toBeNull();
+    expect(faults).toEqual([]);
+  });
+
+  test('a site is created from the overview and serves', async () => {
+    const { page, faults } = await open('/sites');
+    await signIn(page);
+    await press(page, 'Create a site');
+    await page.type('input[name=host]', 'shop.example');
+    await page.type('input[name=origin]', `http://127.0.0.1:${product.managementPort}`);
+    await page.keyboard.press('Enter');
+    await shows(page, 'Created shop.example.');
+    const rows = (): Promise<string> => page.$eval('tbody', (body) => body.textContent ?? '');
+    await eventually(async () => (await rows()).includes('shop.example'));
+    expect(faults).toEqual([]);
+  });
+
+  test.each(['light', 'dark'])('axe finds nothing on any page in the %s theme', async (theme) => {
+    const { page } = await open('/');
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+    expect(await axeFindings(page)).toEqual([]);
+    await signIn(page);
+    await page.waitForSelector('header');
+    for (const path of ['/', '/attacks', '/sites']) {
+      await page.goto(consoleUrl(path));
+      await page.waitForSelector('header ~ main h1');
+      await settled(page);
+      expect(await axeFindings(page), path).toEqual([]);
+    }
+    await page.goto(consoleUrl('/attacks'));
+    await page.waitForSelector('tbody a');
+    await page.click('tbody a');
+    await page.waitForSelector('.verdict');
+    await settled(page);
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  test('every page fits a window of 390 pixels, and Chinese fills every text', async () => {
+    const { page } = await open('/');
+    await page.setViewport({ width: 390, height: 800 });
+    await signIn(page);
+    await page.waitForSelector('header ~ main h1');
+    await page.select('header select', 'zh-CN');
+    for (const path of ['/', '/attacks', '/sites']) {
+      await page.goto(consoleUrl(path));
+      await page.waitForSelector('header ~ main h1');
+      await settled(page);
+      expect(await overflow(page), path).toBe(0);
+    }
+    expect(await page.evaluate('document.documentElement.lang')).toBe('zh-CN');
+    expect(await text(page)).toContain('站点');
+  });
+
+  test('keys lead to the pages and the filter', async () => {
+    const { page } = await open('/');
+    await signIn(page);
+    await page.waitForSelector('header ~ main h1');
+    await page.keyboard.press('g');
+    await page.keyboard.press('a');
+    await shows(page, 'Kind of attack');
+    await page.keyboard.press('/');
+    expect(await page.evaluate('document.activeElement.name')).toBe('outcome');
+  });
+
+  test('the start is at most 90 KB packed, each page after it at most 60 KB', () => {
+    const folder = join(root, '.build', 'console');
+    const packed = (name: string): number => gzipSync(readFileSync(join(folder, name))).length;
+    const imports = (name: string): string[] =>
+      [...readFileSync(join(folder, name), 'utf8').matchAll(/from"\.\/([\w.-]+)"/g)].map(
+        ([, file]) => file!,
+      );
+    const reach = (name: string): Set<string> => {
+      const seen = new Set([name]);
+      for (const one of seen) for (const next of imports(one)) seen.add(next);
+      return seen;
+    };
+    const names = builtFiles();
+    const main = names.find((name) => /^main-\w+\.js$/.test(name))!;
+    const start = [...reach(main), ...names.filter((name) => name.endsWith('.css'))];
+    const startBytes = start.reduce((sum, name) => sum + packed(name), 0);
+    expect(startBytes).toBeGreaterThan(10_000);
+    expect(startBytes).toBeLessThan(90 * 1024);
+    const pages = names.filter((name) => /^(?:overview|attacks|event|sites)-/.test(name));
+    expect(pages).toHaveLength(4);
+    for (const page of pages) {
+      const own = [...reach(page)].filter((name) => !start.includes(name));
+      expect(
+        own.reduce((sum, name) => sum + packed(name), 0),
+        page,
+      ).toBeLessThan(60 * 1024);
+    }
+  });
+});
