@@ -139,7 +139,7 @@ async function measureAgainst(commit: string, plan: PairPlan): Promise<number> {
     const now = await loadBuild(root, 'this-tree');
     const split = splitCpus(options.pin, options.workers, availableParallelism());
     const candidates = pairTargets(now, before, ruleset, databaseFolder);
-    // All processes that are measured find their databases compiled: compiling leaves memory behind.
+    // Measured processes find their databases compiled: compiling keeps memory that they never took.
     await startTargets(candidates, options, split, join(folder, 'prepared'));
     await Promise.all([stopAll(), before.stopAll()]);
     const targets = await startTargets(candidates, options, split, folder);
@@ -155,7 +155,7 @@ async function measureAgainst(commit: string, plan: PairPlan): Promise<number> {
   }
 }
 
-/** Facts of the machine; says so where other work keeps it busy. */
+/** Facts of the machine; prints a note where other work keeps it busy. */
 function readMachine(): Report['machine'] {
   const machine = readMachineFacts(programs);
   if (machine.loadBefore > busyLoad) {

@@ -116,7 +116,7 @@ async function withoutOptions(source) {
   });
 }
 
-/** A map's entries are told by their option; all others are for checks. */
+/** An option marks the entries of a map; all other options are for checks. */
 function clearMessage(message) {
   if (message.options?.mapEntry !== true) message.options = undefined;
   for (const field of message.field) field.options = undefined;
