@@ -139,7 +139,7 @@ async function measureAgainst(commit: string, plan: PairPlan): Promise<number> {
     const now = await loadBuild(root, 'this-tree');
     const split = splitCpus(options.pin, options.workers, availableParallelism());
     const candidates = pairTargets(now, before, ruleset, databaseFolder);
-    // Measured processes find their databases compiled: compiling keeps memory that they never took.
+    // Measured processes find their databases compiled: compiling keeps memory of its own.
     await startTargets(candidates, options, split, join(folder, 'prepared'));
     await Promise.all([stopAll(), before.stopAll()]);
     const targets = await startTargets(candidates, options, split, folder);
