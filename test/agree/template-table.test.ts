@@ -52,7 +52,7 @@ const refused = (status: number): Comes => [status, 'event'];
 /** Rows by their first cell; the cells as the guide has them. */
 const rows: Readonly<Record<string, Row>> = {
   'body past the inspection budget (64 KiB)': {
-    light: 'event; 1 MiB more is inspected like the rest; then forwarded',
+    light: 'event; all of it is inspected like the rest',
     others: '413',
     probes: [
       {
@@ -76,17 +76,18 @@ const rows: Readonly<Record<string, Row>> = {
         light: blocked,
         others: refused(413),
       },
-    ],
-  },
-  'body past that second bound': {
-    light: 'event with limit `body-bytes`; forwarded',
-    others: '413',
-    probes: [
       {
-        what: 'past it',
+        what: 'past 1 MiB',
         headers: form,
         body: `a=${text(1300 * kib)}`,
         light: reported,
+        others: refused(413),
+      },
+      {
+        what: 'an attack past 1 MiB',
+        headers: form,
+        body: `a=${text(1300 * kib)}&b=${attack}`,
+        light: blocked,
         others: refused(413),
       },
     ],

@@ -41,8 +41,12 @@ function stray(byte: string): string {
   ].join('|');
 }
 
+const lead = '[\\xc0-\\xf7][\\x80-\\xbf]*';
+/** A name alone between letters that end in those bytes is no word of any language. */
+const namedTag = `${lead}\\xbc/?[a-zA-Z][a-zA-Z0-9]*${lead}\\xbe`;
 /** `¼`, `¾` and most Cyrillic words hold bytes that US-ASCII without bit 8 reads as tags. */
-const strayTags = `@rx (?:${stray('\\xbc')})[^\\xbe>]*[\\xbe>]|<(?s:.*)(?:${stray('\\xbe')})`;
+const strayTags =
+  `@rx (?:${stray('\\xbc')})[^\\xbe>]*[\\xbe>]|` + `<(?s:.*)(?:${stray('\\xbe')})|${namedTag}`;
 
 /** CRS 3 lists typographic quotes in a class of bytes, so that each byte of a letter counts. */
 function specialCharacters(count: number): string {
