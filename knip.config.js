@@ -42,6 +42,7 @@ export default {
     'cc',
     'go',
     'ldd',
+    'nginx',
     'pebble',
     'pebble-challtestsrv',
     'php',

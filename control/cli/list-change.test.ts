@@ -288,7 +288,8 @@ test('two operators who add to the same list lose nothing', async () => {
     ]),
   );
   expect(await Promise.all(adding)).toEqual([0, 0, 0, 0, 0, 0]);
-  const { site: kept } = JSON.parse((await run('site get shared')).replace(/^0 /, '')) as {
+  const answer = await run('site get shared');
+  const { site: kept } = JSON.parse(answer.slice(answer.indexOf('{'))) as {
     site: { aliases: string[] };
   };
   expect(kept.aliases.toSorted()).toEqual(

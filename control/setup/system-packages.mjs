@@ -138,6 +138,11 @@ export const testPackages = [
     present: () => existsSync('/usr/lib/python3/dist-packages/django'),
   },
   {
+    name: 'nginx',
+    why: 'paths are compared with what it reads, on loopback',
+    present: () => existsSync('/usr/sbin/nginx'),
+  },
+  {
     name: 'python3-h2',
     why: 'field cases speak HTTP/2 with it, on loopback',
     present: () => existsSync('/usr/lib/python3/dist-packages/h2'),
