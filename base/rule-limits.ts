@@ -64,7 +64,7 @@ export const valueLimits = {
   /** What follows is inspected in windows of this size, each with the end of the one before. */
   restWindowBytes: 65_536,
   restOverlapBytes: 1_024,
-  /** A window that is not full by then is inspected as it is: a slow client's bytes are sent, too. */
+  /** A window that is not full by then is inspected as it is: slow clients send few bytes. */
   restWaitMs: 50,
   /** First bytes of a body that are kept to tell later windows what it is. */
   bodyBeginBytes: 4_096,

@@ -18,9 +18,6 @@ export const knownFailures: Readonly<Record<string, string>> = {
   '030-shell-zero-var': missed,
   '030b-path-assign': missed,
   '034-basic-auth-newline': 'line ends in decoded Basic credentials are not noticed',
-  '062-103-two-hints': 'informational answers are not forwarded',
-  '101e-robots': '/robots.txt is challenged',
-  '110b-forwarded-protocol-spoof': 'X-Forwarded-Protocol of a client reaches the origin',
   '119-json-deep-graphql': graphql,
   '119e-graphql-newlines': graphql,
 };
