@@ -1,4 +1,4 @@
-/** What is refused among decisions on the coverage of a document names the specification's terms. */
+/** Tests that a refused decision on the coverage of a document names the terms of the API. */
 
 import { expect, test } from 'vitest';
 import { decideCoverage } from './decisions.ts';
