@@ -108,6 +108,7 @@ test('what a site asks reaches the engine', async () => {
       exemptMethods: ['OPTIONS'],
       trusted: [],
       challengeCrawlers: false,
+      challengePaths: [],
     },
     challengeKeys: [expect.any(Uint8Array)],
   });
