@@ -135,9 +135,10 @@ function isAboutForm({ ruleId }: MatchedRule): boolean {
   return family === 199 || family === 200 || (family >= 920 && family <= 922);
 }
 
+/** Early blocking of CRS 3 (199250 to 199259) compares the scores of the ruleset's rules. */
 function isOwn({ ruleId }: MatchedRule): boolean {
   const family = Math.floor(ruleId / 1000);
-  return family === 199 || family === 200;
+  return (family === 199 || family === 200) && !(ruleId >= 199_250 && ruleId < 199_260);
 }
 
 function loadPolicy(template: string, version: string, rules: string) {
