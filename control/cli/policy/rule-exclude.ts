@@ -74,6 +74,7 @@ export const ruleExcludeCommand: CommandDefinition = {
     });
     output.result(toJson(BulkUpsertRuleOverridesResponseSchema, kept), { columns, rows });
     for (const line of tried) output.line(line);
+    output.note('Added. Send the request again to see it pass.');
     return 0;
   },
 };

@@ -17,6 +17,7 @@ import { descriptorsCheck, diskCheck, memoryCheck } from './doctor/machine.ts';
 import { alertsCheck } from './doctor/alerts.ts';
 import { controlsCheck } from './doctor/controls.ts';
 import { healthCheck, portsCheck, socketCheck } from './doctor/service.ts';
+import { rulesetsCheck } from './doctor/rulesets.ts';
 import { storeCheck } from './doctor/store.ts';
 
 /** Every check; findings of one severity are shown in this order. */
@@ -37,6 +38,7 @@ const checks: readonly Check[] = [
   descriptorsCheck,
   managementCertificateCheck,
   rulesetCheck,
+  rulesetsCheck,
   firstPasswordCheck,
 ];
 

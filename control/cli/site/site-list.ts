@@ -3,6 +3,8 @@
 import { pageFlags, readPage, notePage } from '../paging.ts';
 import type { CommandDefinition } from '../command.ts';
 import { textFlag } from '../command.ts';
+import { allPages } from '../all-pages.ts';
+import type { ApiClient } from '../api-client.ts';
 import { siteTable } from './site-table.ts';
 
 /** The command. */
@@ -18,8 +20,22 @@ export const siteListCommand: CommandDefinition = {
     const { sites } = await context.api();
     const query = textFlag(flags, 'query') ?? '';
     const response = await sites.listSites({ page: readPage(flags), query });
-    context.output.result(toJson(ListSitesResponseSchema, response), siteTable(response.items));
+    const names = await policyNames(await context.api());
+    const table = siteTable(response.items, names);
+    context.output.result(toJson(ListSitesResponseSchema, response), table);
     notePage(context.output, response.items.length, response.page?.total);
     return 0;
   },
 };
+
+/** Names of policies by id; none for a caller who may not read policies. Errors: of the call. */
+async function policyNames({ policies }: ApiClient): Promise<Map<string, string>> {
+  const { Code, ConnectError } = await import('@connectrpc/connect');
+  try {
+    const found = await allPages((page) => policies.listPolicies({ page }));
+    return new Map(found.map(({ id, name }) => [id, name]));
+  } catch (error) {
+    if (ConnectError.from(error).code === Code.PermissionDenied) return new Map();
+    throw error;
+  }
+}

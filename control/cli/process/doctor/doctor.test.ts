@@ -5,6 +5,7 @@ import { judgeCertificate, judgeMode } from './data-folder.ts';
 import { bySeverity, note, ok, sizeText, warning, error } from './finding.ts';
 import { judgeNode } from './installation.ts';
 import { judgeDescriptors, judgeDisk, judgeMemory } from './machine.ts';
+import { judgeRulesets } from './rulesets.ts';
 import { judgePart } from './service.ts';
 import { judgeChainEnd, judgeClock } from './store.ts';
 
@@ -126,4 +127,25 @@ test('sizes are readable', () => {
     '150 MB',
     '2.7 TB',
   ]);
+});
+
+describe('rulesets', () => {
+  const policy = (name: string, crsRulesetId: string, isTemplate = false) => ({
+    ...{ name, crsRulesetId, isTemplate },
+  });
+
+  test('a policy on CRS 3 is named, with the two commands that move it', () => {
+    const found = judgeRulesets([policy('shop', 'crs-3.3.4'), policy('new', 'crs-4.28.0')]);
+    expect(found.severity).toBe('note');
+    expect(found.finding).toBe('CRS 3 in shop; CRS 4 finds more and mistakes less');
+    expect(found.action).toContain('waf crs import');
+    expect(found.action).toContain('waf policy ruleset');
+  });
+
+  test('templates and policies on CRS 4 are no finding, many policies are counted', () => {
+    const calm = [policy('Light', 'crs-3.3.4', true), policy('new', 'crs-4.28.0')];
+    expect(judgeRulesets(calm).severity).toBe('ok');
+    const many = Array.from({ length: 8 }, (_, at) => policy(`p${at}`, 'crs-3.3.4'));
+    expect(judgeRulesets(many).finding).toContain('p4 and 3 more');
+  });
 });

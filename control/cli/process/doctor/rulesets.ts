@@ -1,0 +1,39 @@
+/** Owns the check for policies that run a major version of CRS for which a newer one exists. */
+
+import type { Policy } from '../../../../proto/gen/waf/v1/policy_pb.ts';
+import { allPages } from '../../all-pages.ts';
+import { printable } from '../../show.ts';
+import { note, ok, type Check, type Finding } from './finding.ts';
+
+const name = 'rulesets';
+const older = /^crs-3\./;
+/** Policies that are named; more are counted. */
+const namesMax = 5;
+
+/** Which policies in use still run CRS 3. */
+export const rulesetsCheck: Check = {
+  name,
+  look: async ({ running, context }) => {
+    if (!running) return [];
+    const { policies } = await context.api();
+    return [judgeRulesets(await allPages((page) => policies.listPolicies({ page })))];
+  },
+};
+
+/** The finding for these policies; templates count as soon as a policy is made of them. */
+export function judgeRulesets(
+  policies: readonly Pick<Policy, 'name' | 'crsRulesetId' | 'isTemplate'>[],
+): Finding {
+  const behindCrs4 = policies.filter(
+    ({ crsRulesetId, isTemplate }) => !isTemplate && older.test(crsRulesetId),
+  );
+  if (behindCrs4.length === 0) return ok(name, 'no policy runs CRS 3');
+  const shown = behindCrs4.slice(0, namesMax).map((one) => printable(one.name));
+  const more = behindCrs4.length - shown.length;
+  const list = shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
+  return note(
+    name,
+    `CRS 3 in ${list}; CRS 4 finds more and mistakes less`,
+    'waf crs import ARCHIVE, then waf policy ruleset POLICY RULESET',
+  );
+}
