@@ -53,7 +53,6 @@ const exact = 'nodes with another one are refused';
 const ofDeployment = 'of the deployment, the same for all of its nodes';
 /** Fields with one value, and why. */
 const constants: Readonly<Record<string, string>> = {
-  'MutationResult.publishing': 'nodes are no part of configurations: publishing-notes.test.ts',
   'Agent.deletedAt': 'a node that was deleted is not shown',
   'Agent.tenantId': oneTenant,
   'AgentCapabilities.artifactFormat': exact,
