@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { hashStats, inRoot, listFiles, readStamp, writeStamp } from './paths.mjs';
@@ -21,7 +21,9 @@ export async function ensureConsole() {
     inRoot('control', 'setup', 'console.mjs'),
   ];
   const stamp = hashStats(sources);
-  if (readStamp('console') === stamp) return;
+  // Compiling empties .build when a source was added or deleted.
+  const built = existsSync(inRoot('.build', 'console', 'index.html'));
+  if (built && readStamp('console') === stamp) return;
   say('console: building its pages');
   await buildConsole(inRoot('.build', 'console'));
   writeStamp('console', stamp);
