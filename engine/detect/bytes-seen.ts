@@ -1,0 +1,103 @@
+/**
+ * Which special bytes a leaf holds, as one mask: what a family needs is compared with it, so that
+ * most families cost one comparison. Never looks at order.
+ */
+
+import type { ByteString } from '../../base/byte-string.ts';
+
+/** One bit for each special byte or class of bytes. */
+export const SEEN = {
+  less: 1 << 0,
+  greater: 1 << 1,
+  quote: 1 << 2,
+  doubleQuote: 1 << 3,
+  backtick: 1 << 4,
+  dollar: 1 << 5,
+  brace: 1 << 6,
+  bracket: 1 << 7,
+  paren: 1 << 8,
+  equals: 1 << 9,
+  semicolon: 1 << 10,
+  pipe: 1 << 11,
+  ampersand: 1 << 12,
+  slash: 1 << 13,
+  backslash: 1 << 14,
+  colon: 1 << 15,
+  percent: 1 << 16,
+  hash: 1 << 17,
+  at: 1 << 18,
+  lineEnd: 1 << 19,
+  /** Control bytes without line ends and tabs. */
+  control: 1 << 20,
+  high: 1 << 21,
+  star: 1 << 22,
+  bang: 1 << 23,
+  blank: 1 << 24,
+  comma: 1 << 25,
+  plus: 1 << 26,
+  /** `?`, `^`, `~`, `)`, `]`, `}`: nothing needs them. */
+  other: 1 << 27,
+  digit: 1 << 28,
+  dash: 1 << 29,
+} as const;
+
+const bits = new Int32Array(256);
+mark('<', SEEN.less);
+mark('>', SEEN.greater);
+mark("'", SEEN.quote);
+mark('"', SEEN.doubleQuote);
+mark('`', SEEN.backtick);
+mark('$', SEEN.dollar);
+mark('{', SEEN.brace);
+mark('[', SEEN.bracket);
+mark('(', SEEN.paren);
+mark('=', SEEN.equals);
+mark(';', SEEN.semicolon);
+mark('|', SEEN.pipe);
+mark('&', SEEN.ampersand);
+mark('/', SEEN.slash);
+mark('\\', SEEN.backslash);
+mark(':', SEEN.colon);
+mark('%', SEEN.percent);
+mark('#', SEEN.hash);
+mark('@', SEEN.at);
+mark('*', SEEN.star);
+mark('!', SEEN.bang);
+mark(' \t', SEEN.blank);
+mark(',', SEEN.comma);
+mark('+', SEEN.plus);
+mark('?^~)]}', SEEN.other);
+mark('0123456789', SEEN.digit);
+mark('-', SEEN.dash);
+for (let byte = 0; byte < 32; byte++) bits[byte]! |= SEEN.control;
+bits[0x7f] = SEEN.control;
+bits[9] = SEEN.blank;
+bits[10] = SEEN.lineEnd;
+bits[13] = SEEN.lineEnd;
+for (let byte = 128; byte < 256; byte++) bits[byte] = SEEN.high;
+
+function mark(chars: string, bit: number): void {
+  for (const char of chars) bits[char.charCodeAt(0)] = bit;
+}
+
+/** Bits of values that are done at once: letters, digits, `_`, `-` and `.`. */
+const plainBits = SEEN.digit | SEEN.dash;
+
+/** The bits of all bytes. Cost: one look at each byte. */
+export function bytesSeen(bytes: Uint8Array): number {
+  let seen = 0;
+  for (let at = 0; at < bytes.length; at++) seen |= bits[bytes[at]!]!;
+  return seen;
+}
+
+/** As `bytesSeen`, of a byte string. */
+export function charsSeen(text: ByteString): number {
+  let seen = 0;
+  for (let at = 0; at < text.length; at++) seen |= bits[text.charCodeAt(at) & 255]!;
+  return seen;
+}
+
+/** Whether a value with these bits holds letters, digits, `_`, `-` and `.` only. */
+export function isPlain(seen: number): boolean {
+  return (seen & ~plainBits) === 0;
+}

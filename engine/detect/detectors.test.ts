@@ -1,0 +1,68 @@
+/** Tests every detector on its own examples, and that all of them keep the form of the list. */
+
+import { describe, expect, test } from 'vitest';
+import { detectText } from './detect.ts';
+import { detectorIds } from './detector.ts';
+import { detectors, families } from './list.ts';
+import { isBounded } from './bounded-pattern.test-support.ts';
+import type { PatternFamily } from './patterns.ts';
+
+const idsIn = (text: string): number[] =>
+  detectText(text).flatMap(({ hits }) => hits.map(({ id }) => id));
+const rows = detectors.map((one) => [one.name, one] as const);
+
+describe('detectors', () => {
+  test('ids are unique and in their range, names are unique', () => {
+    expect(detectors.length).toBeGreaterThan(10);
+    expect(new Set(detectors.map(({ id }) => id)).size).toBe(detectors.length);
+    expect(new Set(detectors.map(({ name }) => name)).size).toBe(detectors.length);
+    const { first, last } = detectorIds;
+    expect(detectors.filter(({ id }) => id < first || id > last)).toEqual([]);
+  });
+
+  test.each(rows)('%s finds its attacks', (_name, detector) => {
+    const { attacks } = detector.examples;
+    expect(attacks.length).toBeGreaterThan(0);
+    expect(attacks.filter((text) => !idsIn(text).includes(detector.id))).toEqual([]);
+  });
+
+  test.each(rows)('%s finds nothing in what is similar', (_name, detector) => {
+    const { benign } = detector.examples;
+    expect(benign.length).toBeGreaterThan(0);
+    expect(benign.filter((text) => idsIn(text).includes(detector.id))).toEqual([]);
+  });
+
+  test('hits are inside their leaf, and leaves have a path', () => {
+    for (const { examples } of detectors) {
+      for (const text of examples.attacks) {
+        for (const leaf of detectText(text)) {
+          expect(leaf.path.startsWith('value')).toBe(true);
+          for (const { start, end } of leaf.hits) {
+            expect(start).toBeGreaterThanOrEqual(0);
+            expect(end).toBeGreaterThanOrEqual(start);
+            expect(end).toBeLessThanOrEqual(leaf.bytes.length);
+          }
+        }
+      }
+    }
+  });
+});
+
+describe('expressions', () => {
+  const patterns = families.flatMap((family) =>
+    'patterns' in family ? (family as PatternFamily).patterns : [],
+  );
+
+  test.each(patterns.map(({ name, pattern }) => [name, pattern] as const))(
+    '%s repeats nothing without a bound',
+    (_name, pattern) => {
+      expect(pattern.flags).toMatch(/^gi?$/);
+      expect(isBounded(pattern.source)).toBe(true);
+    },
+  );
+
+  test('an expression without a bound is found', () => {
+    expect(['a*', 'a+', 'a{2,}', '(?:b+)'].filter(isBounded)).toEqual([]);
+    expect(['a{0,9}', '[*+]', '\\*\\+', 'a{3}', '\\{2,}'].every(isBounded)).toBe(true);
+  });
+});

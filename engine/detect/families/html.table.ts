@@ -1,0 +1,165 @@
+/** Detectors of HTML: tags and attributes that run script. */
+
+import { SEEN } from '../bytes-seen.ts';
+import { patternFamily, type PatternDetector } from '../patterns.ts';
+
+const html = 'HTML standard, sections 4.12, 8.1.8 and 13.2.5';
+const rows: readonly PatternDetector[] = [
+  {
+    id: 198_400,
+    name: 'script-tag',
+    proves: 'opens a `<script>` element',
+    source: html,
+    strong: true,
+    confirmedBy: [941],
+    needs: SEEN.less,
+    pattern: /<[\0\s]{0,4}(?:[\w-]{1,16}:)?scr[\0]?ipt(?![\w-])(?=[\s/>"'\\+\0<(;:?]|$)/gi,
+    examples: {
+      attacks: ['<script>alert(1)</script>', '<SCRIPT/src=//x>', '<svg:script x>', '<script\n>'],
+      benign: ['the <scripture> tag', '</script>', 'script>'],
+    },
+  },
+  {
+    id: 198_401,
+    name: 'event-handler-in-tag',
+    proves: 'gives a tag an event handler',
+    source: html,
+    strong: true,
+    confirmedBy: [941],
+    needs: SEEN.less | SEEN.equals,
+    pattern: /<[a-z/!?%\0][^<]{0,400}?[\s/"'`\0;&\xa0\xad]on[a-z]{3,32}[\s\0/]{0,16}=(?!=)/gi,
+    examples: {
+      attacks: ['<img src=x onerror=alert(1)>', '<svg/onload=alert(1)', '<a"onclick = x'],
+      benign: ['<p>turn it on = off</p>', 'x < y only = 3', '<b>once</b> upon=a'],
+    },
+  },
+  {
+    id: 198_402,
+    name: 'event-handler-after-quote',
+    proves: 'closes a quoted attribute and adds an event handler',
+    source: html,
+    strong: true,
+    confirmedBy: [941],
+    needs: SEEN.equals,
+    pattern:
+      /["'`][\s/\0;]{0,16}[^<>"'`]{0,64}?(?<![\w.$-])on(?:abort|activate|after(?:print|update|scriptexecute)|animation\w{3,9}|auxclick|before\w{4,16}|begin|blur|bounce|canplay\w{0,7}|change|click|close|contextmenu|copy|cuechange|cut|dblclick|drag\w{0,5}|drop|durationchange|end|ended|error|finish|focus\w{0,3}|formdata|fullscreenchange|hashchange|input|invalid|key(?:down|press|up)|load\w{0,9}|message|mouse\w{2,5}|offline|online|page\w{4,5}|paste|play\w{0,3}|pointer\w{2,17}|popstate|progress|propertychange|ratechange|readystatechange|repeat|reset|resize|rowexit|scroll\w{0,3}|search|seek\w{2,3}|select\w{0,15}|show|start|stop|storage|submit|suspend|timeupdate|toggle|touch\w{3,6}|transition\w{3,6}|unload|volumechange|waiting|webkit\w{10,24}|wheel)[\s\0/]{0,8}=(?!=)/gi,
+    examples: {
+      attacks: ['" onmouseover="alert(1)', "x' autofocus onfocus=alert(1) y='", '"onclick=x'],
+      benign: ['he said "hello" on = off', '"a.onload = b"', 'name="online"'],
+    },
+  },
+  {
+    id: 198_403,
+    name: 'script-scheme',
+    proves: 'is or holds a URL that runs script',
+    source: 'HTML standard, section 7.4.2.3.2 (javascript: URLs)',
+    strong: true,
+    confirmedBy: [941],
+    needs: SEEN.colon,
+    pattern:
+      /(?:^|[\s"'`=(>,;\x01-\x20/])(?:j[\s\0]{0,4}a[\s\0]{0,4}v[\s\0]{0,4}a|v[\s\0]{0,4}b|l[\s\0]{0,4}i[\s\0]{0,4}v[\s\0]{0,4}e)[\s\0]{0,4}s[\s\0]{0,4}c[\s\0]{0,4}r[\s\0]{0,4}i[\s\0]{0,4}p[\s\0]{0,4}t[\s\0]{0,4}:(?!void\(0\)|;)(?=[\s\0]{0,8}(?:\/\/|\/\*|[-+!~("'`[%]|[\w$.]{1,64}[\s\0]{0,8}(?:[(=`[/;+]|\\|%)))/gi,
+    examples: {
+      attacks: ['javascript:alert(1)', 'java\tscript:alert(1)', 'vbscript:msgbox(1)'],
+      benign: ['JavaScript: the good parts', 'javascript:void(0)', 'learn javascript: a guide'],
+    },
+  },
+  {
+    id: 198_404,
+    name: 'data-document',
+    proves: 'holds a `data:` URL of a document that runs script',
+    source: 'RFC 2397',
+    strong: true,
+    confirmedBy: [941],
+    needs: SEEN.colon | SEEN.slash,
+    pattern:
+      /data:[\s\0]{0,4}(?:text\/(?:html|xml|xsl|javascript)|image\/svg\+xml|application\/(?:xhtml\+xml|xml|x?-?javascript))[^,<>]{0,64},(?=[\s\0]{0,8}(?:<|%3c|[A-Za-z0-9+/]{8}|alert))/gi,
+    examples: {
+      attacks: ['data:text/html,<script>', 'data:text/html;base64,PHNjcmlwdD4='],
+      benign: ['data:image/png;base64,iVBORw0KGgo=', 'the data: text/html, or json'],
+    },
+  },
+  {
+    id: 198_405,
+    name: 'loading-tag',
+    proves: 'opens an element that loads a document or a program',
+    source: html,
+    strong: false,
+    confirmedBy: [941],
+    needs: SEEN.less,
+    pattern:
+      /<[\0\s]{0,4}(?:iframe|frameset|frame|object|embed|applet|base|meta|link|isindex|layer|ilayer|bgsound|xml|svg|math|form|style|template|portal|foreignobject|animate|set|marquee|details|video|audio|noembed|noscript|xss|body|html|img|input|button|image|textarea|title|keygen|source|select)(?=[\s/>"'\0+;]|$)/gi,
+    examples: {
+      attacks: ['<iframe src=//x>', '<svg>', '<meta http-equiv=refresh>'],
+      benign: ['<b>bold</b>', '<p>text</p>', 'a <formal> note'],
+    },
+  },
+  {
+    id: 198_406,
+    name: 'active-tag',
+    proves: 'opens an element that loads script by itself',
+    source: html,
+    strong: true,
+    confirmedBy: [941],
+    needs: SEEN.less,
+    pattern:
+      /<(?:iframe|frame|object|embed|applet|base|link|meta|form|isindex|input|button|a|math|svg|image|use|animate|set|body|table|td|bgsound|layer|xml|img|video|source|area|math\w{0,8})(?=[\s/])[^<>]{0,300}?(?:srcdoc|src|data|href|action|formaction|code|codebase|xlink:href|values|to|from|background|dynsrc|lowsrc|content|poster)[\s\0]{0,8}=[\s\0"'`]{0,8}(?:[^<>"']{0,32}url=)?[\s\0"'`\x01-\x20]{0,8}(?:java|vb|live)[\s\0]{0,4}script[\s\0]{0,4}:(?!void\(0\)|;)|<(?:iframe)(?=[\s/])[^<>]{0,200}?srcdoc[\s]{0,8}=|<(?:base|object|embed|applet|layer|bgsound)[\s/][^<>]{0,200}?(?:href|data|src|code|codebase|classid)[\s]{0,8}=|<meta[\s/][^<>]{0,100}?http-equiv[\s]{0,8}=[\s"']{0,4}(?:refresh|set-cookie|link)|<link[\s/][^<>]{0,100}?(?:stylesheet|import)[^<>]{0,100}href|<(?:!entity|\?xml-stylesheet|\?import)[\s]/gi,
+    examples: {
+      attacks: [
+        '<iframe srcdoc="x">',
+        '<a href="javascript:alert(1)">',
+        '<object data=//x>',
+        '<base href=//x>',
+        '<meta http-equiv=refresh content=0>',
+      ],
+      benign: ['<a href="https://x.example/">', '<img src="a.png" alt="">'],
+    },
+  },
+  {
+    id: 198_407,
+    name: 'style-script',
+    proves: 'runs script from a style',
+    source: 'CSS 2.1 with the extensions of Internet Explorer and Gecko',
+    strong: true,
+    confirmedBy: [941],
+    needs: SEEN.colon,
+    pattern:
+      /(?:[:\s"';/*](?:expression|e\\xp\\re\\s\\s\\i\\o\\n|exp\/\*[^*]{0,32}\*\/ression)[\s]{0,4}\((?=[^)]{0,64}(?:\(|=))|-moz-binding[\s]{0,4}:|behaviou?r[\s]{0,4}:[\s]{0,4}url|url\([\s"']{0,4}(?:javascript|vbscript|data:text\/html)|-o-link[\s]{0,4}:)/gi,
+    examples: {
+      attacks: ['style=x:expression(alert(1))', 'a{-moz-binding:url(x)}', 'b:url(javascript:x)'],
+      benign: ['a regular expression (of joy)', '.a { color: red; }', 'background: url(a.png)'],
+    },
+  },
+  {
+    id: 198_408,
+    name: 'server-side-include',
+    proves: 'is a server-side include',
+    source: 'Apache httpd, mod_include',
+    strong: true,
+    confirmedBy: [941, 932],
+    needs: SEEN.less | SEEN.hash,
+    pattern:
+      /<!--[\s]{0,8}#[\s]{0,4}(?:exec|include|echo|printenv|config|fsize|flastmod|set|if)\b/gi,
+    examples: {
+      attacks: ['<!--#exec cmd="id"-->', '<!-- #include file="x" -->'],
+      benign: ['<!-- # heading -->', '<!-- comment -->'],
+    },
+  },
+  {
+    id: 198_409,
+    name: 'closing-tag-first',
+    proves: 'closes an element of raw text and opens another',
+    source: 'HTML standard, section 13.2.5.2',
+    strong: true,
+    confirmedBy: [941],
+    needs: SEEN.less | SEEN.slash,
+    pattern:
+      /^[^<]{0,64}<\/[\s\0]{0,2}(?:script|title|textarea|style|noscript|xmp|iframe|noembed|template|select|option)[\s/>][^<]{0,64}<[a-z!]/gi,
+    examples: {
+      attacks: ['</script><svg onload=x>', '"></title><img src=x>'],
+      benign: ['<title>a</title><p>b</p>', 'the </b><i>'],
+    },
+  },
+];
+
+/** The family of HTML. */
+export const html5 = patternFamily('html', rows, ['text', 'name', 'credentials', 'document']);

@@ -1,0 +1,166 @@
+/** Detectors of paths: climbing out of a folder, files that applications never serve, schemes. */
+
+import { SEEN } from '../bytes-seen.ts';
+import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
+
+const uri = 'RFC 3986, sections 3.1 and 5.2.4';
+const filesystem = 'Filesystem Hierarchy Standard 3.0; Windows API, "Naming Files"';
+const php = 'PHP manual, "Supported Protocols and Wrappers"';
+const rows: readonly PatternDetector[] = [
+  {
+    id: 198_300,
+    name: 'path-climb',
+    proves: 'climbs out of a folder more than once',
+    source: uri,
+    strong: false,
+    confirmedBy: [930],
+    needs: 0,
+    pattern:
+      /(?:\.\.|\.;\.|\.\0\.|\.\?|0x2e0x2e)[\0;]{0,2}(?:[\\/]|0x2f|0x5c)[\\/]{0,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:\.\.|\.;\.|\.\0\.|\.\?|0x2e0x2e)[\0;]{0,2}(?:[\\/]|0x2f|0x5c)/gi,
+    examples: {
+      attacks: ['../../config.yml', '..\\..\\x', '..;/..;/manager/html'],
+      benign: ['../style.css', 'wait... what../or this?', 'a/../b'],
+    },
+  },
+  {
+    id: 198_301,
+    name: 'path-climb-far',
+    proves: 'climbs out of a folder three times or more',
+    source: uri,
+    strong: true,
+    confirmedBy: [930],
+    needs: 0,
+    pattern:
+      /(?:(?:\.{2,4}|\.;\.|\.\0\.|0x2e0x2e)[\0;]{0,2}(?:[\\/]|0x2f|0x5c){1,8}){3}(?![\w@./-]{1,200}\.(?:[jt]sx?|vue|s?css|less|json|map|png|svg)\b)/gi,
+    examples: {
+      attacks: [
+        '../../../x',
+        '/static/..\\..\\..\\boot.ini',
+        '....//....//....//etc/hosts',
+        'images/../../../../secret',
+      ],
+      benign: ['../../README.md', "import a from '../../../lib/a.js'", 'so... // ... // ... // ok'],
+    },
+  },
+  {
+    id: 198_302,
+    name: 'path-climb-alone',
+    proves: 'is a path that begins by climbing out of a folder',
+    source: uri,
+    strong: false,
+    confirmedBy: [930],
+    needs: 0,
+    pattern: /^[\w./\\:-]{0,64}(?:^|[\\/])\.\.(?:$|[\\/;\0])/g,
+    examples: {
+      attacks: ['../x', '/a/..', '/cgi-bin/../../x'],
+      benign: ['a..b', 'x.y', 'and so on ../'],
+    },
+  },
+  {
+    id: 198_303,
+    name: 'system-file',
+    proves: 'is the path of a file of the operating system',
+    source: filesystem,
+    strong: true,
+    confirmedBy: [930, 932],
+    needs: 0,
+    pattern:
+      /(?:^|^[\w.:%\\/-]{0,200}[\\/]|\.\.[\\/]{1,8}|^[\w+.-]{2,16}:[\\/]{1,3}[\w.-]{0,64}[\\/]{0,3})(?:etc[\\/]{1,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:passwd|shadow|gshadow|group|hosts|hostname|issue|fstab|crontab|sudoers|mtab|motd|os-release|resolv\.conf|inetd\.conf|my\.cnf|php\.ini|apache2|httpd|nginx|mysql|ssh|redis|profile|master\.passwd|security)(?![\w])|proc[\\/]{1,8}(?:self|\d{1,7}|version|mounts|cpuinfo|cmdline|net|sched_debug)(?![\w])|var[\\/]{1,8}(?:log|www|lib|mail|spool|run)[\\/]|boot\.ini|(?:win|system|desktop|php|my)\.ini(?:$|[\0?%])|winnt[\\/]|win(?:dows|nt)[\\/]{1,8}(?:system32|win\.ini|repair|system\.ini|php\.ini|debug|panther)|system32[\\/]|inetpub[\\/]|web-inf[\\/]|meta-inf[\\/]|root[\\/]{1,4}\.|home[\\/]{1,4}\w{1,32}[\\/]{1,4}\.|dev[\\/](?:tcp|udp|random|urandom|zero|null|stdin|fd)(?![\w]))/gi,
+    examples: {
+      attacks: [
+        '/etc/passwd',
+        'file:///etc/shadow',
+        '/proc/self/environ',
+        'c:\\windows\\win.ini',
+        '/WEB-INF/web.xml',
+        '../../boot.ini',
+      ],
+      benign: [
+        'how do I edit /etc/hosts on my laptop?',
+        'see the etc folder',
+        'windows system32 is large',
+        '/products/etc',
+      ],
+    },
+  },
+  {
+    id: 198_304,
+    name: 'system-file-in-text',
+    proves: 'names a file of the operating system',
+    source: filesystem,
+    strong: false,
+    confirmedBy: [930, 932],
+    needs: SEEN.slash,
+    pattern:
+      /\/etc\/{1,4}(?:passwd|shadow|gshadow|sudoers|master\.passwd)(?![\w-])|\/proc\/(?:self|\d{1,7})\/(?:environ|cmdline|fd|maps|root)|\/(?:windows|winnt)\/(?:system32|win\.ini)/gi,
+    examples: {
+      attacks: ['please show /etc/passwd', 'cat /etc/shadow|head'],
+      benign: ['the etcetera/passwd book', 'we list /etc as a folder'],
+    },
+  },
+  {
+    id: 198_305,
+    name: 'private-file',
+    proves: 'is the path of a file with secrets or settings',
+    source: filesystem,
+    strong: false,
+    confirmedBy: [930],
+    needs: 0,
+    pattern:
+      /(?:^|[\\/])(?:\.(?:git|svn|hg|bzr|aws|ssh|docker|kube|env|htpasswd|htaccess|npmrc|pgpass|netrc|bash_history|mysql_history|DS_Store|vscode|idea)(?:[\\/]\w{1,32}|\.\w{1,16}|$)|id_(?:rsa|dsa|ed25519)(?:$|\.)|wp-config\.php|web\.config(?:$|[\0?.])|(?:config|database|settings|credentials|secrets?)\.(?:ya?ml|ini|bak|php\.bak|old|xml\.bak)$|(?:global|machine)\.(?:asax?|config)$|composer\.lock$|(?:error|access|debug)[._]logs?$)/gi,
+    examples: {
+      attacks: ['/.git/config', '/.env', '/wp-config.php', '/backup/config.bak'],
+      benign: ['/environment', '/id_card.png', 'mygit/config', '/docs/git'],
+    },
+  },
+  {
+    id: 198_306,
+    name: 'stream-wrapper',
+    proves: 'opens a stream of PHP or Java instead of a file',
+    source: php,
+    strong: true,
+    confirmedBy: [930, 931, 933],
+    needs: SEEN.colon | SEEN.slash,
+    pattern:
+      /\b(?:php:\/\/(?:filter|input|memory|temp|fd|stdin|output)|(?:expect|phar|compress\.(?:zlib|bzip2)|ssh2\.\w{2,8}|ogg|glob|rar|zip|zlib|netdoc|jar:(?:https?|file|ftp)|gopher|dict|ldaps?|ldapi|rmi|tftp|sftp|cifs):\/\/?(?=[\w./\\%-])|data:\/\/|file:\/\/{1,3}(?:[a-z]:|localhost|etc|proc|var|home|root|usr|opt|windows|tmp))/gi,
+    examples: {
+      attacks: [
+        'php://filter/read=convert.base64-encode/resource=index.php',
+        'expect://id',
+        'phar://a.jpg/x',
+        'gopher://127.0.0.1:6379/_x',
+        'file:///etc/motd',
+      ],
+      benign: ['https://php.net/manual', 'a zip: /files', 'data:image/png;base64,AAAA'],
+    },
+  },
+  {
+    id: 198_307,
+    name: 'null-byte',
+    proves: 'ends a name early by a NUL byte',
+    source: 'POSIX.1-2017, 3.271 Pathname',
+    strong: false,
+    confirmedBy: [920, 930],
+    needs: SEEN.control,
+    pattern: /[\w.\\/]\0(?:$|[\w.\\/])/g,
+    examples: { attacks: ['a.php\0.jpg', '/etc/x\0'], benign: ['abc', '\x01\x02'] },
+  },
+  {
+    id: 198_308,
+    name: 'path-encoded-dots',
+    proves: 'hides the dots or slashes of a path',
+    source: 'RFC 3986, section 2.1; Unicode 16, section 3.9',
+    strong: true,
+    confirmedBy: [930],
+    needs: SEEN.percent,
+    pattern:
+      /(?:%(?:25){1,4}(?:2e|c0%(?:25)?ae)|%c0%(?:ae|2e)|%e0%80%ae|%u(?:002e|ff0e|2024)|%2e|\.){2}(?:%(?:25){1,4}(?:2f|5c|c0%(?:25)?af)|%c0%(?:af|2f|5c|9v|qf)|%c1%(?:9c|1c|8s|pc|af)|%e0%80%(?:af|9c)|%f[08c]%80%80%80?(?:%80){0,2}%af|%u(?:002f|005c|2215|2216|ff0f)|%bg%qf|%uEFC8|%uF025|%%32%66|%%35%63)/gi,
+    examples: {
+      attacks: ['..%c0%af', '%252e%252e%252f', '..%u2215x', '..%255cx'],
+      benign: ['a%2eb', '100%25', '..%20ok'],
+    },
+  },
+];
+
+/** The family of paths. */
+export const paths = patternFamily('paths', rows, [...textKinds, 'url']);

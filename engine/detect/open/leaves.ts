@@ -1,0 +1,77 @@
+/** Where openers put what they find: bounded, without plain texts, which nothing looks at. */
+
+import type { ByteString } from '../../../base/byte-string.ts';
+import { charsSeen, isPlain } from '../bytes-seen.ts';
+import type { Leaf, LeafKind } from '../detector.ts';
+
+/** What may still be opened; shared by the values of a request. */
+export interface OpenBudget {
+  leaves: number;
+  bytes: number;
+}
+
+/** A leaf whose kind is still open: openers set it. */
+export interface OpenedLeaf extends Leaf {
+  kind: LeafKind;
+}
+
+/** The leaves of one value, the value first. */
+export class Leaves {
+  readonly list: OpenedLeaf[] = [];
+  private readonly budget: OpenBudget;
+  private parent: Leaf | null = null;
+
+  constructor(budget: OpenBudget) {
+    this.budget = budget;
+  }
+
+  /** Adds the value itself, whatever the budget is. */
+  addValue(text: ByteString, seen: number, path: string): void {
+    this.list.push({ text, seen, kind: 'text', label: path, parent: null, depth: 0 });
+  }
+
+  /** The leaf that is opened now. */
+  openBelow(parent: Leaf): void {
+    this.parent = parent;
+  }
+
+  /** Whether a text would be kept; ask before building its label. */
+  wants(text: ByteString): boolean {
+    return text.length > 3 && (!isPlain(charsSeen(text)) || mayHoldBase64(text));
+  }
+
+  /** Adds what was found in the parent, unless it is plain or the budget is used up. */
+  add(label: string, text: ByteString, kind: LeafKind = 'text'): void {
+    const { parent, budget } = this;
+    if (parent === null || text.length < 3 || text === parent.text) return;
+    if (budget.leaves <= 0 || budget.bytes < text.length) return;
+    const seen = charsSeen(text);
+    if (isPlain(seen) && !mayHoldBase64(text)) return;
+    budget.leaves--;
+    budget.bytes -= text.length;
+    this.list.push({ text, seen, kind, label, parent, depth: parent.depth + 1 });
+  }
+
+  get isFull(): boolean {
+    return this.budget.leaves <= 0;
+  }
+}
+
+/** Length below which base64 holds no attack. */
+export const base64BytesMin = 12;
+
+/**
+ * Whether a text of letters, digits, `_`, `-` and `.` may be base64: long enough, of both cases, and
+ * no word in between but what a dot of a token separates.
+ */
+export function mayHoldBase64(text: ByteString): boolean {
+  if (text.length < base64BytesMin) return false;
+  let lower = false;
+  let upper = false;
+  for (let at = 0; at < text.length && !(lower && upper); at++) {
+    const code = text.charCodeAt(at);
+    if (code >= 0x61) lower ||= code <= 0x7a;
+    else if (code >= 0x41) upper ||= code <= 0x5a;
+  }
+  return lower && upper;
+}

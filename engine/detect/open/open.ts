@@ -1,0 +1,119 @@
+/**
+ * Opens values: a value is a tree of leaves, each in one more encoding, with a path that people can
+ * read. Bounded in depth, leaves and bytes; what is beyond stays as it is. Never judges a leaf.
+ */
+
+import type { ByteString } from '../../../base/byte-string.ts';
+import { detectLimits } from '../../base/detect-limits.ts';
+import { SEEN } from '../bytes-seen.ts';
+import type { Leaf } from '../detector.ts';
+import { openBase64, openCredentials, openToken } from './base64.ts';
+import { decodeEntities, decodeEscapes, decodeLongUtf8, decodePercent } from './escapes.ts';
+import { openCookies, openForm, openParts, openUrl, type FormReading } from './forms.ts';
+import { looksLikeJson, openJson } from './json.ts';
+import { base64BytesMin, Leaves, type OpenBudget, type OpenedLeaf } from './leaves.ts';
+import { openXml } from './markup.ts';
+
+export type { OpenBudget } from './leaves.ts';
+
+/**
+ * The leaves of a value, the value itself first. `seen` are its bits of `SEEN`. Errors: none; what
+ * does not decode is no leaf. Cost: linear in the bytes of all leaves.
+ */
+export function openValue(
+  text: ByteString,
+  seen: number,
+  path: string,
+  budget: OpenBudget,
+): readonly Leaf[] {
+  const leaves = new Leaves(budget);
+  leaves.addValue(text, seen, path);
+  for (let at = 0; at < leaves.list.length; at++) {
+    const leaf = leaves.list[at]!;
+    if (leaf.depth >= detectLimits.depthMax || leaves.isFull) break;
+    leaves.openBelow(leaf);
+    openLeaf(leaf, leaves);
+  }
+  return leaves.list;
+}
+
+const upperA = 0x41;
+const upperZ = 0x5a;
+
+/**
+ * Whether a value of letters, digits, `_`, `-` and `.` may hold an encoded one: it is long and has
+ * letters of both cases. Cost: a look at some bytes.
+ */
+export function mayOpenPlain(bytes: Uint8Array): boolean {
+  if (bytes.length < base64BytesMin) return false;
+  let upper = false;
+  let lower = false;
+  for (let at = 0; at < bytes.length && !(upper && lower); at++) {
+    const byte = bytes[at]!;
+    if (byte >= upperA && byte <= upperZ) upper = true;
+    else if (byte > upperZ) lower = true;
+  }
+  return upper && lower;
+}
+
+function openLeaf(leaf: OpenedLeaf, leaves: Leaves): void {
+  if (leaf.kind === 'binary') return;
+  const { seen, text } = leaf;
+  if (!openDocument(leaf, leaves)) openFields(leaf, leaves);
+  if (leaf.kind === 'document') return;
+  if (leaf.kind !== 'url') openBesides(leaf, leaves);
+  else if ((seen & SEEN.percent) !== 0) leaves.add('percent', decodePercent(text));
+}
+
+/** Documents whose leaves hold all that they say. */
+function openDocument(leaf: OpenedLeaf, leaves: Leaves): boolean {
+  const { seen, text } = leaf;
+  if ((seen & (SEEN.brace | SEEN.bracket)) !== 0 && looksLikeJson(text)) {
+    const { items, end, brokenString } = openJson(text, leaves);
+    if (items > 0) {
+      leaf.kind = 'document';
+      if (brokenString >= 0) leaves.add('json', decodeEscapes(text.slice(brokenString)));
+      else if (end < text.length) leaves.add('json', text.slice(end));
+      return true;
+    }
+  }
+  if ((seen & SEEN.less) !== 0 && openXml(text, leaves)) {
+    leaf.kind = 'document';
+    return true;
+  }
+  if ((seen & SEEN.lineEnd) !== 0 && openParts(text, leaves)) {
+    leaf.kind = 'document';
+    return true;
+  }
+  return false;
+}
+
+function openFields(leaf: OpenedLeaf, leaves: Leaves): void {
+  const { seen, text } = leaf;
+  let reading: FormReading = 'none';
+  if ((seen & SEEN.slash) !== 0) reading = openUrl(text, leaves);
+  if (reading === 'none' && (seen & SEEN.equals) !== 0) {
+    if ((seen & SEEN.semicolon) !== 0) reading = openCookies(text, leaves);
+    if (reading === 'none') reading = openForm(text, leaves);
+  }
+  if (reading === 'clean') leaf.kind = 'url';
+}
+
+/** Encodings that a reader may or may not decode: what they give is a leaf beside the text. */
+function openBesides(leaf: OpenedLeaf, leaves: Leaves): void {
+  const { seen, text } = leaf;
+  if ((seen & SEEN.percent) !== 0) leaves.add('percent', decodePercent(text));
+  if ((seen & SEEN.backslash) !== 0 && /\\(?:x[0-9a-f]{2}|u[0-9a-f{])/i.test(text)) {
+    leaves.add('escapes', decodeEscapes(text));
+  }
+  if ((seen & SEEN.ampersand) !== 0 && text.includes(';')) {
+    leaves.add('entities', decodeEntities(text));
+  } else if ((seen & (SEEN.ampersand | SEEN.hash)) === (SEEN.ampersand | SEEN.hash)) {
+    leaves.add('entities', decodeEntities(text));
+  }
+  if ((seen & SEEN.high) !== 0 && /[\xc0\xc1]|\xe0[\x80-\x9f]|\xef[\xbc\xbd]/.test(text)) {
+    leaves.add('utf-8', decodeLongUtf8(text));
+  }
+  if (openCredentials(text, leaves) || openToken(text, leaves)) return;
+  openBase64(text, leaves);
+}

@@ -1,0 +1,59 @@
+/**
+ * Families of regular detectors: one expression each, over byte strings. Every quantifier is bounded
+ * and none is nested in another, which a test checks, so that a search is linear in the leaf.
+ */
+
+import { detectLimits } from '../base/detect-limits.ts';
+import type { Detector, Family, Leaf, LeafKind, Report } from './detector.ts';
+
+/** A detector by one expression. */
+export interface PatternDetector extends Omit<Detector, 'family'> {
+  /** Bits of `SEEN` that every match needs. */
+  readonly needs: number;
+  /** With the flags `g`, mostly also `i`; never `y`, `u` or `v`. */
+  readonly pattern: RegExp;
+  /** Where the kinds differ from those of the family. */
+  readonly kinds?: readonly LeafKind[];
+}
+
+/** A family of regular detectors. */
+export interface PatternFamily extends Family {
+  readonly patterns: readonly PatternDetector[];
+}
+
+/** Kinds of leaves that hold text. */
+export const textKinds: readonly LeafKind[] = ['text', 'name', 'credentials'];
+
+/** Makes a family of expressions. */
+export function patternFamily(
+  name: string,
+  patterns: readonly PatternDetector[],
+  kinds: readonly LeafKind[] = textKinds,
+): PatternFamily {
+  const all = [...new Set([...kinds, ...patterns.flatMap((row) => row.kinds ?? [])])];
+  return {
+    name,
+    patterns,
+    needs: [...new Set(patterns.map(({ needs }) => needs))],
+    kinds: all,
+    detectors: patterns.map((row) => ({ ...row, family: name })),
+    find: (leaf, report) => {
+      for (const row of patterns) {
+        if ((leaf.seen & row.needs) !== row.needs) continue;
+        if (!(row.kinds ?? kinds).includes(leaf.kind)) continue;
+        findAll(row, leaf, report);
+      }
+    },
+  };
+}
+
+function findAll(row: PatternDetector, leaf: Leaf, report: Report): void {
+  const { pattern } = row;
+  pattern.lastIndex = 0;
+  for (let count = 0; count < detectLimits.hitsPerDetectorMax; count++) {
+    const found = pattern.exec(leaf.text);
+    if (found === null) return;
+    report.add(row.id, found.index, found.index + found[0].length);
+    if (found[0].length === 0) pattern.lastIndex++;
+  }
+}
