@@ -6,8 +6,8 @@ import { main, SetupError } from './process.mjs';
 
 await main(async () => {
   const [which = ''] = process.argv.splice(2, 1);
-  if (!['micro', 'e2e', 'worst', 'delivery'].includes(which)) {
-    throw new SetupError('bench.mjs: expected micro, e2e, worst or delivery.');
+  if (!['micro', 'e2e', 'worst', 'delivery', 'detect'].includes(which)) {
+    throw new SetupError('bench.mjs: expected micro, e2e, worst, delivery or detect.');
   }
   await prepare();
   const script = inRoot('.build', 'bench', which, 'main.js');

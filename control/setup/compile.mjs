@@ -17,7 +17,7 @@ import { run, say, SetupError, tail } from './process.mjs';
 const folders = ['base', 'engine', 'control', 'native-bindings', 'proto', 'bench'];
 const assetFolders = ['control', 'engine'];
 const isSource = (name) => name.endsWith('.ts') && !name.endsWith('.test.ts');
-const isAsset = (name) => /\.(html|css|svg|png|woff2|mmdb|conf|data)$/.test(name);
+const isAsset = (name) => /\.(html|css|svg|png|woff2|mmdb|conf|data|weights\.json)$/.test(name);
 
 /** Brings .build up to date. Errors: SetupError with the compiler's messages. */
 export async function ensureCompiled() {

@@ -16,6 +16,7 @@ import { runAtOnce, type Steps } from '../../base/steps.ts';
 import { policyEntryFile } from '../contract/policy.ts';
 import type { KeyedPolicy, PolicySource } from '../contract/policy.ts';
 import { planName, type SharedImage, type SharedImages } from '../contract/shared-images.ts';
+import { detectionWith, detectorFile, detectorRules } from './detection.ts';
 import { fullCatalog } from '../rules/features/full-catalog.ts';
 import type { RulePorts } from '../rules/transaction/ports.ts';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';
@@ -121,7 +122,8 @@ function filesOf({ files }: PolicySource): FileSet {
       },
     };
   });
-  return createFileSet(sources);
+  // The program's own; a policy that asks for no score does not include it.
+  return createFileSet([...sources, { path: detectorFile, text: detectorRules }]);
 }
 
 /** Builds the engine of a policy. Errors: PolicyError. */
@@ -168,5 +170,7 @@ function* engineOf(
   const components = attached.settings.componentSignatures.join(', ');
   // Each thread builds it: at the usual level the engine says once what serves.
   log.debug('policy is ready', { policy: policy.id, components, ...attached.facts });
-  return new PolicyEngine(attached, ports, transactions);
+  const { decision, scoreWeights } = attached.settings;
+  const detection = decision === 'crs' ? null : detectionWith(scoreWeights);
+  return new PolicyEngine(attached, ports, transactions, detection);
 }

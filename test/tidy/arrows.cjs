@@ -45,6 +45,8 @@ const rooms = [
   { room: transaction, may: [common, base, contract, 'engine/match'] },
   // What authors of features write. Nothing of a transaction's life is here.
   { room: features, may: [common, base, contract, 'engine/match', transaction] },
+  // What values are attacks: detectors, and the score of a request.
+  { room: 'engine/detect', may: [common, base, contract] },
   // Fills a transaction's values from messages.
   { room: 'engine/rules/load', may: [common, base, contract, transaction, features] },
   {
@@ -71,6 +73,7 @@ const rooms = [
       base,
       contract,
       'engine/match',
+      'engine/detect',
       transaction,
       features,
       'engine/rules/load',
@@ -207,7 +210,10 @@ const rooms = [
   // What the process itself is: options, files it writes, memory it gives back.
   { room: 'engine/process', may: [common, base, contract, 'engine/system'] },
   // From a policy's text to the engine that runs it, and who holds it.
-  { room: 'engine/policies', may: [common, base, contract, 'engine/rules/*', 'engine/pool'] },
+  {
+    room: 'engine/policies',
+    may: [common, base, contract, 'engine/rules/*', 'engine/detect', 'engine/pool'],
+  },
   {
     room: 'engine/rollout',
     may: [common, base, contract, 'engine/rules/language', 'engine/policies'],

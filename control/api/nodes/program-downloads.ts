@@ -3,6 +3,8 @@
  * platform, and to enrolled nodes that one or an imported release.
  */
 
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
 import { toAppError } from '../../../base/errors.ts';
 import { releaseLimits } from '../../limits/release-limits.ts';
 import type { BuiltPackage } from '../../release/build-package.ts';
@@ -10,7 +12,6 @@ import { binaryReleases } from '../../store/collections.ts';
 import type { NodeCertificate } from '../listener/connection-table.ts';
 import type { ApiParts } from '../context.ts';
 import { nodeOfConnection } from './admit-node.ts';
-import { sendFile } from './file-answer.ts';
 import { nodeReleasePath } from './upgrade-runner.ts';
 import type { NodeRequest, NodeResponse } from '../listener/node-http.ts';
 
@@ -45,7 +46,7 @@ export function answerDownload(
   program.downloads++;
   response.once('close', () => program.downloads--);
   (release === null ? program.file() : Promise.resolve(release))
-    .then((file) => send(file, request, response))
+    .then((file) => send(file, request.method === 'HEAD', response))
     .catch((error: unknown) => {
       logger.error('the program could not be packed', { reason: toAppError(error).message });
       refuse(response, 503, 'unavailable', 'the program cannot be packed; see the log');
@@ -64,14 +65,21 @@ function storedFile({ store, releases }: ApiParts, id: string): BuiltPackage | n
     : null;
 }
 
-function send(file: BuiltPackage, request: NodeRequest, response: NodeResponse): void {
+function send({ path, sha256, bytes }: BuiltPackage, headOnly: boolean, response: NodeResponse) {
+  response.statusCode = 200;
   response.setHeader('content-type', 'application/gzip');
+  response.setHeader('content-length', String(bytes));
   response.setHeader('content-disposition', 'attachment; filename="waf.tar.gz"');
-  response.setHeader('x-content-sha256', file.sha256);
-  // The next program has the same path: caches ask first.
-  response.setHeader('cache-control', 'no-cache');
+  response.setHeader('etag', `"${sha256}"`);
+  response.setHeader('x-content-sha256', sha256);
+  response.setHeader('cache-control', 'no-store');
   response.setHeader('x-content-type-options', 'nosniff');
-  sendFile(file, request, response);
+  if (headOnly) {
+    response.end();
+    return;
+  }
+  // A client that leaves early is no error of ours.
+  pipeline(createReadStream(path), response, () => undefined);
 }
 
 function refuse(response: NodeResponse, status: number, code: string, message: string): void {

@@ -1,5 +1,6 @@
 /** `waf policy`: making, changing and removing policies. */
 
+import { decisionFlags, readDecision } from './decision-flags.ts';
 import { againWhenChanged, givenRevision, isRevisionGiven } from '../change-attempts.ts';
 import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
 import { listFlag, textFlag } from '../command.ts';
@@ -137,6 +138,7 @@ export const policyCommands: readonly CommandDefinition[] = [
         summary: 'when a match blocks',
         choices: Object.keys(blockingModeNames),
       },
+      ...decisionFlags,
       fileFlag,
       {
         flags: '--mask <path>',
@@ -158,10 +160,19 @@ export const policyCommands: readonly CommandDefinition[] = [
       }
       const blocking = textFlag(flags, 'blocking');
       if (blocking !== undefined) own['blockingMode'] = blockingModeNames[blocking];
+      const decided = readDecision(flags);
       const masked = listFlag(flags, 'mask');
-      const mask = [...(masked.length > 0 ? masked : leafPaths(given)), ...Object.keys(own)];
+      const mask = [
+        ...(masked.length > 0 ? masked : leafPaths(given)),
+        ...Object.keys(own),
+        ...Object.keys(decided).map((field) => `crsCore.${field}`),
+      ];
       if (mask.length === 0) throw badFlag('name at least one flag that changes something');
-      const policy = await readMessage(PolicySchema, { ...given, ...own, id }, '--file');
+      const fields: Record<string, unknown> = { ...given, ...own, id };
+      if (Object.keys(decided).length > 0) {
+        fields['crsCore'] = { ...(given['crsCore'] as object | undefined), ...decided };
+      }
+      const policy = await readMessage(PolicySchema, fields, '--file');
       const api = await context.api();
       const updateMask = [...new Set(mask)].join(',');
       const response = await againWhenChanged(async () => {

@@ -93,3 +93,22 @@ test('paths of a document', () => {
     'b.e.f',
   ]);
 });
+
+test('flags change which score refuses, and from which score on; siblings stay', async () => {
+  const { id } = await newPolicy('decision');
+  const line = ['policy', 'update', id, '--decision', 'score-confirms', '--block-score', '60'];
+  expect(await runCommandLine(commands, [...line, '--admin-socket', waf.socket])).toBe(0);
+  expect(await read(id)).toMatchObject({
+    crsCore: { ...settings.crsCore, decision: 'DECISION_SCORE_CONFIRMS', blockScore: 60 },
+  });
+});
+
+test.each(['0', '101', 'high'])(
+  'a score of %s is refused by the flag that gave it',
+  async (score) => {
+    const { id } = await newPolicy(`score ${score}`);
+    const line = ['policy', 'update', id, '--block-score', score, '--admin-socket', waf.socket];
+    expect(await runCommandLine(commands, line)).toBe(1);
+    expect(await read(id)).toMatchObject({ crsCore: settings.crsCore });
+  },
+);

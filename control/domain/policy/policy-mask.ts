@@ -14,7 +14,8 @@ export const inspectionFields: MaskFields = {
       'crsValidateUtf8Encoding crsSkipResponseAnalysis enableDefaultCollections ' +
       'samplingPercentage responseBodyAccess responseBodyLimit responseBodyMimeTypes ' +
       'requestBodyLimit requestBodyLimitEnabled crsXmlAttributeInspection requestBodyLimitAction ' +
-      'requestBodyInspectionLimit requestBodyExcessAction narrowedRules',
+      'requestBodyInspectionLimit requestBodyExcessAction narrowedRules decision ' +
+      'watchScore challengeScore blockScore',
   ),
   httpPolicy: fieldsOf(
     'allowedMethods allowedRequestContentTypes allowedRequestContentCharsets ' +

@@ -21,6 +21,7 @@ import {
   renderReports,
   renderSampledOut,
 } from './crs3-settings.ts';
+import { inertScoring, renderScoring } from './policy-scoring.ts';
 import type { RulesetIncludes } from '../records.ts';
 import {
   renderFullWidthRule,
@@ -85,11 +86,12 @@ export function renderPolicy(
     requestBodySection(settings),
     responseBodySection(settings),
     otherEngineSection(ruleset),
+    renderScoring(policy, ruleset?.version ?? ''),
     defaultActionSection(policy, ruleset),
     renderBodyRules(settings),
     fileLimitRules(settings.argLimits),
   ];
-  warnings.push(...inertExcess(settings));
+  warnings.push(...inertExcess(settings), ...inertScoring(policy));
   if (ruleset === null) {
     warnings.push('the policy has no ruleset: only its own rules run');
     if (isSampled(settings.crsCore)) warnings.push(notSampled);

@@ -10,6 +10,7 @@ import { writeChain } from '../program/rule-text.ts';
 import type { RulePorts } from '../transaction/ports.ts';
 import type { Program, ProgramItem, RemovedRule, Rule } from '../transaction/types.ts';
 import { cacheKey, compileGroups } from './databases.ts';
+import { detected } from '../features/operators/detected.ts';
 import type { CompiledGroup, DatabaseCache } from './databases.ts';
 import { foldProgram } from './fold.ts';
 import type { FoldedPhase, FoldedProgram } from './fold.ts';
@@ -161,10 +162,15 @@ function drawPhase({ items, kept }: FoldedPhase, targetIdOfRule: Int32Array): Ph
   const numbers = Int32Array.from(items, (item, at) => {
     if (item.kind === 'marker') return firstMarker - (markers.push(item.name) - 1);
     if (!kept[at]) return foldedItem;
-    if (targetIdOfRule[item.index]! < 0) always[at >>> 5]! |= 1 << (at & 31);
+    if (targetIdOfRule[item.index]! < 0 && !isDetector(item)) always[at >>> 5]! |= 1 << (at & 31);
     return item.index;
   });
   return { items: numbers, markers, always };
+}
+
+/** What detectors find is asked for once all other rules of the request have run. */
+function isDetector({ operator }: Rule): boolean {
+  return operator?.definition === detected;
 }
 
 function unobservedMatches({ rules }: Program, prefilter: PrefilterFacts): Uint8Array {

@@ -1,6 +1,7 @@
 /** What engine directives add up to: settings with units. The last one of a kind counts. */
 
 import { decodeUtf8, type ByteString } from '../../../base/byte-string.ts';
+import { decisions } from '../../contract/decision.ts';
 import type { DirectiveArgument, DirectiveDefinition } from '../features/directives/definition.ts';
 import type { ProgramSettings } from '../transaction/types.ts';
 import type { ConfigDirective, Directive, Token } from '../language/ast.ts';
@@ -24,6 +25,11 @@ export const defaultSettings: ProgramSettings = {
   requestBodyInspectionLimitBytes: 0,
   multipartBodyLimitBytes: 0,
   inspectsUnparsed: false,
+  decision: 'crs',
+  scoreWeights: 'none',
+  watchScore: 0,
+  challengeScore: 0,
+  blockScore: 0,
   responseBodyLimitBytes: 524_288,
   responseBodyLimitAction: 'reject',
   responseBodyMimeTypes: ['text/plain', 'text/html'],
@@ -170,6 +176,9 @@ const numbers = {
   secuploadfilelimit: 'uploadFilesMax',
   seccollectiontimeout: 'collectionTimeoutSeconds',
   secpcrematchlimit: 'pcreMatchLimit',
+  secwatchscore: 'watchScore',
+  secchallengescore: 'challengeScore',
+  secblockscore: 'blockScore',
 } as const;
 
 const setters: ReadonlyMap<string, (setting: Setting) => void> = new Map([
@@ -198,6 +207,8 @@ const setters: ReadonlyMap<string, (setting: Setting) => void> = new Map([
     'secresponsebodylimitaction',
     ({ settings, value }) => void (settings.responseBodyLimitAction = limitAction(value)),
   ],
+  ['secdecision', ({ settings, value }) => void (settings.decision = decisionOf(value))],
+  ['secscoreweights', ({ settings, value }) => void (settings.scoreWeights = value)],
   ['secinspectunparsed', ({ settings, value }) => void (settings.inspectsUnparsed = isOn(value))],
   ['secauditengine', ({ settings, value }) => void (settings.auditEngine = auditMode(value))],
   [
@@ -235,6 +246,11 @@ function auditMode(value: ByteString): ProgramSettings['auditEngine'] {
 
 function limitAction(value: ByteString): ProgramSettings['requestBodyLimitAction'] {
   return value.toLowerCase() === 'reject' ? 'reject' : 'processPartial';
+}
+
+function decisionOf(value: ByteString): ProgramSettings['decision'] {
+  const wanted = value.toLowerCase();
+  return decisions.find((one) => one.toLowerCase() === wanted) ?? 'crs';
 }
 
 function excessAction(value: ByteString): ProgramSettings['requestBodyExcessAction'] {

@@ -29,12 +29,15 @@ import { workedUs, type RulePorts } from '../transaction/ports.ts';
 import { maskSanitised, secretsOf } from '../transaction/report.ts';
 import { selectUnicodeMap } from '../features/transformations/list.ts';
 import type { Transaction } from '../transaction/transaction.ts';
-import type { ProgramSettings } from '../transaction/types.ts';
+import type { ProgramSettings, Rule } from '../transaction/types.ts';
+import type { Detection } from '../../detect/detection.ts';
+import { detected } from '../features/operators/detected.ts';
 import { SOURCE } from '../transaction/values.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
 import { IdleTransactions } from './idle-transactions.ts';
 import { PhaseMemo } from './phase-memo.ts';
 import { LinkEvaluators, Runner } from './runner.ts';
+import { decideByScore, scoreRuleId, thresholdsOf, type Scoring } from './scored-decision.ts';
 
 const noBody: BodyNeed = { inspect: false, limitBytes: 0, onExcess: 'prefix' };
 
@@ -42,6 +45,8 @@ const noBody: BodyNeed = { inspect: false, limitBytes: 0, onExcess: 'prefix' };
 export class PolicyEngine implements Inspector {
   readonly plan: RulePlan;
   readonly ports: RulePorts;
+  /** Null where the anomaly score decides alone. */
+  readonly scoring: Scoring | null;
   private readonly links: LinkEvaluators;
   private readonly memo: PhaseMemo;
   private readonly transactions: IdleTransactions;
@@ -49,9 +54,18 @@ export class PolicyEngine implements Inspector {
   private open_ = 0;
   private retired = false;
 
-  /** `transactions` are those of the thread; by default the engine has its own. */
-  constructor(plan: RulePlan, ports: RulePorts, transactions = new IdleTransactions()) {
+  /**
+   * `transactions` are those of the thread; by default the engine has its own. `detection` is for
+   * plans that ask for a score.
+   */
+  constructor(
+    plan: RulePlan,
+    ports: RulePorts,
+    transactions = new IdleTransactions(),
+    detection: Detection | null = null,
+  ) {
     this.plan = plan;
+    this.scoring = detection === null ? null : scoringOf(plan, detection);
     this.transactions = transactions;
     this.links = new LinkEvaluators(plan);
     this.ports = ports;
@@ -126,6 +140,16 @@ export class RuleSession implements InspectionSession {
     return this.runner.tx;
   }
 
+  /** What the anomaly score would have done, where it waits for the score; null for nothing. */
+  get anomaly(): Verdict | null {
+    return this.runner.anomaly;
+  }
+
+  /** True where the verdict is that of the score. */
+  get decidedByScore(): boolean {
+    return this.verdict.ruleId === scoreRuleId;
+  }
+
   requestHead(): PhaseResult {
     return this.timed(1, null, null);
   }
@@ -156,7 +180,7 @@ export class RuleSession implements InspectionSession {
   private *bodyPhase(body: BodySnapshot): Steps<Verdict> {
     loadRequestBody(this.runner.tx, body);
     yield;
-    return yield* this.runner.runPhaseInSteps(2, poolLimits.stepBytes);
+    return this.scored(yield* this.runner.runPhaseInSteps(2, poolLimits.stepBytes));
   }
 
   responseHead(response: ResponseSnapshot): PhaseResult {
@@ -226,10 +250,20 @@ export class RuleSession implements InspectionSession {
     else if (phase === 2) loadRequestBody(tx, body);
     else if (phase === 3) loadResponseHead(tx, response!);
     else loadResponseBody(tx, body);
-    const verdict = this.runner.runPhase(phase);
+    const byRules = this.runner.runPhase(phase);
+    const verdict = phase === 2 ? this.scored(byRules) : byRules;
     if (phase === 1) this.bodyNeed = requestNeed(tx);
     else if (phase === 3) this.responseNeed = responseNeed(tx);
     return verdict;
+  }
+
+  /** The last step of phase 2, where a policy asks for it and no rule has answered. */
+  private scored(byRules: Verdict): Verdict {
+    const { scoring } = this.engine;
+    const { runner } = this;
+    if (scoring === null || byRules.action !== 'pass' || !runner.inspectsContent) return byRules;
+    const verdict = decideByScore(runner.tx, scoring, runner.anomaly);
+    return verdict === null ? byRules : runner.enforce(verdict);
   }
 
   private timed(
@@ -269,6 +303,17 @@ export class RuleSession implements InspectionSession {
     if (reason === 'internal' || reason === 'native') this.engine.ports.reportFailure?.(thrown);
     return inspectionFailed[reason];
   }
+}
+
+function scoringOf(plan: RulePlan, detection: Detection): Scoring | null {
+  const { settings } = plan;
+  if (settings.decision === 'crs') return null;
+  const rules = plan.phases[2]!.items.filter(
+    (item): item is Rule => item.kind === 'rule' && item.operator?.definition === detected,
+  );
+  const detectors = new Map(rules.map((rule) => [rule.id, rule]));
+  const thresholds = thresholdsOf(settings, detection.weights.thresholds);
+  return { detection, detectors, thresholds, decision: settings.decision };
 }
 
 /** What the body processors read a body as. */

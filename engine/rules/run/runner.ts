@@ -5,6 +5,7 @@
  */
 
 import type { Steps } from '../../../base/steps.ts';
+import type { Decision } from '../../contract/decision.ts';
 import { passVerdict } from '../../contract/verdict.ts';
 import type { Verdict } from '../../contract/verdict.ts';
 import { expandMacro } from '../transaction/macro.ts';
@@ -63,6 +64,8 @@ export class Runner implements DeferredTx {
   private readonly plan: RulePlan;
   private readonly links: LinkEvaluators;
   private readonly memo: PhaseMemo;
+  /** What the anomaly score would have done, where it does not decide alone. */
+  anomaly: Verdict | null = null;
   /** TX before the phase that runs, while it is deferred; null once it is materialized. */
   private memoState: MemoState | null = null;
   /** The memo of the phase that runs. */
@@ -90,6 +93,7 @@ export class Runner implements DeferredTx {
     this.allowed = 'none';
     this.interrupted = false;
     this.withheld = null;
+    this.anomaly = null;
   }
 
   /** Runs one phase over the values loaded so far; phase 5 runs after an interruption too. */
@@ -107,6 +111,22 @@ export class Runner implements DeferredTx {
       this.tx.checkDeadline();
     }
     return this.visitPhase(number);
+  }
+
+  /** False where rules had the content passed over. */
+  get inspectsContent(): boolean {
+    return this.tx.control.engine !== 'off' && !this.interrupted && !this.passesOver(2);
+  }
+
+  /** What a verdict that no rule gave leads to: nothing where the engine only records. */
+  enforce(verdict: Verdict): Verdict {
+    if (this.tx.control.engine !== 'on') {
+      this.withheld ??= verdict;
+      return passVerdict;
+    }
+    this.interrupted = true;
+    this.tx.answeredStatus = verdict.status;
+    return verdict;
   }
 
   private runs(number: number): boolean {
@@ -231,6 +251,10 @@ export class Runner implements DeferredTx {
   private disrupt(rule: Rule): Verdict | null {
     const { disruption } = rule;
     if (disruption.kind === 'pass' || this.tx.phase === 5) return null;
+    if (waitsForScore(rule.id, this.plan.settings.decision)) {
+      this.anomaly ??= interruption(rule, this.tx);
+      return null;
+    }
     if (this.tx.control.engine !== 'on') {
       if (isFinal(rule)) this.withheld ??= interruption(rule, this.tx);
       return null;
@@ -274,6 +298,18 @@ function addBits(bits: Uint32Array, more: Uint32Array): void {
 /** True when the rule would answer the request; `allow` only ends its inspection. */
 function isFinal({ disruption: { kind } }: Rule): boolean {
   return kind === 'deny' || kind === 'drop' || kind === 'redirect';
+}
+
+/** Rules of CRS that compare the anomaly score: of requests, and of answers. */
+const requestScoreRules = [949_110, 949_111];
+const answerScoreRules = [959_100, 959_101];
+
+/** True where the score of detection has a say in what the anomaly score leads to. */
+function waitsForScore(ruleId: number, decision: Decision): boolean {
+  if (decision === 'crs') return false;
+  // The score is one of the request: it confirms nothing that an answer holds.
+  if (answerScoreRules.includes(ruleId)) return decision === 'score';
+  return requestScoreRules.includes(ruleId);
 }
 
 function interruption(rule: Rule, tx: Transaction): Verdict {

@@ -3,6 +3,7 @@
  * body processor are, and the linked rule that both the oracle and the fast path run. No behavior.
  */
 
+import type { Decision } from '../../contract/decision.ts';
 import type { ByteString } from '../../../base/byte-string.ts';
 import type { ExactRegex } from '../../match/regex.ts';
 import type { Transaction } from './transaction.ts';
@@ -336,6 +337,14 @@ export interface ProgramSettings {
   readonly multipartBodyLimitBytes: number;
   /** Inspects what no body processor reads, and what follows an error or a limit. */
   readonly inspectsUnparsed: boolean;
+  /** What refuses a request; see `engine/contract/decision.ts`. */
+  readonly decision: Decision;
+  /** Name of the points that make a score. */
+  readonly scoreWeights: string;
+  /** Scores from which on a request is watched, asked and refused; 0 = as the weights say. */
+  readonly watchScore: number;
+  readonly challengeScore: number;
+  readonly blockScore: number;
   readonly responseBodyLimitBytes: number;
   readonly responseBodyLimitAction: 'reject' | 'processPartial';
   readonly responseBodyMimeTypes: readonly string[];

@@ -4,6 +4,7 @@ import { bodyDirectives } from './bodies.ts';
 import type { DirectiveDefinition } from './definition.ts';
 import { engineDirectives } from './engine.ts';
 import { loggingDirectives } from './logging.ts';
+import { scoringDirectives } from './scoring.ts';
 import { ruleDirectives } from './rules.ts';
 
 /** Every directive that is known, whatever is done with it. */
@@ -12,4 +13,5 @@ export const directives: readonly DirectiveDefinition[] = [
   ...bodyDirectives,
   ...engineDirectives,
   ...loggingDirectives,
+  ...scoringDirectives,
 ];

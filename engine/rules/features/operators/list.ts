@@ -4,6 +4,7 @@ import type { OperatorDefinition } from '../../transaction/types.ts';
 import { beginsWith } from './begins-with.ts';
 import { contains } from './contains.ts';
 import { containsWord } from './contains-word.ts';
+import { detected } from './detected.ts';
 import { detectSQLi } from './detect-sqli.ts';
 import { detectXSS } from './detect-xss.ts';
 import { endsWith } from './ends-with.ts';
@@ -36,6 +37,7 @@ export const operators: readonly OperatorDefinition[] = [
   beginsWith,
   contains,
   containsWord,
+  detected,
   detectSQLi,
   detectXSS,
   endsWith,

@@ -1,0 +1,93 @@
+/** Owns the table of figures: who refuses what, by file and class, under each decision. Pure. */
+
+import type { Decision } from '../../engine/contract/decision.ts';
+import { decisions } from '../../engine/contract/decision.ts';
+import { scorePiece, type SignFacts } from '../../engine/detect/score.ts';
+import type { Weights } from '../../engine/detect/weights.ts';
+import { refuses } from '../../engine/rules/run/scored-decision.ts';
+import { markdownTable } from '../report/table.ts';
+import { formatShare, wilson } from './intervals.ts';
+import type { Observation } from './observe.ts';
+
+/** Refused requests of one class. */
+export interface ClassFigures {
+  readonly source: string;
+  readonly kind: string;
+  readonly attack: boolean;
+  readonly count: number;
+  readonly refused: Readonly<Record<Decision, number>>;
+}
+
+/** The score of a request: that of its worst piece; 0 without signs. */
+export function scoreOf({ pieces }: Observation, weights: Weights, facts: SignFacts): number {
+  return pieces.reduce((most, ids) => Math.max(most, scorePiece(ids, weights, facts)), 0);
+}
+
+/** Figures by source, label and class, then of all benign and all attacks of each source. */
+export function figuresOf(
+  observations: readonly Observation[],
+  weights: Weights,
+  facts: SignFacts,
+): ClassFigures[] {
+  const classes = new Map<string, Observation[]>();
+  for (const one of observations) {
+    const { source, kind, attack } = one.request;
+    const name = JSON.stringify([source, attack, kind]);
+    const known = classes.get(name);
+    if (known === undefined) classes.set(name, [one]);
+    else known.push(one);
+  }
+  return [...classes.values()].map((own) => {
+    const { source, kind, attack } = own[0]!.request;
+    const refused = { crs: 0, score: 0, both: 0, scoreConfirms: 0 };
+    for (const one of own) {
+      const byScore = scoreOf(one, weights, facts) >= weights.thresholds.block;
+      for (const decision of decisions) {
+        if (one.otherwise || refuses(decision, byScore, one.anomaly)) refused[decision]++;
+      }
+    }
+    return { source, kind, attack, count: own.length, refused };
+  });
+}
+
+/** The figures for people. */
+export function figuresTable(figures: readonly ClassFigures[]): string {
+  const sorted = [...figures].sort((one, other) => {
+    return Number(one.attack) - Number(other.attack) || compare(nameOf(one), nameOf(other));
+  });
+  const rows = sorted.map((one) => rowOf(nameOf(one), one));
+  for (const attack of [false, true]) {
+    const own = figures.filter((one) => one.attack === attack);
+    if (own.length > 0) rows.push(rowOf(attack ? 'all attacks' : 'all benign', sumOf(own)));
+  }
+  return markdownTable(['refused of', 'requests', 'crs', 'score', 'both', 'score-confirms'], rows);
+}
+
+/** Several classes as one. */
+export function sumOf(figures: readonly ClassFigures[]): ClassFigures {
+  const sum = (of: (one: ClassFigures) => number): number =>
+    figures.reduce((total, one) => total + of(one), 0);
+  return {
+    ...figures[0]!,
+    count: sum(({ count }) => count),
+    refused: {
+      crs: sum(({ refused }) => refused.crs),
+      score: sum(({ refused }) => refused.score),
+      both: sum(({ refused }) => refused.both),
+      scoreConfirms: sum(({ refused }) => refused.scoreConfirms),
+    },
+  };
+}
+
+function nameOf({ source, kind, attack }: ClassFigures): string {
+  return `${source}: ${attack ? 'attack' : 'benign'} ${kind}`;
+}
+
+function rowOf(name: string, { count, refused }: ClassFigures): string[] {
+  const shares = decisions.map((decision) => formatShare(wilson(refused[decision], count)));
+  return [name, String(count), ...shares];
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one === other ? 0 : 1;
+}

@@ -1,0 +1,148 @@
+/** Composition of the bench of detection: corpora, policy, figures, and training where asked. */
+
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { SignFacts } from '../../engine/detect/score.ts';
+import type { Weights } from '../../engine/detect/weights.ts';
+import { figuresOf, figuresTable, scoreOf } from './figures.ts';
+import { observeAll, type Observation } from './observe.ts';
+import { buildJudgedPolicy, rulesetNames, type RulesetName } from './policy.ts';
+import { placeOf, readRequests, type LabelledRequest } from './requests.ts';
+import { train } from './train/train.ts';
+
+const usage = `Judges what is refused of labelled requests, and trains the points of the score.
+
+  npm run bench:detect -- [flags] [FILE or FOLDER ...]
+
+  Files hold JSON lines (also .gz): id, label (attack or benign), class, wire_b64.
+  Default: WAF_CORPUS_DIR/corpus/detect.
+
+  --ruleset NAME    crs4 (default), crs3 or none
+  --template NAME   Light (default), Standard or Strict
+  --crs4 DIR        an unpacked CRS 4 release (WAF_CORPUS_DIR/crs/4.28.0)
+  --part NAME       all (default); train or test: one half of the groups each
+  --seed N          of the split and of training (1)
+  --limit N         requests of each file at most
+  --train           train on these requests and write weights
+  --without SOURCE  with --train: leave a file out, and print what it then gives
+  --out FILE        weights (engine/detect/weights/RULESET.weights.json)
+  --misses N        print N attacks of each class that pass, and N benign that are refused
+`;
+
+const root = findRoot(dirname(fileURLToPath(import.meta.url)));
+
+/** The compiled copy of this file lies one folder deeper than its source. */
+function findRoot(from: string): string {
+  if (existsSync(join(from, 'package.json')) || dirname(from) === from) return from;
+  return findRoot(dirname(from));
+}
+
+function readChoice() {
+  const shared = process.env['WAF_CORPUS_DIR'] ?? join(root, '..', 'shared');
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      ruleset: { type: 'string', default: 'crs4' },
+      template: { type: 'string', default: 'Light' },
+      crs4: { type: 'string', default: join(shared, 'crs', '4.28.0') },
+      part: { type: 'string', default: 'all' },
+      seed: { type: 'string', default: '1' },
+      limit: { type: 'string', default: '0' },
+      train: { type: 'boolean', default: false },
+      without: { type: 'string', default: '' },
+      out: { type: 'string', default: '' },
+      misses: { type: 'string', default: '0' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const ruleset = rulesetNames.find((name) => name === values.ruleset);
+  if (ruleset === undefined) throw new Error(`--ruleset: expected ${rulesetNames.join(', ')}`);
+  if (!['all', 'train', 'test'].includes(values.part)) {
+    throw new Error('--part: expected all, train or test');
+  }
+  const paths = positionals.length > 0 ? positionals : [join(shared, 'corpus', 'detect')];
+  return { ...values, ruleset, paths, seed: Number(values.seed), misses: Number(values.misses) };
+}
+
+type Choice = ReturnType<typeof readChoice>;
+
+function main(): void {
+  const choice = readChoice();
+  if (choice.help) {
+    process.stdout.write(usage);
+    return;
+  }
+  const { engine, version } = buildJudgedPolicy({
+    ...{ template: choice.template, ruleset: choice.ruleset, crs4: choice.crs4 },
+    cacheFolder: join(root, '.cache'),
+  });
+  try {
+    const requests = partOf(limited(readRequests(choice.paths), Number(choice.limit)), choice);
+    process.stderr.write(`${requests.length} requests\n`);
+    const observations = observeAll(engine, requests, (done) => {
+      process.stderr.write(`${done} seen\n`);
+    });
+    const { facts, weights } = engine.scoring!.detection;
+    if (choice.train) {
+      const { seed, without } = choice;
+      const trained = train(observations, facts, {
+        ...{ seed, without, version, name: choice.ruleset, date: new Date().toISOString() },
+      });
+      process.stdout.write(`${trained.report}\n`);
+      if (without === '') writeWeights(choice, trained.file);
+    } else {
+      process.stdout.write(`${figuresTable(figuresOf(observations, weights, facts))}\n`);
+    }
+    if (choice.misses > 0) process.stdout.write(missesOf(observations, weights, facts, choice));
+  } finally {
+    engine.retire();
+  }
+}
+
+function limited(requests: readonly LabelledRequest[], limit: number): LabelledRequest[] {
+  const counts = new Map<string, number>();
+  return requests.filter(({ source }) => {
+    const count = (counts.get(source) ?? 0) + 1;
+    counts.set(source, count);
+    return limit === 0 || count <= limit;
+  });
+}
+
+function partOf(requests: readonly LabelledRequest[], { part, seed }: Choice): LabelledRequest[] {
+  if (part === 'all') return [...requests];
+  return requests.filter(({ group }) => placeOf(group, seed) < 0.5 === (part === 'train'));
+}
+
+/** Some requests that are judged wrongly by the score. */
+function missesOf(
+  observations: readonly Observation[],
+  weights: Weights,
+  facts: SignFacts,
+  { misses }: Choice,
+): string {
+  const counts = new Map<string, number>();
+  const lines = observations.flatMap((one) => {
+    const { attack, source, kind, id, wire } = one.request;
+    const score = scoreOf(one, weights, facts);
+    if (score >= weights.thresholds.block === attack) return [];
+    const name = `${source} ${kind} ${attack ? 'attack' : 'benign'}`;
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    if (count > misses) return [];
+    const text = wire.toString('latin1').replaceAll(/[^\x20-\x7e]+/g, ' ');
+    const shown = attack ? text.slice(0, 300) : text.slice(0, 120);
+    return [`${name} ${id} score ${score} bits ${JSON.stringify(one.pieces)}\n  ${shown}\n`];
+  });
+  return lines.join('');
+}
+
+function writeWeights({ out, ruleset }: { out: string; ruleset: RulesetName }, file: object): void {
+  const path = out || join(root, 'engine', 'detect', 'weights', `${ruleset}.weights.json`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${JSON.stringify(file, null, 2)}\n`);
+  process.stderr.write(`wrote ${relative(process.cwd(), path)}\n`);
+}
+
+main();

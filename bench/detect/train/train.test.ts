@@ -1,0 +1,73 @@
+/** Tests that training finds what tells attacks, the same each time, and never takes points off. */
+
+import { expect, test } from 'vitest';
+import type { SignFacts } from '../../../engine/detect/score.ts';
+import { readWeights } from '../../../engine/detect/weights.ts';
+import { scoreOf } from '../figures.ts';
+import type { Observation } from '../observe.ts';
+import { fit } from './regression.ts';
+import { train } from './train.ts';
+
+const detector = 198_100;
+const noise = 932_100;
+const sqlRule = 942_100;
+const facts: SignFacts = {
+  isStrong: () => false,
+  confirmedBy: (id) => (id === detector ? [942] : []),
+};
+
+const observation = (at: number, attack: boolean, pieces: number[][]): Observation => {
+  const source = attack ? 'attacks' : at % 2 === 0 ? 'recorded' : 'other';
+  const wire = Buffer.alloc(0);
+  const request = { id: `${at}`, attack, kind: 'k', source, group: `g${at}`, wire };
+  return { request, otherwise: false, anomaly: pieces.length > 0, pieces };
+};
+
+/** The rule `noise` matches in benign requests and attacks alike; the others in attacks. */
+const observations = [
+  ...Array.from({ length: 600 }, (_, at) => observation(at, false, at % 3 === 0 ? [[noise]] : [])),
+  ...Array.from({ length: 200 }, (_, at) =>
+    observation(1000 + at, true, [[noise], [detector, sqlRule, ...(at % 3 === 0 ? [noise] : [])]]),
+  ),
+];
+const training = { seed: 7, without: '', version: '4.28.0', name: 'crs4', date: '2026-01-02T03' };
+
+test('signs of attacks bring points, what benign requests hold brings none', () => {
+  const { file, report } = train(observations, facts, training);
+  const weights = readWeights(file);
+  expect(file.version).toBe('crs4-2026-01-02-7');
+  expect(file.points[noise] ?? 0).toBeLessThan(file.points[sqlRule]!);
+  expect(file.pairs[detector]).toBeGreaterThan(0);
+  const refused = observations.filter((one) => {
+    return scoreOf(one, weights, facts) >= weights.thresholds.block;
+  });
+  expect(refused.filter(({ request }) => !request.attack)).toEqual([]);
+  expect(refused.length).toBe(200);
+  expect(report).toContain('attacks: attack k | 200 |');
+});
+
+test('the same requests and seed give the same weights', () => {
+  const [one, other] = [0, 1].map(() => train(observations, facts, training).file);
+  expect(one).toEqual(other);
+});
+
+test('a source that is left out is judged, and does not teach', () => {
+  const { file, report } = train(observations, facts, { ...training, without: 'attacks' });
+  expect(file.points).toEqual({});
+  expect(report).toMatch(/On attacks, which was left out:[^]*attacks: attack k \| 200 \|/);
+});
+
+test('a fit has no weight below 0, and a penalty that drops columns without use', () => {
+  const rows = [
+    { columns: [0, 2], label: 1, weight: 50 },
+    { columns: [1], label: 0, weight: 50 },
+    { columns: [], label: 0, weight: 50 },
+  ] as const;
+  const { weights, bias } = fit(rows, { columns: 4, penalty: 0.001, steps: 300 });
+  expect([...weights].every((weight) => weight >= 0)).toBe(true);
+  expect(weights[0]).toBeGreaterThan(1);
+  expect([weights[1], weights[3]]).toEqual([0, 0]);
+  expect(bias).toBeLessThan(0);
+  const strict = fit(rows, { columns: 4, penalty: 1, steps: 300 });
+  expect([...strict.weights]).toEqual([0, 0, 0, 0]);
+});

@@ -1,0 +1,175 @@
+/**
+ * Trains the points of a ruleset's score and judges them: thresholds and figures come from groups
+ * of requests that the model had not seen. Deterministic.
+ */
+
+import type { SignFacts } from '../../../engine/detect/score.ts';
+import { readWeights, type WeightsFile } from '../../../engine/detect/weights.ts';
+import { figuresOf, figuresTable, sumOf, type ClassFigures } from '../figures.ts';
+import { formatShare, wilson } from '../intervals.ts';
+import type { Observation } from '../observe.ts';
+import { placeOf } from '../requests.ts';
+import { Columns } from './bits.ts';
+import { learn, sumOfRequest } from './learn.ts';
+
+/** What to train. */
+export interface Training {
+  readonly seed: number;
+  /** A source that is left out; its figures are reported. '' for none. */
+  readonly without: string;
+  /** Version of the ruleset. */
+  readonly version: string;
+  /** Name of the weights. */
+  readonly name: string;
+  /** For the data file, ISO 8601. */
+  readonly date: string;
+}
+
+/** Weights, and the report for people. */
+export interface Trained {
+  readonly file: WeightsFile;
+  readonly report: string;
+}
+
+/** Folds of groups for thresholds and figures. */
+const foldCount = 4;
+/** The score at which requests are refused, whatever the ruleset. */
+const blockScore = 50;
+/** Shares of benign requests that reach a threshold. */
+const benignShares = { watch: 0.01, challenge: 0.003, block: 0.001 } as const;
+/** Columns with fewer points are left out. */
+const pointsMin = 0.5;
+/** Log-odds that refuse at least, however few benign requests have signs. */
+const blockSumMin = 1;
+
+/** A model of some folds, and the requests of the other. */
+interface Fold {
+  readonly weights: Float64Array;
+  readonly unseen: readonly Observation[];
+}
+
+/** Trains and judges. Cost: some minutes for 40,000 requests. */
+export function train(
+  observations: readonly Observation[],
+  facts: SignFacts,
+  training: Training,
+): Trained {
+  const { seed, without } = training;
+  const used = observations.filter(({ request }) => request.source !== without);
+  const columns = new Columns(observations, facts);
+  const folds = Array.from({ length: foldCount }, (_, at): Fold => {
+    const isUnseen = ({ request }: Observation): boolean =>
+      Math.floor(placeOf(request.group, seed) * foldCount) === at;
+    const seen = used.filter((one) => !isUnseen(one));
+    return { weights: learn(seen, columns), unseen: used.filter(isUnseen) };
+  });
+  const sums = unseenSums(folds, columns, facts);
+  const draw = (weights: Float64Array): WeightsFile => fileOf(weights, columns, sums, training);
+  const crossed = folds.flatMap(({ weights, unseen }) => {
+    return figuresOf(unseen, readWeights(draw(weights)), facts);
+  });
+  const file = draw(learn(used, columns));
+  const report = [`On groups that it was not trained on:\n\n${figuresTable(joined(crossed))}`];
+  if (without !== '') {
+    const left = observations.filter(({ request }) => request.source === without);
+    const judged = figuresOf(left, readWeights(file), facts);
+    report.push(`On ${without}, which was left out:\n\n${figuresTable(judged)}`);
+  }
+  report.push(describeFile(file));
+  return {
+    file: { ...file, training: factsOf(used, joined(crossed), training) },
+    report: report.join('\n\n'),
+  };
+}
+
+/** Sums that the shares of unseen benign requests reach. */
+function unseenSums(
+  folds: readonly Fold[],
+  columns: Columns,
+  facts: SignFacts,
+): Readonly<Record<keyof typeof benignShares, number>> {
+  const sumsOf = (confirmed: boolean): number[] =>
+    folds.flatMap(({ weights, unseen }) => {
+      const benign = unseen.filter(({ request }) => !request.attack);
+      return benign.map((one) => sumOfRequest(one, columns, weights, facts, confirmed));
+    });
+  const all = sumsOf(false).sort((one, other) => other - one);
+  const confirmed = sumsOf(true).sort((one, other) => other - one);
+  const reached = (sums: readonly number[], share: number): number =>
+    sums[Math.floor(share * sums.length)] ?? 0;
+  return {
+    watch: reached(all, benignShares.watch),
+    challenge: reached(all, benignShares.challenge),
+    block: Math.max(blockSumMin, reached(confirmed, benignShares.block)),
+  };
+}
+
+function fileOf(
+  weights: Float64Array,
+  columns: Columns,
+  sums: ReturnType<typeof unseenSums>,
+  { name, version, date, seed }: Training,
+): WeightsFile {
+  // One point more than what benign requests reach.
+  const scale = (blockScore - 1) / sums.block;
+  const scoreAt = (sum: number): number =>
+    Math.max(1, Math.min(blockScore, Math.ceil(sum * scale) + 1));
+  const challenge = scoreAt(sums.challenge);
+  const rows = (pair: boolean): Record<string, number> =>
+    Object.fromEntries(
+      columns.list.flatMap((column, at) => {
+        const points = Math.round(weights[at]! * scale * 10) / 10;
+        return column.pair !== pair || points < pointsMin ? [] : [[String(column.id), points]];
+      }),
+    );
+  return {
+    version: `${name}-${date.slice(0, 10)}-${seed}`,
+    ruleset: version,
+    thresholds: { watch: Math.min(challenge, scoreAt(sums.watch)), challenge, block: blockScore },
+    points: rows(false),
+    pairs: rows(true),
+    training: null,
+  };
+}
+
+/** Figures of the same class in several folds as one. */
+function joined(figures: readonly ClassFigures[]): ClassFigures[] {
+  const classes = new Map<string, ClassFigures[]>();
+  for (const one of figures) {
+    const name = JSON.stringify([one.source, one.kind, one.attack]);
+    classes.set(name, [...(classes.get(name) ?? []), one]);
+  }
+  return [...classes.values()].map(sumOf);
+}
+
+/** What stands in the data file beside the points. */
+function factsOf(
+  used: readonly Observation[],
+  figures: readonly ClassFigures[],
+  { seed, date }: Training,
+): object {
+  const shares = figures.map(({ source, kind, attack, count, refused }) => {
+    const share = formatShare(wilson(refused.score, count));
+    return { source, kind, label: attack ? 'attack' : 'benign', count, refused: share };
+  });
+  return {
+    ...{
+      date,
+      seed,
+      requests: used.length,
+      groups: new Set(used.map((one) => one.request.group)).size,
+    },
+    judged: `by groups, ${foldCount} folds`,
+    figures: shares,
+  };
+}
+
+function describeFile({ version, thresholds, points, pairs }: WeightsFile): string {
+  const { watch, challenge, block } = thresholds;
+  const rows = [
+    ...Object.entries(points).map(([id, value]): [string, number] => [id, value]),
+    ...Object.entries(pairs).map(([id, value]): [string, number] => [`${id}+rule`, value]),
+  ].sort(([, one], [, other]) => other - one);
+  const list = rows.map(([name, value]) => `${name}=${value}`).join(' ');
+  return `${version}: watch ${watch}, challenge ${challenge}, block ${block}\n${list}`;
+}

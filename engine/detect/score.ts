@@ -1,0 +1,162 @@
+/**
+ * The score of a request: the worst piece of a value, by additive points. A piece is a stretch of
+ * one leaf, so that size and number of fields do not add up to an attack. Points are never negative
+ * and signs only add, so nothing that is added to a request lowers its score. Pure.
+ */
+
+import type { Weights } from './weights.ts';
+
+/** A detector or rule that matched in a leaf. */
+export interface Sign {
+  /** Id of the detector or of the rule. */
+  readonly id: number;
+  /** Index of the leaf. */
+  readonly leaf: number;
+  /** Byte offsets in the leaf. */
+  readonly start: number;
+  /** As `start` -1: it matched somewhere in the leaf and counts in each of its pieces. */
+  readonly end: number;
+}
+
+/** What scoring knows of detectors. */
+export interface SignFacts {
+  /** One sign of it is enough. */
+  isStrong(id: number): boolean;
+  /** Thousands of the rule ids (942) that confirm it; empty for rules. */
+  confirmedBy(id: number): readonly number[];
+}
+
+/** Points that one bit of a piece brings. */
+export interface Bit {
+  readonly id: number;
+  /** The detector is confirmed by a rule of its family on the same piece. */
+  readonly pair: boolean;
+  readonly points: number;
+}
+
+/** The worst piece. */
+export interface Scored {
+  /** 0 to 100. */
+  readonly score: number;
+  readonly leaf: number;
+  /** Byte offsets in the leaf, from the first to the last sign. */
+  readonly start: number;
+  readonly end: number;
+  /** Most points first. */
+  readonly bits: readonly Bit[];
+}
+
+/** Bytes between the starts of signs that belong to one piece. */
+export const pieceBytes = 256;
+/** The highest score. */
+export const scoreMax = 100;
+
+/** One piece as bits, without points. */
+export interface Piece {
+  readonly leaf: number;
+  readonly start: number;
+  readonly end: number;
+  /** Distinct, ascending. */
+  readonly ids: readonly number[];
+}
+
+/** The highest score of all pieces; null without signs. Cost: n log n in the number of signs. */
+export function scoreSigns(
+  signs: readonly Sign[],
+  weights: Weights,
+  facts: SignFacts,
+): Scored | null {
+  let worst: Piece | null = null;
+  let highest = -1;
+  for (const piece of piecesOf(signs)) {
+    const score = scorePiece(piece.ids, weights, facts);
+    if (score <= highest) continue;
+    highest = score;
+    worst = piece;
+  }
+  if (worst === null) return null;
+  const { leaf, start, end, ids } = worst;
+  return { score: highest, leaf, start, end, bits: bitsOf(ids, weights, facts) };
+}
+
+/** Points of a piece, at most `scoreMax`; one sign that is not strong stays below `block`. */
+export function scorePiece(ids: readonly number[], weights: Weights, facts: SignFacts): number {
+  let points = 0;
+  let signs = 0;
+  let strong = false;
+  for (const id of ids) {
+    const own = weights.points.get(id) ?? 0;
+    if (own > 0) signs++;
+    if (facts.isStrong(id)) strong = true;
+    points += own + (isConfirmed(id, ids, facts) ? (weights.pairs.get(id) ?? 0) : 0);
+  }
+  const max = strong || signs > 1 ? scoreMax : weights.thresholds.block - 1;
+  return Math.min(Math.round(points), max);
+}
+
+function isConfirmed(id: number, ids: readonly number[], facts: SignFacts): boolean {
+  const by = facts.confirmedBy(id);
+  if (by.length === 0) return false;
+  for (const other of ids) if (by.includes(Math.floor(other / 1000))) return true;
+  return false;
+}
+
+/** The pairs of a piece: its detectors that a rule of their family confirms. */
+export function pairsOf(ids: readonly number[], facts: SignFacts): number[] {
+  return ids.filter((id) => isConfirmed(id, ids, facts));
+}
+
+function bitsOf(ids: readonly number[], weights: Weights, facts: SignFacts): Bit[] {
+  const single = ids.map((id) => ({ id, pair: false, points: weights.points.get(id) ?? 0 }));
+  const pairs = pairsOf(ids, facts).map((id) => {
+    return { id, pair: true, points: weights.pairs.get(id) ?? 0 };
+  });
+  return [...single, ...pairs].sort((one, other) => other.points - one.points || one.id - other.id);
+}
+
+/** Every piece with a set of signs that no other piece of its leaf begins with. */
+export function piecesOf(signs: readonly Sign[]): Piece[] {
+  const byLeaf = new Map<number, Sign[]>();
+  for (const sign of signs) {
+    const known = byLeaf.get(sign.leaf);
+    if (known === undefined) byLeaf.set(sign.leaf, [sign]);
+    else known.push(sign);
+  }
+  return [...byLeaf].flatMap(([leaf, own]) => piecesOfLeaf(leaf, own));
+}
+
+function piecesOfLeaf(leaf: number, signs: readonly Sign[]): Piece[] {
+  const placed: Sign[] = [];
+  const everywhere: number[] = [];
+  for (const sign of signs) {
+    if (sign.start < 0 || sign.end - sign.start > pieceBytes) everywhere.push(sign.id);
+    else placed.push(sign);
+  }
+  if (placed.length === 0) return [{ leaf, start: 0, end: 0, ids: ascending(everywhere) }];
+  placed.sort((one, other) => one.start - other.start || one.id - other.id);
+  const pieces: Piece[] = [];
+  const counts = new Map<number, number>();
+  let last = 0;
+  for (let first = 0; first < placed.length; first++) {
+    const { start } = placed[first]!;
+    const before = last;
+    for (; last < placed.length && placed[last]!.start <= start + pieceBytes; last++) {
+      const { id } = placed[last]!;
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    // What begins later and ends at the same sign is a part of the piece before.
+    if (last > before) {
+      const end = placed.slice(first, last).reduce((far, sign) => Math.max(far, sign.end), start);
+      pieces.push({ leaf, start, end, ids: ascending([...counts.keys(), ...everywhere]) });
+    }
+    const { id } = placed[first]!;
+    const left = counts.get(id)! - 1;
+    if (left === 0) counts.delete(id);
+    else counts.set(id, left);
+  }
+  return pieces;
+}
+
+function ascending(ids: readonly number[]): number[] {
+  return [...new Set(ids)].sort((one, other) => one - other);
+}

@@ -1,0 +1,167 @@
+/**
+ * What detectors and rules found in a request, by leaf: the signs that its score is made of. The
+ * rules of a policy decide which detectors count where, as for rules. Never weighs a sign.
+ */
+
+import type { DetectedLeaf, Detection } from '../../detect/detection.ts';
+import type { Sign } from '../../detect/score.ts';
+import type { MatchedRule } from '../../contract/verdict.ts';
+import { ruleRunLimits } from '../../../base/rule-limits.ts';
+import { isExcluded, isRuleRemoved, removedTargetsOf } from '../transaction/removal.ts';
+import type { Transaction } from '../transaction/transaction.ts';
+import type { Rule } from '../transaction/types.ts';
+import { scoredValues, type ScoredValue } from './scored-values.ts';
+
+/** A leaf that signs are in. */
+export interface SignedLeaf {
+  /** As rules name its value: `ARGS:q`. */
+  readonly name: string;
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The signs of a request and their leaves. */
+export interface RequestSigns {
+  readonly leaves: readonly SignedLeaf[];
+  readonly signs: readonly Sign[];
+}
+
+/** Rules of CRS that look for attacks, by thousands of their ids. */
+const attackRules = new Set([921, 930, 931, 932, 933, 934, 941, 942, 944]);
+/** Rules of the product in their place. */
+const narrowedRules = [199_201, 199_299] as const;
+
+/** The rules that stand for detectors, by id. */
+export type DetectorRules = ReadonlyMap<number, Rule>;
+
+/**
+ * Collects them; call after the rules of phase 2. Cost: without special bytes and matches, a look
+ * at each byte of each value.
+ */
+export function requestSigns(
+  tx: Transaction,
+  detection: Detection,
+  detectors: DetectorRules,
+): RequestSigns {
+  const values = scoredValues(tx);
+  const found = values.length === 0 ? noLeaves : detection.detect(values);
+  const collected = new Collected(values, found);
+  for (const [at, leaf] of found.entries()) {
+    const { name } = values[leaf.value]!;
+    for (const { id, start, end } of leaf.hits) {
+      const rule = detectors.get(id);
+      if (rule === undefined || !looksAt(rule, name, tx)) continue;
+      collected.signs.push({ id, leaf: at, start, end });
+    }
+  }
+  for (const matched of tx.matchedRules) collected.addRule(matched);
+  return collected;
+}
+
+const noLeaves: readonly DetectedLeaf[] = [];
+
+/** False where an exclusion takes the value, or the whole detector, out. */
+function looksAt(rule: Rule, name: string, tx: Transaction): boolean {
+  if (isRuleRemoved(rule, tx)) return false;
+  const colon = name.indexOf(':');
+  const variable = colon < 0 ? name : name.slice(0, colon);
+  const key = colon < 0 ? '' : name.slice(colon + 1);
+  const target = rule.targets.find((one) => one.variable.name === variable);
+  if (target === undefined) return false;
+  if (isExcluded(rule.exclusions, target, key)) return false;
+  return !isExcluded(removedTargetsOf(rule, tx), target, key);
+}
+
+class Collected implements RequestSigns {
+  readonly leaves: SignedLeaf[] = [];
+  readonly signs: Sign[] = [];
+  private readonly values: readonly ScoredValue[];
+  /** Leaves of a value, by the name that rules know it by. */
+  private readonly leavesOf = new Map<string, number[]>();
+
+  constructor(values: readonly ScoredValue[], found: readonly DetectedLeaf[]) {
+    this.values = values;
+    for (const { value, path, bytes } of found) this.addLeaf(values[value]!.name, path, bytes);
+  }
+
+  /** A rule counts where its text stands in the value that it matched, or in all of it. */
+  addRule({ ruleId, matched, data }: MatchedRule): void {
+    if (!isAttackRule(ruleId)) return;
+    const names = new Set(matched.map(({ name }) => valueName(name)));
+    if (ruleId >= 931_000 && ruleId < 932_000) names.delete('REQUEST_HEADERS:referer');
+    // What matched earlier is not listed.
+    const all = matched.length >= ruleRunLimits.reportedVariablesMax;
+    const last = matched.at(-1);
+    for (const name of names) {
+      const text = last !== undefined && !all && valueName(last.name) === name ? shown(data) : '';
+      for (const leaf of this.leavesNamed(name)) this.addSign(ruleId, leaf, text);
+    }
+  }
+
+  private addSign(id: number, leaf: number, text: string): void {
+    const { bytes } = this.leaves[leaf]!;
+    const at = text === '' ? -1 : latin1Of(bytes).toLowerCase().indexOf(text);
+    this.signs.push({ id, leaf, start: at, end: at < 0 ? -1 : at + text.length });
+  }
+
+  /** Of what no detector found anything in, the value itself. */
+  private leavesNamed(name: string): readonly number[] {
+    const known = this.leavesOf.get(name);
+    if (known !== undefined) return known;
+    const value = this.values.find((one) => one.name.toLowerCase() === name.toLowerCase());
+    this.addLeaf(name, value?.path ?? name.toLowerCase(), value?.bytes ?? noBytes);
+    return this.leavesOf.get(name)!;
+  }
+
+  private addLeaf(name: string, path: string, bytes: Uint8Array): void {
+    const key = valueName(name);
+    const at = this.leaves.push({ name, path, bytes }) - 1;
+    const known = this.leavesOf.get(key);
+    if (known === undefined) this.leavesOf.set(key, [at]);
+    else known.push(at);
+  }
+}
+
+const noBytes = new Uint8Array(0);
+
+/** True for rules whose matches are signs of an attack. */
+export function isAttackRule(ruleId: number): boolean {
+  if (ruleId >= narrowedRules[0] && ruleId <= narrowedRules[1]) return true;
+  return attackRules.has(Math.floor(ruleId / 1000));
+}
+
+/** Variables that show the same value under another name. */
+const sameValue: Readonly<Record<string, string>> = {
+  ARGS_GET: 'ARGS',
+  ARGS_POST: 'ARGS',
+  ARGS_GET_NAMES: 'ARGS_NAMES',
+  ARGS_POST_NAMES: 'ARGS_NAMES',
+  FILES_NAMES: 'FILES',
+  MULTIPART_PART_HEADERS: 'FILES',
+  REQUEST_BASENAME: 'REQUEST_FILENAME',
+  REQUEST_URI: 'REQUEST_FILENAME',
+  REQUEST_URI_RAW: 'REQUEST_FILENAME',
+  REQUEST_LINE: 'REQUEST_FILENAME',
+};
+
+function valueName(name: string): string {
+  const colon = name.indexOf(':');
+  const variable = colon < 0 ? name : name.slice(0, colon);
+  const same = sameValue[variable] ?? variable;
+  if (colon < 0 || same === 'XML') return same;
+  const key = name.slice(colon + 1);
+  return `${same}:${same === 'REQUEST_HEADERS' ? key.toLowerCase() : key}`;
+}
+
+/** What a rule of CRS says that it found, in lower case; '' where it does not say. */
+function shown(data: string): string {
+  const end = data.lastIndexOf(' found within ');
+  if (!data.startsWith(dataStart) || end < dataStart.length) return '';
+  return data.slice(dataStart.length, end).toLowerCase();
+}
+
+const dataStart = 'Matched Data: ';
+
+function latin1Of(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+}

@@ -1,0 +1,213 @@
+/** Tests what a score leads to under each decision, what events say, and what takes it out. */
+
+import { afterAll, describe, expect, test } from 'vitest';
+import { createLogger } from '../../../base/log.ts';
+import { decisions, type Decision } from '../../contract/decision.ts';
+import type { TransactionRecord } from '../../contract/verdict.ts';
+import type { DetectedLeaf, Detection } from '../../detect/detection.ts';
+import { fullCatalog } from '../features/full-catalog.ts';
+import { loadText } from '../language/include.ts';
+import { requestFrom, samplePorts } from '../load/test-sample.ts';
+import { buildPlan } from '../plan/build-plan.ts';
+import { buildProgram } from '../program/build-program.ts';
+import { IdleTransactions } from './idle-transactions.ts';
+import { PolicyEngine } from './policy-engine.ts';
+import { refuses } from './scored-decision.ts';
+
+const detector = 198_100;
+const rule = 942_100;
+
+/** Finds the word `sign` in values, and in what their base64 says. */
+const detection: Detection = {
+  weights: {
+    version: 'test-1',
+    ruleset: '',
+    points: new Map([
+      [detector, 40],
+      [rule, 20],
+    ]),
+    pairs: new Map([[detector, 10]]),
+    thresholds: { watch: 30, challenge: 40, block: 50 },
+  },
+  facts: { isStrong: () => false, confirmedBy: (id) => (id === detector ? [942] : []) },
+  proves: (id) => (id === detector ? 'a sign stands' : ''),
+  detect: (values) =>
+    values.flatMap(({ path, bytes }, value): DetectedLeaf[] => {
+      const start = Buffer.from(bytes).indexOf('sign');
+      if (start < 0) return [];
+      return [{ value, path, bytes, hits: [{ id: detector, start, end: start + 4 }] }];
+    }),
+};
+
+const engines: PolicyEngine[] = [];
+afterAll(() => engines.forEach((engine) => engine.retire()));
+
+const targets = 'ARGS|ARGS_NAMES|REQUEST_COOKIES|REQUEST_HEADERS|REQUEST_FILENAME';
+
+/** A ruleset of one rule and a comparison of scores, and one detector. */
+function engineFor(decision: Decision, more = ''): PolicyEngine {
+  const text = `SecRuleEngine On
+SecDecision ${decision}
+SecRule ${targets} "@detected" "id:${detector},phase:2,pass,log,msg:'A sign',tag:'attack-sqli'"
+SecRule ARGS|REQUEST_HEADERS "@rx by rule" "id:${rule},phase:2,pass,log,capture,msg:'A rule',\\
+logdata:'Matched Data: %{TX.0} found within %{MATCHED_VAR_NAME}',setvar:tx.score=+5"
+${more}
+SecRule TX:score "@ge 5" "id:949110,phase:2,deny,status:403,log,msg:'Anomaly score'"
+SecRule ARGS "@rx own" "id:7,phase:2,deny,status:406,log"`;
+  const { program, diagnostics } = buildProgram(loadText(text, 't.conf'), fullCatalog, () => null);
+  if (!program) throw new Error(diagnostics.map(({ message }) => message).join('; '));
+  const log = createLogger('test', 'error');
+  const cache = { get: () => null, put: () => undefined };
+  const plan = buildPlan(program, { cache, log, ports: samplePorts });
+  const engine = new PolicyEngine(plan, samplePorts, new IdleTransactions(), detection);
+  engines.push(engine);
+  return engine;
+}
+
+function inspect(engine: PolicyEngine, target: string, lines = ''): TransactionRecord {
+  const session = engine.open(requestFrom(`GET ${target} HTTP/1.1\r\nHost: a${lines}`));
+  if (session.requestHead().action === 'pass') session.requestBody(null);
+  return session.finish();
+}
+
+const ids = ({ matchedRules }: TransactionRecord): number[] =>
+  matchedRules.map(({ ruleId }) => ruleId).filter((id) => id < 940_000 || id === rule);
+const told = ({ matchedRules }: TransactionRecord) =>
+  matchedRules.find(({ ruleId }) => ruleId === 198_000);
+
+const both = '/?q=a+sign+by+rule';
+const signOnly = '/?q=a+sign';
+const ruleOnly = '/?q=by+rule';
+
+/** Decision, request, and the rule that refuses; 0 for none. */
+const outcomes: readonly (readonly [Decision, string, number])[] = [
+  ['crs', both, 949_110],
+  ['crs', ruleOnly, 949_110],
+  ['crs', signOnly, 0],
+  ['score', both, 198_000],
+  ['score', ruleOnly, 0],
+  ['score', signOnly, 0],
+  ['both', both, 198_000],
+  ['both', ruleOnly, 949_110],
+  ['both', signOnly, 0],
+  ['scoreConfirms', both, 198_000],
+  ['scoreConfirms', ruleOnly, 0],
+  ['scoreConfirms', signOnly, 0],
+];
+
+describe('the decision of a policy', () => {
+  test.each(outcomes)('%s: %s is refused by %i', (decision, target, by) => {
+    const { verdict } = inspect(engineFor(decision), target);
+    expect(verdict.ruleId).toBe(by);
+    expect(verdict.action).toBe(by === 0 ? 'pass' : 'block');
+  });
+
+  test.each(decisions)('%s leaves other rules to refuse', (decision) => {
+    expect(inspect(engineFor(decision), '/?q=own+sign').verdict).toMatchObject({
+      ...{ action: 'block', status: 406, ruleId: 7 },
+    });
+  });
+
+  test('says what it refuses', () => {
+    const all = [true, false].flatMap((score) => [true, false].map((crs) => [score, crs] as const));
+    const table = decisions.map((one) => all.map(([score, crs]) => refuses(one, score, crs)));
+    expect(table).toEqual([
+      [true, false, true, false],
+      [true, true, false, false],
+      [true, true, true, false],
+      [true, false, false, false],
+    ]);
+  });
+});
+
+describe('an event', () => {
+  test('tells score, place, points and what each decision would have done', () => {
+    const record = inspect(engineFor('score'), '/?q=so+a+sign+by+rule');
+    expect(ids(record)).toEqual([rule, detector, 198_000]);
+    expect(told(record)).toMatchObject({
+      message: 'Score 70 of 100 (block): a sign stands in args.q',
+      matched: [{ name: 'ARGS:q', value: 'so a sign by rule' }],
+      disruptive: true,
+      tags: [
+        ...['decision/score', 'weights/test-1', 'would/crs=block', 'would/score=block'],
+        ...['would/both=block', 'would/scoreConfirms=block'],
+        ...[`points/${detector}=40`, `points/${rule}=20`, `points/${detector}+rule=10`],
+      ],
+    });
+    const marked = Buffer.from(told(record)!.data, 'latin1').toString('utf8');
+    expect(marked).toBe('so a »sign by rule«');
+  });
+
+  test('below the threshold of refusal names the threshold that is reached', () => {
+    const record = inspect(engineFor('score'), signOnly);
+    expect(told(record)).toMatchObject({ disruptive: false });
+    expect(told(record)!.message).toMatch(/^Score 40 of 100 \(challenge\)/);
+    expect(told(record)!.tags).toContain('would/crs=pass');
+  });
+
+  test('says nothing of a score below watch', () => {
+    const record = inspect(engineFor('score', 'SecWatchScore 45\nSecChallengeScore 46'), signOnly);
+    expect(ids(record)).toEqual([]);
+  });
+
+  test('of an engine that only records says what it would have done', () => {
+    const engine = engineFor('score', 'SecRuleEngine DetectionOnly');
+    const record = inspect(engine, both);
+    expect(record).toMatchObject({ detectionOnly: true, verdict: { ruleId: 198_000 } });
+    expect(told(record)!.disruptive).toBe(false);
+  });
+});
+
+describe('thresholds of a policy', () => {
+  test('come before those of the weights', () => {
+    expect(inspect(engineFor('score', 'SecBlockScore 40'), signOnly).verdict.ruleId).toBe(198_000);
+    expect(inspect(engineFor('score', 'SecBlockScore 71'), both).verdict.action).toBe('pass');
+  });
+});
+
+/** What takes the detector out of the request, and where. */
+const exclusions: readonly (readonly [string, string])[] = [
+  ['SecRuleRemoveById', `SecRuleRemoveById ${detector}`],
+  ['SecRuleRemoveById with a range', 'SecRuleRemoveById 198000-198999'],
+  ['SecRuleRemoveByTag', 'SecRuleRemoveByTag attack-sqli'],
+  ['SecRuleUpdateTargetById', `SecRuleUpdateTargetById ${detector} "!ARGS:q"`],
+  ['ctl:ruleRemoveById', `SecAction "id:8,phase:1,pass,nolog,ctl:ruleRemoveById=${detector}"`],
+  ['ctl:ruleRemoveByTag', 'SecAction "id:8,phase:1,pass,nolog,ctl:ruleRemoveByTag=attack-sqli"'],
+  [
+    'ctl:ruleRemoveTargetById',
+    `SecAction "id:8,phase:1,pass,nolog,ctl:ruleRemoveTargetById=${detector};ARGS:q"`,
+  ],
+];
+
+describe('a detector', () => {
+  test.each(exclusions)('is taken out by %s', (_, text) => {
+    const record = inspect(engineFor('score', text), both);
+    expect(record.verdict.action).toBe('pass');
+    expect(ids(record)).toContain(rule);
+    expect(ids(record)).not.toContain(detector);
+  });
+
+  test('that is taken out for one argument looks at others', () => {
+    const engine = engineFor('score', `SecRuleUpdateTargetById ${detector} "!ARGS:q"`);
+    expect(inspect(engine, '/?p=a+sign+by+rule').verdict.ruleId).toBe(198_000);
+  });
+
+  test.each([
+    ['a name of an argument', '/?a+sign=1&q=by+rule', '', 'name of an argument'],
+    ['a cookie', '/', '\r\nCookie: c=a sign', 'cookies.c'],
+    ['the Referer', '/', '\r\nReferer: http://a/?sign', 'headers.referer'],
+    ['Authorization', '/', '\r\nAuthorization: sign', 'headers.authorization'],
+    ['a field with a telling byte', '/', '\r\nX-A: ${sign', 'headers.x-a'],
+    ['the path', '/%3Csign', '', 'path'],
+  ])('looks at %s', (_, target, lines, path) => {
+    const record = inspect(engineFor('score'), target, lines);
+    expect(told(record)?.message).toContain(` in ${path}`);
+  });
+
+  test('does not look where rules have the request passed over', () => {
+    const engine = engineFor('score', 'SecAction "id:8,phase:1,allow,nolog"');
+    expect(ids(inspect(engine, both))).toEqual([]);
+    const off = engineFor('score', 'SecAction "id:8,phase:1,pass,nolog,ctl:ruleEngine=Off"');
+    expect(ids(inspect(off, both))).toEqual([]);
+  });
+});

@@ -1,0 +1,158 @@
+/**
+ * What the score of a request leads to, beside or in place of the anomaly score, and how events
+ * tell of it: as matches of the detectors' rules and of one rule of the product's own.
+ */
+
+import type { Decision } from '../../contract/decision.ts';
+import type { MatchedRule, Verdict } from '../../contract/verdict.ts';
+import type { Detection } from '../../detect/detection.ts';
+import { scoreSigns, type Scored } from '../../detect/score.ts';
+import type { Thresholds } from '../../detect/weights.ts';
+import { buildMatchedRule } from '../transaction/report.ts';
+import type { Transaction } from '../transaction/transaction.ts';
+import type { ProgramSettings } from '../transaction/types.ts';
+import { requestSigns, type DetectorRules, type SignedLeaf } from './request-signs.ts';
+
+/** The rule that a score refuses by, and under which events tell of it. */
+export const scoreRuleId = 198_000;
+
+/** What a policy scores its requests with. */
+export interface Scoring {
+  readonly detection: Detection;
+  readonly detectors: DetectorRules;
+  readonly thresholds: Thresholds;
+  readonly decision: Decision;
+}
+
+/** Thresholds that a policy states, before those of the weights. */
+export function thresholdsOf(settings: ProgramSettings, own: Thresholds): Thresholds {
+  const block = settings.blockScore || own.block;
+  const challenge = Math.min(settings.challengeScore || own.challenge, block);
+  return { watch: Math.min(settings.watchScore || own.watch, challenge), challenge, block };
+}
+
+/** Whether a decision refuses. Pure. */
+export function refuses(decision: Decision, byScore: boolean, byAnomaly: boolean): boolean {
+  if (decision === 'crs') return byAnomaly;
+  if (decision === 'score') return byScore;
+  return decision === 'both' ? byScore || byAnomaly : byScore && byAnomaly;
+}
+
+/**
+ * Scores a request whose rules of phase 2 have run. `anomaly` is what the anomaly score would have
+ * done. Null: the request continues.
+ */
+export function decideByScore(
+  tx: Transaction,
+  scoring: Scoring,
+  anomaly: Verdict | null,
+): Verdict | null {
+  const { detection, detectors, thresholds, decision } = scoring;
+  const { leaves, signs } = requestSigns(tx, detection, detectors);
+  const scored = signs.length === 0 ? null : scoreSigns(signs, detection.weights, detection.facts);
+  const score = scored?.score ?? 0;
+  const byScore = score >= thresholds.block;
+  const refused = refuses(decision, byScore, anomaly !== null);
+  if (scored !== null && (score >= thresholds.watch || anomaly !== null)) {
+    report(tx, scoring, scored, leaves[scored.leaf]!, { refused, anomaly: anomaly !== null });
+  }
+  if (!refused) return null;
+  if (anomaly !== null && !byScore) return anomaly;
+  return { action: 'block', status: anomaly?.status || 403, ruleId: scoreRuleId, phase: 2 };
+}
+
+interface Outcome {
+  readonly refused: boolean;
+  readonly anomaly: boolean;
+}
+
+/** The detectors of the worst piece, then the score. */
+function report(
+  tx: Transaction,
+  scoring: Scoring,
+  scored: Scored,
+  leaf: SignedLeaf,
+  outcome: Outcome,
+): void {
+  const { detectors } = scoring;
+  const piece = showPiece(leaf.bytes, scored);
+  const matched = [{ name: leaf.name, value: piece.text }];
+  for (const { id, pair } of scored.bits) {
+    const rule = detectors.get(id);
+    if (rule === undefined || pair) continue;
+    const record = buildMatchedRule(rule, tx);
+    tx.matchedRules.push({ ...record, matched, data: `${piece.marked} in ${leaf.path}` });
+  }
+  tx.matchedRules.push(scoreRecord(scoring, scored, leaf, piece, outcome, tx));
+}
+
+function scoreRecord(
+  { detection, thresholds, decision }: Scoring,
+  scored: Scored,
+  leaf: SignedLeaf,
+  piece: ShownPiece,
+  { refused, anomaly }: Outcome,
+  tx: Transaction,
+): MatchedRule {
+  const { score, bits } = scored;
+  const byScore = score >= thresholds.block;
+  const told = bits.find(({ id, points }) => points > 0 && detection.proves(id) !== '');
+  const proves = told === undefined ? 'rules of the ruleset match' : detection.proves(told.id);
+  const would = (one: Decision): string => {
+    return `would/${one}=${refuses(one, byScore, anomaly) ? 'block' : 'pass'}`;
+  };
+  const bitTags = bits
+    .filter(({ points }) => points > 0)
+    .map(({ id, pair, points }) => `points/${id}${pair ? '+rule' : ''}=${points}`);
+  return {
+    ruleId: scoreRuleId,
+    phase: 2,
+    message: `Score ${score} of 100 (${levelOf(score, thresholds)}): ${proves} in ${leaf.path}`,
+    data: piece.marked,
+    severity: byScore ? 2 : 5,
+    tags: [
+      `decision/${decision}`,
+      `weights/${detection.weights.version}`,
+      ...[would('crs'), would('score'), would('both'), would('scoreConfirms')],
+      ...bitTags,
+    ],
+    operator: '@detected',
+    matched: [{ name: leaf.name, value: piece.text }],
+    disruptive: refused && tx.control.engine === 'on',
+    ...{ file: 'waf/detectors.conf', line: 1, rev: '', ver: detection.weights.version },
+    ...{ maturity: 0, accuracy: 0, log: true, auditLog: true },
+  };
+}
+
+/** The name of the threshold that a score reaches. */
+export function levelOf(score: number, thresholds: Thresholds): string {
+  if (score >= thresholds.block) return 'block';
+  if (score >= thresholds.challenge) return 'challenge';
+  return score >= thresholds.watch ? 'watch' : 'below watch';
+}
+
+interface ShownPiece {
+  readonly text: string;
+  /** With the match between `»` and `«`, as bytes of UTF-8. */
+  readonly marked: string;
+}
+
+/** Bytes that are shown before and after a match, and of the match itself. */
+const contextBytes = 40;
+const matchBytesMax = 200;
+// Texts of events are byte strings: each char is one byte of UTF-8.
+const markStart = Buffer.from('»').toString('latin1');
+const markEnd = Buffer.from('«').toString('latin1');
+
+function showPiece(bytes: Uint8Array, { start, end }: Scored): ShownPiece {
+  const text = (from: number, to: number): string =>
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).latin1Slice(from, to);
+  const to = Math.min(end, start + matchBytesMax);
+  const before = text(Math.max(0, start - contextBytes), start);
+  const after = text(to, Math.min(bytes.length, to + contextBytes));
+  const match = text(start, to);
+  return {
+    text: `${before}${match}${after}`,
+    marked: match === '' ? after : `${before}${markStart}${match}${markEnd}${after}`,
+  };
+}

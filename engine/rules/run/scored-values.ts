@@ -1,0 +1,135 @@
+/**
+ * Which values of a request the score looks at, under the names that rules know them by and the
+ * paths that people read. Never judges one.
+ */
+
+import { nameIs, startsWithName } from '../transaction/ascii.ts';
+import type { Transaction } from '../transaction/transaction.ts';
+import { SOURCE, type SourceId } from '../transaction/values.ts';
+
+/** One value: bytes of the transaction's slab. */
+export interface ScoredValue {
+  /** As rules name it: `ARGS:q`. */
+  readonly name: string;
+  /** As people read it: `args.q`. */
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+/** What one source of values is called. */
+interface SourceNames {
+  readonly variable: string;
+  readonly path: string;
+  /** The key takes part in both names. */
+  readonly keyed: boolean;
+}
+
+const sourceNames: readonly (readonly [SourceId, SourceNames])[] = [
+  [SOURCE.argGet, { variable: 'ARGS', path: 'args', keyed: true }],
+  [SOURCE.argPost, { variable: 'ARGS', path: 'args', keyed: true }],
+  [SOURCE.requestCookie, { variable: 'REQUEST_COOKIES', path: 'cookies', keyed: true }],
+  [SOURCE.requestFilename, { variable: 'REQUEST_FILENAME', path: 'path', keyed: false }],
+  [SOURCE.file, { variable: 'FILES', path: 'files', keyed: true }],
+  [SOURCE.multipartPartHeader, { variable: 'FILES', path: 'parts', keyed: true }],
+  [SOURCE.xmlText, { variable: 'XML', path: 'xml', keyed: false }],
+  [SOURCE.xmlAttribute, { variable: 'XML', path: 'xml', keyed: false }],
+];
+
+/** Bytes that plain values have: letters, digits and `_-.`. */
+const plainBytes = byteTable('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.');
+/** A value of plain bytes may be the base64 of something from this length on. */
+const openableBytesMin = 16;
+/** Bytes that header fields of no document hold and attacks in them need. */
+const tellingBytes = byteTable("$<>'`{}|\\^%");
+
+function byteTable(bytes: string): Uint8Array {
+  const table = new Uint8Array(256);
+  for (const char of bytes) table[char.charCodeAt(0)] = 1;
+  return table;
+}
+
+/**
+ * The values in order of arrival; short plain ones are left out. Cost: a look at their bytes.
+ */
+export function scoredValues(tx: Transaction): ScoredValue[] {
+  const { values } = tx;
+  const list: ScoredValue[] = [];
+  for (const [source, names] of sourceNames) {
+    for (const row of values.rowsOf(source)) addRow(tx, row, names, list);
+  }
+  for (const source of [SOURCE.argGet, SOURCE.argPost]) {
+    for (const row of values.rowsOf(source)) addName(tx, row, list);
+  }
+  for (const row of values.rowsOf(SOURCE.requestHeader)) addField(tx, row, list);
+  addBody(tx, list);
+  return list;
+}
+
+function addRow(tx: Transaction, row: number, names: SourceNames, list: ScoredValue[]): void {
+  const { slab, start, end } = tx.values;
+  const from = start[row]!;
+  const to = end[row]!;
+  if (to - from < openableBytesMin && isOnly(slab, from, to, plainBytes)) return;
+  const { variable, path, keyed } = names;
+  const key = keyed ? tx.values.key(row) : '';
+  list.push({
+    name: keyed ? `${variable}:${key}` : variable,
+    path: keyed ? `${path}.${key}` : path,
+    bytes: slab.subarray(from, to),
+  });
+}
+
+function addName(tx: Transaction, row: number, list: ScoredValue[]): void {
+  const { slab, keyStart, keyEnd } = tx.values;
+  const from = keyStart[row]!;
+  const to = keyEnd[row]!;
+  if (isOnly(slab, from, to, plainBytes)) return;
+  // Items of a list share one name.
+  if (row > 0 && keyStart[row - 1] === from && keyEnd[row - 1] === to) return;
+  const key = tx.values.key(row);
+  list.push({
+    name: `ARGS_NAMES:${key}`,
+    path: 'name of an argument',
+    bytes: slab.subarray(from, to),
+  });
+}
+
+/** Referer and Authorization hold documents; other fields are looked at where a byte tells. */
+function addField(tx: Transaction, row: number, list: ScoredValue[]): void {
+  const { slab, start, end, keyStart, keyEnd } = tx.values;
+  const nameFrom = keyStart[row]!;
+  const nameTo = keyEnd[row]!;
+  const from = start[row]!;
+  const to = end[row]!;
+  if (nameIs(slab, nameFrom, nameTo, 'cookie')) return;
+  if (startsWithName(slab, nameFrom, nameTo, 'sec-')) return;
+  const document =
+    nameIs(slab, nameFrom, nameTo, 'referer') || nameIs(slab, nameFrom, nameTo, 'authorization');
+  if (!document && !holdsOneOf(slab, from, to, tellingBytes)) return;
+  const key = tx.values.key(row);
+  list.push({
+    name: `REQUEST_HEADERS:${key}`,
+    path: `headers.${key.toLowerCase()}`,
+    bytes: slab.subarray(from, to),
+  });
+}
+
+/** XML as a whole, for its declarations; a body that nothing read. */
+function addBody(tx: Transaction, list: ScoredValue[]): void {
+  const { values, bodyStart, requestBodyBytes } = tx;
+  if (requestBodyBytes === 0) return;
+  if (!tx.xmlPresent && values.rowsOf(SOURCE.argPost).length > 0) return;
+  const bytes = values.slab.subarray(bodyStart, bodyStart + requestBodyBytes);
+  if (!tx.xmlPresent && isOnly(bytes, 0, bytes.length, plainBytes)) return;
+  list.push({ name: 'REQUEST_BODY', path: 'body', bytes });
+}
+
+function isOnly(bytes: Uint8Array, from: number, to: number, table: Uint8Array): boolean {
+  for (let at = from; at < to; at++) if (table[bytes[at]!] === 0) return false;
+  return true;
+}
+
+function holdsOneOf(bytes: Uint8Array, from: number, to: number, table: Uint8Array): boolean {
+  for (let at = from; at < to; at++) if (table[bytes[at]!] === 1) return true;
+  return false;
+}
