@@ -14,7 +14,7 @@ export default {
     'engine/simulate/seclang-test.ts',
     'control/main.ts',
     'control/publish/manifests/manifest-thread.ts',
-    'control/release/pack-thread.ts',
+    'control/release/pack-process.ts',
     'control/cli/main.ts',
     'control/console/main.tsx',
     'control/setup/{start,test,check,waf,bench}.mjs',

@@ -145,7 +145,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   observed.sendMetrics(() => metricFamilies(parts), installation.createdAt);
   const running: RunningServer[] = [];
   const closing: Closing[] = [alerting, acme, observed.retention, publisher, subscriptions];
-  closing.push(careForMemory(), { close: keepWatch });
+  closing.push(parts.program.packAhead(logger), careForMemory(), { close: keepWatch });
   const close = async (): Promise<void> => {
     for (const part of closing) await part.close();
     await Promise.all(running.map((server) => server.close()));

@@ -10,6 +10,10 @@ export const releaseLimits = {
   packageFileBytesMax: 256 * 1024 * 1024,
   /** Downloads of the package at once: each reads a file of this machine. */
   downloadsMax: 32,
+  /** Packing ahead begins so long after the start: first starts have rules to compile, ms. */
+  packAheadMs: 60_000,
+  /** Free bytes of the disk below which nothing is packed ahead. */
+  packAheadFreeBytesMin: 1024 * 1024 * 1024,
   /** Imported releases; an operator needs the last few of some platforms. */
   releasesMax: 32,
   /** All imported releases on disk; room for some 50 of ours. */

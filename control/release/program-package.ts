@@ -1,61 +1,90 @@
 /**
- * Owns the running program as one file; it is packed once, when it is first wanted, in a thread of
- * its own.
+ * The running program as one file. It is packed once for the files that it has, in a process of
+ * its own: ahead, some time after the start, or when it is wanted before.
  */
 
-import { existsSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
-import { readBuildInfo } from '../../base/build-info.ts';
-import { AppError } from '../../base/errors.ts';
+import { promisify } from 'node:util';
+import { AppError, toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { releaseLimits } from '../limits/release-limits.ts';
 import { buildPackage, type BuiltPackage } from './build-package.ts';
+import { keepPackage } from './kept-package.ts';
 
 /** The running program as one file. */
 export class ProgramPackage {
   readonly #folder: string;
+  readonly #program: string;
   #built: Promise<BuiltPackage> | null = null;
   downloads = 0;
 
-  /** `folder` is where the file is kept. */
-  constructor(folder: string) {
+  /** `folder` is where the file is kept; `program` is packed, the running one by default. */
+  constructor(folder: string, program = programFolder()) {
     this.#folder = folder;
+    this.#program = program;
   }
 
   /** Packs it when it is not there. Errors: AppError not_packable, and those of the disk. */
   file(): Promise<BuiltPackage> {
     if (this.#built !== null) return this.#built;
-    const name = `waf-${readBuildInfo().version}-${process.platform}-${process.arch}.tar.gz`;
-    const building = packProgram(programFolder(), join(this.#folder, name));
+    const building = existsSync(packEntry)
+      ? packBeside('keep', this.#program, this.#folder)
+      : keepPackage(this.#program, this.#folder);
     this.#built = building;
     building.catch(() => (this.#built = null));
     return building;
   }
-}
 
-const threadEntry = new URL('./pack-thread.js', import.meta.url);
-
-/**
- * Packs a program beside the calling thread. Sources that are not compiled have no thread: they
- * pack on this one. Errors: AppError not_packable, and those of the disk.
- */
-export async function packProgram(folder: string, path: string): Promise<BuiltPackage> {
-  if (!existsSync(threadEntry)) return buildPackage(folder, path);
-  const worker = new Worker(threadEntry, { workerData: { folder, path } });
-  try {
-    return await new Promise<BuiltPackage>((resolve, reject) => {
-      worker.on('message', resolve);
-      // Errors lose their class on the way, not their message.
-      worker.on('error', ({ message }) => reject(notPacked(message)));
-      worker.on('exit', () => reject(notPacked('the thread that packs the program ended')));
-    });
-  } finally {
-    await worker.terminate();
+  /**
+   * Packs it ahead after `delayMs`, so that the first node that asks need not wait; not where the
+   * disk has little room. `close` ends the waiting, not the packing.
+   */
+  packAhead(logger: Logger, delayMs: number = releaseLimits.packAheadMs): { close(): void } {
+    const pack = async (): Promise<void> => {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      const { bavail, bsize } = await statfs(this.#folder);
+      if (bavail * bsize < releaseLimits.packAheadFreeBytesMin) return;
+      await this.file();
+    };
+    const timer = setTimeout(() => {
+      pack().catch((error: unknown) => {
+        logger.warn('the program could not be packed ahead', { reason: toAppError(error).message });
+      });
+    }, delayMs);
+    timer.unref();
+    return { close: () => clearTimeout(timer) };
   }
 }
 
-function notPacked(message: string): AppError {
-  return new AppError('not_packable', message, { source: 'internal' });
+const packEntry = fileURLToPath(new URL('./pack-process.js', import.meta.url));
+
+/**
+ * Packs a program beside the calling process. Sources that are not compiled pack in this one.
+ * Errors: AppError not_packable, and those of the disk.
+ */
+export function packProgram(folder: string, path: string): Promise<BuiltPackage> {
+  return existsSync(packEntry) ? packBeside('build', folder, path) : buildPackage(folder, path);
+}
+
+async function packBeside(
+  how: 'keep' | 'build',
+  folder: string,
+  path: string,
+): Promise<BuiltPackage> {
+  try {
+    const run = promisify(execFile);
+    const { stdout } = await run(process.execPath, [packEntry, how, folder, path]);
+    return JSON.parse(stdout) as BuiltPackage;
+  } catch (error) {
+    // A failed process says why in its last lines.
+    const { stderr = '', message } = error as { stderr?: string; message: string };
+    const said = /^\w*Error[^\n]*: (.*)$/m.exec(stderr)?.[1] ?? message;
+    throw new AppError('not_packable', said, { source: 'internal', cause: error });
+  }
 }
 
 /** The folder that holds package.json. */

@@ -84,6 +84,8 @@ export interface ClientSample {
   readonly peer: string;
   /** Address headers by name in lower case; several fields joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Products that other fields of the request show; a hint, no proof. */
+  readonly products: readonly string[];
 }
 
 /** Someone sent an address header without being trusted. */

@@ -48,7 +48,11 @@ export function trustMethods(handler: EngineHandler, logger: Logger): TrustMetho
     },
     sampleClients: ({ siteId, count, end }) => {
       const { samples, active } = handler.sampleClients(siteId, count, end);
-      const shown = samples.map(({ peer, headers }) => ({ peer, headers: { ...headers } }));
+      const shown = samples.map(({ peer, headers, products }) => ({
+        peer,
+        headers: { ...headers },
+        products: [...products],
+      }));
       return create(SampleClientsResponseSchema, { samples: shown, active });
     },
     listSpoofWarnings: () =>

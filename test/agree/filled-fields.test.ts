@@ -1,15 +1,22 @@
 /**
- * Finds fields of answers that nothing fills: a field of an observation service that no code names,
- * or names only to leave it empty, has a reason here.
+ * Finds fields of answers that nothing fills: a field that no code writes has a reason here. What
+ * the engine answers for control counts by the folders that make it; what callers send and get back
+ * as they sent it is no field that code fills.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { DescMessage, DescService } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
+import { AgentService } from '../../proto/gen/waf/v1/agent_pb.ts';
 import { AlertService } from '../../proto/gen/waf/v1/alert_pb.ts';
+import { ApiSchemaService } from '../../proto/gen/waf/v1/api_schema_pb.ts';
 import { LogService } from '../../proto/gen/waf/v1/log_pb.ts';
+import { OperationControlService } from '../../proto/gen/waf/v1/operation_control_pb.ts';
+import { PolicyService } from '../../proto/gen/waf/v1/policy_pb.ts';
+import { SiteService } from '../../proto/gen/waf/v1/site_pb.ts';
 import { SystemService } from '../../proto/gen/waf/v1/system_pb.ts';
+import { TrustService } from '../../proto/gen/waf/v1/trust_pb.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const rooms = ['api', 'observe', 'domain', 'publish', 'export', 'alert', 'auth', 'access', 'store'];
@@ -68,4 +75,51 @@ test('every field of an answer about observations has a source, or a reason', ()
   // The check finds a field that nothing names.
   expect(names.has('evidenceBundleId')).toBe(true);
   expect(namesOf(['const a = 1;']).has('evidenceBundleId')).toBe(false);
+});
+
+/** Where the engine makes what control passes on: load of nodes, and whose address a request has. */
+const engineRooms = ['link', 'guard', 'process'];
+
+/** Messages that hold what callers set: control keeps and returns them whole. */
+const asSent = [
+  ...['CrsCoreSettings', 'HttpPolicy', 'ArgLimits', 'BodyProcessorOverride'],
+  ...['UpstreamResiliencePolicy', 'UpstreamTls'],
+];
+
+/**
+ * Names that sources write: keys of literals (types aside), shorthands and assignments, and names
+ * in quotes, as lists of columns have them.
+ */
+function writtenIn(sources: readonly string[]): ReadonlySet<string> {
+  const type = String.raw`(?!\s*(?:string|number|boolean|bigint|readonly|\w+\[\])\s*[;,])`;
+  const writing = new RegExp(
+    [
+      String.raw`(?<![.\w])(\w+)\s*:${type}`,
+      String.raw`(?<=[{,]\s*)(\w+)(?=\s*[,}])`,
+      String.raw`\.(\w+)\s*=(?!=)`,
+      String.raw`'(\w+)'`,
+    ].join('|'),
+    'g',
+  );
+  const names = sources.flatMap((text) => [...text.matchAll(writing)].map((one) => one.slice(1)));
+  return new Set(names.flat().filter((name) => name !== undefined));
+}
+
+test('every field of an answer about nodes, controls, documents and sites is written', () => {
+  const folders = [
+    ...rooms.map((room) => path.join('control', room)),
+    ...engineRooms.map((room) => path.join('engine', room)),
+    'base',
+  ];
+  const written = writtenIn(folders.flatMap((folder) => sourcesIn(path.join(root, folder))));
+  const services = [AgentService, TrustService, OperationControlService, ApiSchemaService];
+  const fields = answeredFields([...services, PolicyService, SiteService]);
+  expect(fields.size).toBeGreaterThan(800);
+  const empty = [...fields]
+    .filter(([full, name]) => !written.has(name) && !asSent.includes(full.split('.')[0]!))
+    .map(([full]) => full);
+  expect(empty).toEqual([]);
+  // The check tells a name that is written from one that a type or a condition has.
+  const planted = 'interface A { readonly one: string; } if (a.two === b) c = { three: 1, four };';
+  expect([...writtenIn([planted])].sort()).toEqual(['four', 'three']);
 });

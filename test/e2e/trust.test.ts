@@ -24,7 +24,7 @@ function json(...words: string[]): Record<string, unknown> {
 /** One request that claims to come from `client`; its status, and what the origin received. */
 function ask(path = '/'): Promise<{ status: number; forwarded: string }> {
   return new Promise((resolve, reject) => {
-    const headers = { host: 'shop.test', 'x-forwarded-for': client };
+    const headers = { host: 'shop.test', 'x-forwarded-for': client, via: '1.1 varnish' };
     const port = product.proxyPort;
     const asked = httpRequest({ port, path, headers, agent: false }, (response) => {
       let forwarded = '';
@@ -81,6 +81,24 @@ test.skipIf(missingBuild !== null)('the peer counts until a proxy is trusted', a
     return items?.[0] ?? null;
   });
   expect(event.clientIp).toBe(client);
+});
+
+test.skipIf(missingBuild !== null)('an analysis of real requests fills its path', async () => {
+  json('trust', 'reset');
+  await told('127.0.0.1');
+  const id = String(json('trust', 'analyze', '--site', siteId)['id']);
+  for (let at = 0; at < 20; at++) await ask();
+  const analysis = await eventually(() => {
+    const found = json('trust', 'analyze', '--id', id);
+    return Number(found['sampleCount']) >= 20 ? found : null;
+  });
+  expect(analysis).toMatchObject({
+    suggestionHeader: 'x-forwarded-for',
+    paths: [{ header: 'x-forwarded-for', productHint: 'Varnish', observedPeers: ['127.0.0.1'] }],
+    nodeTrustPreviews: [{ nodeId: 'proxy', ranges: ['127.0.0.1'], entryCount: 1 }],
+  });
+  json('trust', 'set', '--proxy', `LB=${listId}`);
+  await told(`${client}, 127.0.0.1`);
 });
 
 test.skipIf(missingBuild !== null)('a list that changes changes who is trusted', async () => {

@@ -3,8 +3,6 @@
  * platform, and to enrolled nodes that one or an imported release.
  */
 
-import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream';
 import { toAppError } from '../../../base/errors.ts';
 import { releaseLimits } from '../../limits/release-limits.ts';
 import type { BuiltPackage } from '../../release/build-package.ts';
@@ -12,6 +10,7 @@ import { binaryReleases } from '../../store/collections.ts';
 import type { NodeCertificate } from '../listener/connection-table.ts';
 import type { ApiParts } from '../context.ts';
 import { nodeOfConnection } from './admit-node.ts';
+import { sendFile } from './file-answer.ts';
 import { nodeReleasePath } from './upgrade-runner.ts';
 import type { NodeRequest, NodeResponse } from '../listener/node-http.ts';
 
@@ -46,7 +45,7 @@ export function answerDownload(
   program.downloads++;
   response.once('close', () => program.downloads--);
   (release === null ? program.file() : Promise.resolve(release))
-    .then((file) => send(file, request.method === 'HEAD', response))
+    .then((file) => send(file, request, response))
     .catch((error: unknown) => {
       logger.error('the program could not be packed', { reason: toAppError(error).message });
       refuse(response, 503, 'unavailable', 'the program cannot be packed; see the log');
@@ -65,21 +64,14 @@ function storedFile({ store, releases }: ApiParts, id: string): BuiltPackage | n
     : null;
 }
 
-function send({ path, sha256, bytes }: BuiltPackage, headOnly: boolean, response: NodeResponse) {
-  response.statusCode = 200;
+function send(file: BuiltPackage, request: NodeRequest, response: NodeResponse): void {
   response.setHeader('content-type', 'application/gzip');
-  response.setHeader('content-length', String(bytes));
   response.setHeader('content-disposition', 'attachment; filename="waf.tar.gz"');
-  response.setHeader('etag', `"${sha256}"`);
-  response.setHeader('x-content-sha256', sha256);
-  response.setHeader('cache-control', 'no-store');
+  response.setHeader('x-content-sha256', file.sha256);
+  // The next program has the same path: caches ask first.
+  response.setHeader('cache-control', 'no-cache');
   response.setHeader('x-content-type-options', 'nosniff');
-  if (headOnly) {
-    response.end();
-    return;
-  }
-  // A client that leaves early is no error of ours.
-  pipeline(createReadStream(path), response, () => undefined);
+  sendFile(file, request, response);
 }
 
 function refuse(response: NodeResponse, status: number, code: string, message: string): void {

@@ -8,7 +8,12 @@ import type {
   OperationControlTargetJson,
 } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
 import type { OperationIntentRecord } from '../../domain/documents/operation-control.ts';
-import type { NodeDelivery, PublicationRecord } from '../../store/collections.ts';
+import {
+  publications,
+  type NodeDelivery,
+  type PublicationRecord,
+} from '../../store/collections.ts';
+import type { ReadStore } from '../../store/store.ts';
 import type { NodeRegistry } from '../nodes/node-registry.ts';
 
 /** How far an intent has come. */
@@ -37,10 +42,35 @@ export function servedInPart(nodes: NodeRegistry, siteId: string): ServedInPart 
   };
 }
 
+/**
+ * The revision of the configuration that a node answered for in place of one that it skipped; ''
+ * while it answered for none.
+ */
+export type SupersededBy = (nodeId: string, revision: string) => string;
+
+/** What nodes answered for in place of a configuration, by the publications that are known. */
+export function supersededBy(store: ReadStore): SupersededBy {
+  return (nodeId, revision) => {
+    const answered = store
+      .list(publications)
+      .filter(({ nodes = {} }) => {
+        const result = Object.hasOwn(nodes, nodeId) ? nodes[nodeId]?.result : undefined;
+        return result === 'success' || result === 'failure';
+      })
+      .map((one) => BigInt(one.revision))
+      .filter((one) => one > BigInt(revision));
+    return answered.reduce(
+      (least, one) => (least === '' || one < BigInt(least) ? `${one}` : least),
+      '',
+    );
+  };
+}
+
 /** Receipts of one configuration, as the nodes that an intent requires gave them. */
 export function attemptOf(
   publication: PublicationRecord,
   intent: Pick<OperationIntentRecord, 'requiredTargets'>,
+  supersededBy: SupersededBy,
   servedInPart: ServedInPart = () => '',
 ): OperationControlAttemptJson {
   const { revision, sha256, nodes = {} } = publication;
@@ -48,7 +78,9 @@ export function attemptOf(
     const delivery = Object.hasOwn(nodes, nodeId) ? nodes[nodeId] : undefined;
     const inPart = delivery === undefined ? servedInPart(nodeId, sha256) : '';
     const own = inPart === '' ? delivery : { ...inPartDelivery, appliedAt: inPart };
-    return targetOf(publication, nodeId, kind, own);
+    const target = targetOf(publication, nodeId, kind, own);
+    if (target.status !== 'superseded') return target;
+    return { ...target, supersededByRevisionId: supersededBy(nodeId, revision) };
   });
   return {
     configRevisionId: revision,

@@ -19,7 +19,13 @@ import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
-import { attemptOf, countTargets, deploymentStateOf, servedInPart } from './attempts.ts';
+import {
+  attemptOf,
+  countTargets,
+  deploymentStateOf,
+  servedInPart,
+  supersededBy,
+} from './attempts.ts';
 import { intentJson, intentOf, publicationsOf, wantedControls } from './intents.ts';
 import { readReview, reviewJson } from './review.ts';
 
@@ -46,7 +52,8 @@ export function getOperationControlState(
     if (intent === null) return toMessage(GetOperationControlStateResponseSchema, shown);
     const publication = publicationFor(store, intent, configRevisionId);
     const inPart = servedInPart(parts.nodes, site.id);
-    const attempt = publication === null ? null : attemptOf(publication, intent, inPart);
+    const attempt =
+      publication === null ? null : attemptOf(publication, intent, supersededBy(store), inPart);
     return toMessage(GetOperationControlStateResponseSchema, {
       ...shown,
       intent: intentJson(store, intent),
@@ -104,7 +111,7 @@ function activeOf(
     .filter((one) => one !== undefined)
     .filter((one) => one.tenantId === tenantId);
   return {
-    controllerActive: attemptOf(active, intent ?? { requiredTargets: [] }),
+    controllerActive: attemptOf(active, intent ?? { requiredTargets: [] }, supersededBy(store)),
     controllerActiveManifest: carried.map((one) => ({
       siteId: one.siteId,
       controlRevision: String(one.controlRevision),

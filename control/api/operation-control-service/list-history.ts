@@ -11,7 +11,7 @@ import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
-import { attemptOf, servedInPart } from './attempts.ts';
+import { attemptOf, servedInPart, supersededBy } from './attempts.ts';
 import { intentsBefore, publicationsOf } from './intents.ts';
 
 /** A page of at most 50 intents. */
@@ -37,7 +37,9 @@ function itemOf(
   intent: OperationIntentRecord,
 ): OperationControlHistoryItemJson {
   const inPart = servedInPart(nodes, intent.siteId);
-  const attempts = publicationsOf(store, intent.id).map((one) => attemptOf(one, intent, inPart));
+  const attempts = publicationsOf(store, intent.id).map((one) =>
+    attemptOf(one, intent, supersededBy(store), inPart),
+  );
   const [latest] = attempts;
   const activated = attempts.find(({ status }) => status === 'applied');
   const appliedAt = (activated?.targets ?? []).map((target) => target.appliedAt ?? '').sort();

@@ -27,7 +27,7 @@ import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
 import { writeOnce } from '../idempotency.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
-import { attemptOf } from './attempts.ts';
+import { attemptOf, supersededBy } from './attempts.ts';
 import { addIntent, intentJson, intentOf, publicationsOf, wantedControls } from './intents.ts';
 import { readReview } from './review.ts';
 
@@ -140,7 +140,7 @@ function appliedIntent(
   if (publication === undefined) {
     throw refusal('not_found', 'sourceConfigRevisionId: did not carry the intent');
   }
-  if (attemptOf(publication, intent).status === 'applied') return intent;
+  if (attemptOf(publication, intent, supersededBy(tx)).status === 'applied') return intent;
   throw refusal(
     'failed_precondition',
     'sourceConfigRevisionId: was not applied by all nodes that the intent required',

@@ -341,6 +341,7 @@ test('an analysis collects, suggests, and becomes a profile with a list of its o
     siteId,
     peer: `198.51.100.${1 + (at % 2)}`,
     headers: { 'cf-connecting-ip': `192.0.2.${at}`, 'x-forwarded-for': `192.0.2.${at}` },
+    products: [],
   }));
   const analysisId = started.id;
   const seen = (await call('GetClientIPAnalysis', { analysisId }))['analysis'];

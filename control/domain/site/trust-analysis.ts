@@ -15,6 +15,8 @@ export interface SenderSample {
   readonly peer: string;
   /** Address headers by name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Products that other fields of the request show; a hint, no proof. */
+  readonly products: readonly string[];
 }
 
 /** What the samples say. */
@@ -60,6 +62,8 @@ interface HeaderTally {
   readonly peers: readonly string[];
   /** Hops of the shortest list that was sent. */
   readonly hopsMin: number;
+  /** Requests with the header that also showed a product, by product. */
+  readonly products: ReadonlyMap<string, number>;
 }
 
 /** Analyses samples. `isTrusted` says whether a peer is a proxy that is trusted already. */
@@ -92,14 +96,26 @@ export function analyzeSenders(
   };
 }
 
+interface Counting {
+  count: number;
+  readonly peers: Set<string>;
+  hopsMin: number;
+  readonly products: Map<string, number>;
+}
+
+function countNothing(): Counting {
+  return { count: 0, peers: new Set(), hopsMin: 64, products: new Map() };
+}
+
 function tallyHeaders(samples: readonly SenderSample[]): HeaderTally[] {
-  const found = new Map<string, { count: number; peers: Set<string>; hopsMin: number }>();
-  for (const { peer, headers } of samples) {
+  const found = new Map<string, Counting>();
+  for (const { peer, headers, products } of samples) {
     for (const [name, value] of Object.entries(headers)) {
-      const known = found.get(name) ?? { count: 0, peers: new Set<string>(), hopsMin: 64 };
+      const known = found.get(name) ?? countNothing();
       known.count++;
       known.peers.add(peer);
       known.hopsMin = Math.min(known.hopsMin, value.split(',').length);
+      for (const one of products) known.products.set(one, (known.products.get(one) ?? 0) + 1);
       found.set(name, known);
     }
   }
@@ -149,7 +165,7 @@ function buildSuggestion(
     const extractionRules = [{ ...rule, selector, allowUntrusted: true }];
     return { suggestedProfile: { extractionRules }, nodeTrustPreviews: [] };
   }
-  const name = products[header] ?? 'Proxy';
+  const name = productOf(strongest) || 'Proxy';
   const near = { id: 'proxy', name, realIpHeader: header, xffMode: 'auto' };
   if (kind === 'proxy') {
     return {
@@ -205,7 +221,7 @@ function pathOf(
   sampleCount: number,
   isTrusted: (peer: string) => boolean,
 ): ClientIPAnalysisPathJson {
-  const product = products[tally.name] ?? '';
+  const product = productOf(tally);
   const verified = tally.peers.every(isTrusted);
   return {
     productHint: product,
@@ -222,8 +238,16 @@ function pathOf(
     description:
       product === ''
         ? `${tally.count} of ${sampleCount} requests had ${tally.name}`
-        : `${tally.count} of ${sampleCount} requests had the header of ${product}`,
+        : `${tally.count} of ${sampleCount} requests had ${tally.name} and signs of ${product}`,
   };
+}
+
+/** The product that writes the header, or those that most requests with the header showed. */
+function productOf({ name, count, products: shown }: HeaderTally): string {
+  const own = products[name];
+  if (own !== undefined) return own;
+  const usual = [...shown].filter(([, requests]) => requests >= count * usualShare);
+  return usual.map(([product]) => product).join(', ');
 }
 
 function textsOf(

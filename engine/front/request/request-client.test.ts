@@ -149,7 +149,8 @@ test('samples are taken of a site that is analyzed, and no more than are wanted'
   const clientWatch = new ClientWatch();
   clientWatch.want('other', 5);
   clientWatch.want('site-1', 1);
-  await ask({}, clientWatch);
+  const shown = 'CF-Ray: 8f2\r\nVia: 1.1 varnish\r\n';
+  await ask({}, clientWatch, `X-Forwarded-For: 1.1.1.1, 203.0.113.9\r\n${shown}`);
   await ask({}, clientWatch);
   const memory = new ClientMemory();
   memory.begin('site-1', 1);
@@ -161,6 +162,7 @@ test('samples are taken of a site that is analyzed, and no more than are wanted'
         siteId: 'site-1',
         peer: '127.0.0.1',
         headers: { 'x-forwarded-for': '1.1.1.1, 203.0.113.9' },
+        products: ['Cloudflare', 'Varnish'],
       },
     ],
   });

@@ -5,8 +5,8 @@
 
 import type { ConnectionFacts } from '../../contract/message.ts';
 import { SPAN } from '../../contract/message.ts';
-import type { ClientIpFinding } from '../../contract/trust.ts';
-import { addressHeaders } from '../../../base/address-headers.ts';
+import type { ClientIpFinding, ClientSample } from '../../contract/trust.ts';
+import { addressHeaders, productSignals } from '../../../base/address-headers.ts';
 import { trustLimits } from '../../../base/guard-limits.ts';
 import type { RequestHeadParser } from '../../http/request-head.ts';
 import { forwardedLines } from '../client-facts.ts';
@@ -33,7 +33,7 @@ export function requestClient(
   const { id } = route.site;
   const { peerIp } = connection.facts;
   if (front.clientWatch.wanted.has(id)) {
-    front.clientWatch.addSample({ siteId: id, peer: peerIp, headers: sampleOf(values) });
+    front.clientWatch.addSample({ siteId: id, peer: peerIp, ...sampleOf(values) });
   }
   if (route.clientIp === null) return connection;
   const finding = route.clientIp.resolve(peerIp, (name) => values.get(name) ?? []);
@@ -94,12 +94,14 @@ function readFields(head: RequestHeadParser, bytes: Buffer): Map<string, string[
   return values;
 }
 
-function sampleOf(values: ReadonlyMap<string, readonly string[]>): Record<string, string> {
-  const sample: Record<string, string> = {};
+function sampleOf(
+  values: ReadonlyMap<string, readonly string[]>,
+): Pick<ClientSample, 'headers' | 'products'> {
+  const headers: Record<string, string> = {};
   for (const name of addressHeaders) {
     const sent = values.get(name);
     if (sent === undefined) continue;
-    sample[name] = sent.join(', ').slice(0, trustLimits.sampleHeaderBytesMax);
+    headers[name] = sent.join(', ').slice(0, trustLimits.sampleHeaderBytesMax);
   }
-  return sample;
+  return { headers, products: productSignals((name) => values.get(name)?.join(', ')) };
 }

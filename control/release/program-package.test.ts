@@ -1,0 +1,46 @@
+/** The program is packed ahead, once for the files that it has, and kept over starts. */
+
+import { mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { eventually } from '../../test/support/eventually.ts';
+import { silentLogger } from '../../base/log.ts';
+import { ProgramPackage } from './program-package.ts';
+
+function program(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'waf-program-'));
+  const put = (name: string, text: string): void => {
+    mkdirSync(join(folder, dirname(name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  };
+  put('package.json', '{"dependencies":{}}');
+  put('package-lock.json', '{"packages":{}}');
+  put('.build/control/cli/main.js', 'first');
+  put('.build/console/index.html', '');
+  put('build/Release/waf.node', '');
+  return folder;
+}
+
+test('a package is made ahead and kept until the files change', { timeout: 120_000 }, async () => {
+  const folder = program();
+  const kept = join(mkdtempSync(join(tmpdir(), 'waf-kept-')), 'packages');
+
+  const ahead = new ProgramPackage(kept, folder).packAhead(silentLogger, 0);
+  const isMade = () =>
+    readdirSync(dirname(kept)).includes('packages') && readdirSync(kept).length === 2;
+  await eventually(() => isMade() || null, 60_000);
+  ahead.close();
+  const first = await new ProgramPackage(kept, folder).file();
+  const { mtimeMs, size } = statSync(first.path);
+  expect(size).toBe(first.bytes);
+  const again = await new ProgramPackage(kept, folder).file();
+  expect(again).toEqual(first);
+  expect(statSync(first.path).mtimeMs).toBe(mtimeMs);
+  writeFileSync(join(folder, '.build/control/cli/main.js'), 'other');
+  const changed = await new ProgramPackage(kept, folder).file();
+  expect(changed.path).not.toBe(first.path);
+  expect(changed.sha256).not.toBe(first.sha256);
+  // The older one is gone.
+  expect(readdirSync(kept).length).toBe(2);
+});
