@@ -1,19 +1,47 @@
 /** Owns how the test runner finds and runs tests; holds no test logic. */
 
 import { defineConfig } from 'vitest/config';
+import { compiledProduct } from './test/support/compiled-product.ts';
 import { HeavyFirst } from './test/support/heavy-first.ts';
+import { replacesModules } from './test/support/replaces-modules.ts';
+
+const none = ['**/node_modules/**', '.build/**', '.cache/**', 'build/**', 'var/**'];
 
 export default defineConfig({
   test: {
-    include: ['**/*.test.ts'],
-    exclude: ['**/node_modules/**', '.build/**', '.cache/**', 'build/**', 'var/**'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     passWithNoTests: false,
     sequence: { sequencer: HeavyFirst },
-    globalSetup: ['test/support/run-folder.ts'],
+    globalSetup: ['control/setup/compile-first.mjs', 'test/support/run-folder.ts'],
     setupFiles: ['test/support/seeds.ts'],
+    server: { deps: { external: [/\/\.build\//] } },
+    projects: [
+      {
+        extends: true,
+        plugins: [compiledProduct()],
+        test: {
+          name: 'units',
+          include: ['**/*.test.ts'],
+          exclude: [...none, 'test/**', ...replacesModules],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        plugins: [compiledProduct()],
+        test: {
+          name: 'rooms together',
+          include: ['test/**/*.test.ts'],
+          exclude: [...none, ...replacesModules],
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'replaced modules', include: replacesModules, exclude: none },
+      },
+    ],
   },
 });

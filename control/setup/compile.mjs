@@ -1,10 +1,9 @@
 /** Owns .build: compiles TypeScript and copies assets when a source changed. */
 
-import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import {
-  cacheFolder,
+  hashContents,
   hashStats,
   inRoot,
   listFiles,
@@ -12,41 +11,127 @@ import {
   root,
   writeStamp,
 } from './paths.mjs';
-import { run, say, SetupError, tail } from './process.mjs';
+import { run, say, SetupError } from './process.mjs';
 
 const folders = ['base', 'engine', 'control', 'native-bindings', 'proto', 'bench'];
 const assetFolders = ['control', 'engine'];
-const isSource = (name) => name.endsWith('.ts') && !name.endsWith('.test.ts');
+/** They have ways of their own: esbuild, and none. */
+const apart = ['control/console/', 'control/setup/'].map((name) => inRoot(name));
+const isSource = (name) => /(?<!\.d|\.test)\.ts$/.test(name);
 const isAsset = (name) => /\.(html|css|svg|png|woff2|mmdb|conf|data|weights\.json)$/.test(name);
 
-/** Brings .build up to date. Errors: SetupError with the compiler's messages. */
-export async function ensureCompiled() {
-  const sources = folders.flatMap((folder) => listFiles(inRoot(folder), isSource));
-  const assets = assetFolders.flatMap((folder) => listFiles(inRoot(folder), isAsset));
-  const settings = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'].map((name) =>
-    inRoot(name),
-  );
-  const names = hashNames(sources);
-  const stamp = hashStats([...sources, ...assets, ...settings]);
-  const previous = readStamp('compile').split('\n');
-  if (previous[0] === stamp && existsSync(inRoot('.build', 'build.json'))) return;
+/** Inside .build: who removes the one removes the other. */
+const compiledFile = inRoot('.build', 'compiled.json');
 
+/**
+ * Brings .build up to date, file by file: what has the content it was compiled from stays. Types
+ * are the gates' business. Errors: SetupError with the place of what is no TypeScript. Cost: 10 ms
+ * a changed file.
+ */
+export async function ensureCompiled() {
+  const list = (names, accept) =>
+    names
+      .flatMap((folder) => listFiles(inRoot(folder), accept))
+      .filter((file) => !apart.some((folder) => file.startsWith(folder)));
+  const sources = list(folders, isSource);
+  const assets = list(assetFolders, isAsset);
+  const settings = ['tsconfig.json', 'package-lock.json'].map((name) => inRoot(name));
+  const stamp = hashStats([...sources, ...assets, ...settings]);
+  if (readStamp('compile') === stamp && existsSync(inRoot('.build', 'build.json'))) return;
+
+  const salt = hashContents(settings);
+  const before = readCompiled(salt);
+  const files = {};
+  const changed = [];
+  for (const file of [...sources, ...assets]) {
+    const name = relative(root, file);
+    files[name] = hashContents([file]);
+    if (files[name] !== before[name] || !existsSync(outputOf(name))) changed.push(name);
+  }
   // A deleted source must not live on as its compiled copy.
-  if (previous[1] !== names) {
-    rmSync(inRoot('.build'), { recursive: true, force: true });
-    rmSync(`${cacheFolder}/build.tsbuildinfo`, { force: true });
+  for (const name of Object.keys(before)) {
+    if (files[name] === undefined) removeOutput(name);
   }
-  say(`TypeScript: compiling ${sources.length} files`);
-  const tsc = inRoot('node_modules', 'typescript', 'bin', 'tsc');
-  const { code, output } = await run(process.execPath, [tsc, '-p', 'tsconfig.build.json']);
-  if (code !== 0) throw new SetupError(`TypeScript found errors:\n${tail(output)}`);
-  for (const asset of assets) {
-    const target = inRoot('.build', relative(root, asset));
-    mkdirSync(dirname(target), { recursive: true });
-    copyFileSync(asset, target);
-  }
+  await writeOutputs(changed);
+  writeFileSync(compiledFile, JSON.stringify({ salt, files }));
   writeFileSync(inRoot('.build', 'build.json'), JSON.stringify(await buildFacts()));
-  writeStamp('compile', `${stamp}\n${names}`);
+  writeStamp('compile', stamp);
+}
+
+/** Contents that .build was made from: name to hash. Empties .build where nobody knows. */
+function readCompiled(salt) {
+  try {
+    const kept = JSON.parse(readFileSync(compiledFile, 'utf8'));
+    if (kept.salt === salt) return kept.files;
+  } catch (error) {
+    if (error.code !== 'ENOENT') say(`TypeScript: compiling all files again (${error.message})`);
+  }
+  for (const folder of folders) {
+    rmSync(inRoot('.build', folder), { recursive: true, force: true });
+  }
+  return {};
+}
+
+/** Compiles sources and copies assets, by their names. */
+async function writeOutputs(names) {
+  const sources = names.filter((name) => name.endsWith('.ts'));
+  if (sources.length > 0) say(`TypeScript: compiling ${sources.length} files`);
+  const compile = sources.length > 0 ? await compiler() : null;
+  const wrong = [];
+  for (const name of names) {
+    const target = outputOf(name);
+    mkdirSync(dirname(target), { recursive: true });
+    if (!name.endsWith('.ts')) {
+      copyFileSync(inRoot(name), target);
+      continue;
+    }
+    const { code, map, errors } = compile(name);
+    wrong.push(...errors);
+    writeFileSync(target, code);
+    writeFileSync(`${target}.map`, map);
+  }
+  if (wrong.length === 0) return;
+  for (const name of sources) removeOutput(name);
+  throw new SetupError(`TypeScript found errors:\n${wrong.slice(0, 20).join('\n')}`);
+}
+
+/** What compiles one source by its name, with the options of tsconfig.json. */
+async function compiler() {
+  const { default: ts } = await import('typescript');
+  const { config } = ts.parseConfigFileTextToJson(
+    'tsconfig.json',
+    readFileSync(inRoot('tsconfig.json'), 'utf8'),
+  );
+  const given = { ...config.compilerOptions, module: 'ESNext', moduleResolution: 'Bundler' };
+  // Each file by itself: what belongs to whole programs does not apply.
+  for (const name of ['incremental', 'tsBuildInfoFile', 'outDir', 'rootDir']) delete given[name];
+  const { options } = ts.convertCompilerOptionsFromJson(given, root);
+  return (name) => {
+    const fileName = inRoot(name);
+    const made = ts.transpileModule(readFileSync(fileName, 'utf8'), {
+      fileName,
+      compilerOptions: options,
+      reportDiagnostics: true,
+    });
+    const source = relative(dirname(outputOf(name)), fileName);
+    const map = { ...JSON.parse(made.sourceMapText), sources: [source] };
+    const errors = made.diagnostics.map((one) => {
+      const { line, character } = one.file.getLineAndCharacterOfPosition(one.start);
+      const text = ts.flattenDiagnosticMessageText(one.messageText, ' ');
+      return `${name}:${line + 1}:${character + 1}: ${text}`;
+    });
+    return { code: made.outputText, map: JSON.stringify(map), errors };
+  };
+}
+
+/** Where the compiled file or the copy of an asset lies. */
+function outputOf(name) {
+  return inRoot('.build', name.replace(/\.ts$/, '.js'));
+}
+
+function removeOutput(name) {
+  rmSync(outputOf(name), { force: true });
+  rmSync(`${outputOf(name)}.map`, { force: true });
 }
 
 /** What `waf version` says of the build; without git the commit stays unknown. */
@@ -66,10 +151,4 @@ async function buildFacts() {
     commit: known ? commit + (changed ? '+' : '') : '',
     builtAt: new Date().toISOString(),
   };
-}
-
-/** Changes when a file comes, goes or is renamed. */
-function hashNames(files) {
-  const names = files.map((file) => relative(root, file)).join('\n');
-  return createHash('sha256').update(names).digest('hex');
 }

@@ -29,6 +29,16 @@ export async function prepare({ build = true } = {}) {
   }
 }
 
+/** Compiles TypeScript, where that is all a caller needs. Errors: SetupError. */
+export async function compileProduct() {
+  const release = await takeLock();
+  try {
+    await ensureCompiled();
+  } finally {
+    release();
+  }
+}
+
 const lockWaitMs = 20 * 60_000;
 
 /** One set-up at a time: `npm start` beside `npm test` must not install twice. */

@@ -66,6 +66,7 @@ test('control and engine get their configuration, and the engine stops first', a
   );
   const product = await supervise(options());
   expect(product.passwordFile).toBe('/tmp/password');
+  expect(product.management.port).toBeGreaterThan(0);
   expect(shown).toEqual(['rule databases']);
   const port = Number(readFileSync(join(folder, 'var', 'demo-origin'), 'utf8'));
   await product.stop();

@@ -54,6 +54,8 @@ export interface Supervised {
   readonly proxy: Address;
   /** Where they connect with TLS; null for nowhere. */
   readonly secureProxy: Address | null;
+  /** Where people and programs reach the API. */
+  readonly management: Address;
   /**
    * Starts control, then the engine again from what is on disk now, which an upgrade has replaced.
    * Clients that connect meanwhile wait. Never rejects: what does not start again is logged.
@@ -101,6 +103,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
       passwordFile,
       proxy: parts.sockets?.address ?? options.proxy,
       secureProxy: parts.secureSockets?.address ?? null,
+      management: parts.management?.address ?? options.management,
       restart: () => restartBoth(parts.children, options.logger),
       reopenLogs: () => parts.children.find(({ name }) => name === 'engine')?.signal('SIGUSR1'),
       ended: ended.promise,

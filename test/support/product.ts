@@ -1,5 +1,5 @@
 /**
- * Owns starting the compiled product for end-to-end tests, on free ports and a folder of its own.
+ * Owns starting the compiled product for end-to-end tests, on ports and a folder of its own.
  */
 
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { shareDatabases } from './databases.ts';
-import { freePort } from './free-port.ts';
 
 /** The folder that holds package.json. */
 export const root = join(import.meta.dirname, '..', '..');
@@ -54,11 +53,10 @@ export function runWaf(args: readonly string[]): { code: number; stdout: string;
 export async function startProduct(...args: string[]): Promise<Product> {
   const data = mkdtempSync(join(tmpdir(), 'waf-e2e-'));
   shareDatabases(data);
-  const [proxyPort, managementPort] = [await freePort(), await freePort()];
   const addresses = [
-    ['--proxy', `127.0.0.1:${proxyPort}`],
+    ['--proxy', '127.0.0.1:0'],
     ['--https', 'off'],
-    ['--management', `127.0.0.1:${managementPort}`],
+    ['--management', '127.0.0.1:0'],
   ];
   const line = [commandLine, 'run', '--data', data, ...addresses.flat(), ...args];
   const child = spawn(process.execPath, line, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -67,8 +65,8 @@ export async function startProduct(...args: string[]): Promise<Product> {
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
   await waitForReady(child, () => output);
   return {
-    proxyPort,
-    managementPort,
+    proxyPort: portAfter(output, 'Proxy'),
+    managementPort: portAfter(output, 'Management API'),
     data,
     output: () => output,
     pid: child.pid ?? 0,
@@ -90,10 +88,18 @@ export async function startProduct(...args: string[]): Promise<Product> {
   };
 }
 
+/** The port of an address that the product prints when it is ready. Errors: there is none. */
+function portAfter(output: string, name: string): number {
+  const port = new RegExp(`^ +${name} +https?://127\\.0\\.0\\.1:(\\d+)$`, 'm').exec(output)?.[1];
+  if (port === undefined) throw new Error(`no address of "${name}" in:\n${output}`);
+  return Number(port);
+}
+
 function waitForReady(child: ChildProcess, output: () => string): Promise<void> {
   return new Promise((resolve, reject) => {
     child.stdout?.on('data', () => {
-      if (output().includes('Ready in')) resolve();
+      // The last line of the addresses: text comes in pieces.
+      if (/Ready in[^]*Local socket .*\n/.test(output())) resolve();
     });
     child.once('close', (code) => reject(new Error(`exit code ${code}:\n${output()}`)));
   });

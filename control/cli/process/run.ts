@@ -138,7 +138,7 @@ export const runCommand: CommandDefinition = {
     const urls = {
       proxy: `http://${formatAddress(product.proxy)}`,
       secure: product.secureProxy === null ? '' : `https://${formatAddress(product.secureProxy)}`,
-      management: `${plain ? 'http' : 'https'}://${formatAddress(management)}`,
+      management: `${plain ? 'http' : 'https'}://${formatAddress(product.management)}`,
     };
     const demo = switchFlag(flags, 'demo');
     printWelcome(context, product, { ...urls, demo }, performance.now() - began);
