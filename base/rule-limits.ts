@@ -123,6 +123,8 @@ export const valueLimits = {
   xpathTextCharsMax: 8_388_608,
   /** Parts of one multipart body; the arguments limit is lower in practice. */
   multipartPartsMax: 2_000,
+  /** Multipart types, messages and HTTP requests inside each other; SOAP and batches need three. */
+  multipartDepthMax: 6,
   /** Header lines of one part. Browsers send two. */
   multipartPartHeadersMax: 64,
   /** One header line of a part; ModSecurity's buffer has the same size. */

@@ -10,9 +10,6 @@ const graphql = 'a GraphQL document with line ends is taken for an attack under 
 /** Name of the case to the reason. */
 export const knownFailures: Readonly<Record<string, string>> = {
   '002-apostrophe-filename': name,
-  '011-multipart-related-benign': 'multipart/related is inspected as one argument',
-  '011e-multipart-mixed-batch': 'multipart/mixed is inspected as one argument',
-  '014-part-transfer-encoding': 'the charset US-ASCII of a part is refused (922110)',
   '022-value-builtin': 'the word builtin in a value is taken for a shell command under Light',
   '023c-upload-name': name,
   '030-shell-zero-var': missed,

@@ -55,6 +55,7 @@ const inspectionLimits: Readonly<Record<string, number>> = {
   'grpc-depth': valueLimits.grpcDepthMax,
   'grpc-fields': valueLimits.grpcFieldsMax,
   'multipart-parts': valueLimits.multipartPartsMax,
+  'multipart-depth': valueLimits.multipartDepthMax,
   'multipart-part-headers': valueLimits.multipartPartHeadersMax,
   'multipart-header-bytes': valueLimits.multipartHeaderBytesMax,
   'xpath-nodes': valueLimits.xpathVisitsMax,

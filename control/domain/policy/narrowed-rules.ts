@@ -78,6 +78,34 @@ const scriptWords = {
     'document.write .parentnode .innerhtml window.location -moz-binding <!--#',
 } as const;
 
+/** What ends a token of a media type or of a parameter. */
+const separators = '\\x00-\\x20!\\x22(),/:-?\\[-\\]{}\\x7f';
+/** What a name begins with that does not begin with the word. */
+function beginsOtherwise(word: string, excluded: string): string {
+  const ways = [...word].map((letter, at) => `${word.slice(0, at)}[^${letter}${excluded}]`);
+  return `(?:${ways.join('|')})`;
+}
+
+/** A name of a parameter that is not the word. */
+const otherNames = beginsOtherwise('charset', separators);
+const blanks = '[\\t ]*';
+const partCharset = '(?:us-)?ascii|utf-?8|iso-8859-15?|windows-1252';
+const partParameter = [
+  `${blanks};${blanks}(?:charset${blanks}=${blanks}(?:(?:${partCharset})|\\x22(?:${partCharset})\\x22)`,
+  `|${otherNames}[^${separators}]*${blanks}=${blanks}(?:[^${separators}]+|\\x22[^\\x22\\x5c]*\\x22))?`,
+].join('');
+/** One media type, with no charset but ASCII and what writes ASCII as ASCII does. */
+const partType = `!@rx ^[^${separators}]+/[^${separators}]+(?:${partParameter})*${blanks}$`;
+
+/**
+ * 921421, which looks for a media type after the first one, without the parameters of
+ * multipart/related: they name the type of the first part (RFC 2387).
+ */
+const dangerousTypes = '(?:application/(?:.+\\+)?json|(?:application/(?:soap\\+)?|text/)xml)';
+const secondType =
+  `@rx ^${beginsOtherwise('multipart/related', '\\s,;')}[^\\s,;]*[\\s,;].*?${dangerousTypes}|` +
+  `^multipart/related[^;]+?${dangerousTypes}`;
+
 /** Names of OData's query options; what they hold is inspected as before. */
 const odataOptions = [
   ...['apply', 'compute', 'count', 'deltatoken', 'expand', 'filter', 'format', 'levels'],
@@ -88,6 +116,8 @@ const odataMistaken = [942_290, 942_360];
 /** After the rules of the ruleset: what a policy with `narrowed_rules` changes in them. */
 export function renderNarrowedRules(major: number): string {
   return [
+    update(921_421, secondType),
+    update(922_110, partType),
     update(941_180, `@pm ${scriptWords[major < 4 ? 3 : 4]}`),
     // Letters stay letters: utf8toUnicode with urlDecodeUni makes quotes of U+0627 and U+0427.
     'SecRuleUpdateActionById 942100 "t:none,t:urlDecodeUni,t:removeNulls"',

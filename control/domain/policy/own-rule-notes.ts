@@ -31,7 +31,7 @@ const notes: Readonly<Record<number, readonly [what: string, instead: string]>> 
     'set crsCore.responseBodyLimit of the policy',
   ],
   199407: [
-    'refuses XML in an encoding that is not read',
+    'refuses XML or a part in an encoding that is not read',
     'send it in UTF-8 or UTF-16: what it says is hidden from every rule',
   ],
   199408: [
@@ -42,7 +42,7 @@ const notes: Readonly<Record<number, readonly [what: string, instead: string]>> 
   200001: ['chooses the parser of the body', processors],
   200002: ['refuses a body that its parser cannot read', parseAction],
   200003: [
-    'refuses a form that servers read in different ways',
+    'refuses a multipart body that servers read in different ways',
     `send it with CRLF line ends and one boundary parameter: ${oneReading}`,
   ],
   200004: [

@@ -129,7 +129,7 @@ function parseErrorSection({ requestBodyParseFailureAction }: HttpPolicyJson): s
   const never = `SecRule REQBODY_PROCESSOR "@streq MULTIPART" \\
   "id:${multipartErrorRule},phase:2,t:none,log,deny,status:400,${message},chain"
   SecRule REQBODY_ERROR "!@eq 0" "t:none"
-SecRule REQBODY_ERROR_MSG "@beginsWith XML: an encoding that is not read" \\
+SecRule REQBODY_ERROR_MSG "@rx ^(?:XML|Multipart): an encoding that is not read" \\
   "id:${hiddenEncodingRule},phase:2,t:none,log,deny,status:400,${message}"
 `;
   return `${observed ? never : ''}SecRule REQBODY_ERROR "!@eq 0" \\

@@ -146,7 +146,7 @@ const onlyReported: readonly Case[] = [
 ];
 
 /** Reached while rules run; see operators/number-search.ts. */
-const elsewhere: readonly InspectionLimitName[] = ['verify-candidates'];
+const elsewhere: readonly InspectionLimitName[] = ['verify-candidates', 'multipart-depth'];
 
 const inspected = [
   SOURCE.argGet,

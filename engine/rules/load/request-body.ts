@@ -9,6 +9,7 @@ import { failBody } from '../features/bodies/arguments.ts';
 import { findBodyProcessor } from '../features/bodies/list.ts';
 import { loadBodyRest } from '../features/bodies/body-rest.ts';
 import { readInnerTexts } from '../features/bodies/inner-texts.ts';
+import { readMixedBody } from '../features/bodies/mixed.ts';
 import { readPackets } from '../features/bodies/packets.ts';
 import { quietly, readOtherwise, readUndeclared } from '../features/bodies/unparsed.ts';
 import { reachLimit } from '../transaction/inspection-limits.ts';
@@ -45,17 +46,23 @@ function readBody(tx: Transaction, processorName: string, truncated: boolean): v
   const start = tx.bodyStart;
   const end = start + tx.requestBodyBytes;
   const processor = processorName === '' ? undefined : findBodyProcessor(processorName);
-  if (processor === undefined || processorName === 'URLENCODED' || processorName === 'GRPC') {
+  const first = tx.values.rowsOf(SOURCE.argPost).length;
+  const inParts =
+    processorName === '' &&
+    tx.settings.inspectsUnparsed &&
+    readMixedBody(tx, start, end, truncated);
+  const asText = processor === undefined && !inParts;
+  if (asText || processorName === 'URLENCODED' || processorName === 'GRPC') {
     tx.values.add(SOURCE.requestBody, start, start, start, end);
   }
   const limit = tx.settings.requestBodyNoFilesLimitBytes;
   if (processorName !== 'MULTIPART' && limit > 0 && tx.requestBodyBytes > limit) {
     failBody(tx, 'Request body excluding files is bigger than the maximum expected.');
   }
-  const first = tx.values.rowsOf(SOURCE.argPost).length;
   if (processor !== undefined) processor.process(tx, start, end, truncated);
   else if (processorName !== '') failBody(tx, 'Unknown request body processor');
-  if (tx.settings.inspectsUnparsed) readOnceMore(tx, processorName, truncated, first);
+  if (inParts) readInnerTexts(tx, first, false);
+  else if (tx.settings.inspectsUnparsed) readOnceMore(tx, processorName, truncated, first);
 }
 
 /** True where what follows is inspected in windows: who asks for them tells where they end. */

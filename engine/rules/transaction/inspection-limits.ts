@@ -36,6 +36,8 @@ export const inspectionLimitNames = [
   /** Packets of a body or message framed by Engine.IO. */
   'packets',
   'multipart-parts',
+  /** Multipart types, messages and HTTP requests inside each other. */
+  'multipart-depth',
   'multipart-part-headers',
   'multipart-header-bytes',
   /** `SecUploadFileLimit`. */

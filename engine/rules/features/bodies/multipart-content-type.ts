@@ -42,6 +42,11 @@ const asciiCharset = new RegExp(
   'i',
 );
 
+/** True for a charset whose ASCII characters are the bytes of ASCII. */
+export function isAsciiCharset(charset: ByteString): boolean {
+  return asciiCharset.test(charset);
+}
+
 const differs: AlikeReading = { kind: 'differs' };
 const unknown: AlikeReading = { kind: 'unknown' };
 

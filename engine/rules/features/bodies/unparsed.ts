@@ -4,6 +4,7 @@
  * text. Only with `SecInspectUnparsed`. What these readings find wrong is no error of the request.
  */
 
+import type { ByteString } from '../../../../base/byte-string.ts';
 import { valueLimits } from '../../../../base/rule-limits.ts';
 import { nameIs } from '../../transaction/ascii.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
@@ -35,14 +36,25 @@ const signatures: readonly (readonly [type: RegExp, begin: RegExp])[] = [
   [/^application\/pdf\b/, /^%PDF-/],
   [/^application\/(?:zip|java-archive|epub\+zip|vnd\.(?:openxml|oasis)[\w.-]+)\b/, /^PK\x03\x04/],
   [/^application\/(?:gzip|x-gzip)\b/, /^\x1f\x8b/],
+  [/^application\/dicom\b/, /^[^]{128}DICM/],
 ];
-const signatureBytes = 16;
+const signatureBytes = 132;
 
 /** Reads a body for which no processor was chosen. Cost: one pass for each reading. */
 export function readUndeclared(tx: Transaction, start: number, end: number, cut: boolean): void {
+  readContent(tx, contentType(tx), start, end, cut);
+}
+
+/** Reads content of a media type (lower case) by what it looks like. Cost: as `readUndeclared`. */
+export function readContent(
+  tx: Transaction,
+  type: string,
+  start: number,
+  end: number,
+  cut: boolean,
+): void {
   const [from, to] = asUtf8(tx, start, end);
   const { slab } = tx.values;
-  const type = contentType(tx);
   const first = firstByte(slab, from, to);
   if (first === '{' || first === '[' || first === '"') {
     quietly(tx, () => readJson(tx, from, to, cut));
@@ -161,11 +173,16 @@ export function isFile(type: string, begin: string): boolean {
 
 /** The last Content-Type in lower case, as the choice of the processor goes by. */
 export function contentType(tx: Transaction): string {
+  return declaredType(tx).toLowerCase();
+}
+
+/** The same as it was sent. */
+export function declaredType(tx: Transaction): ByteString {
   const { values } = tx;
   let type = '';
   for (const row of values.rowsOf(SOURCE.requestHeader)) {
     if (nameIs(values.slab, values.keyStart[row]!, values.keyEnd[row]!, 'content-type')) {
-      type = values.value(row).trim().toLowerCase();
+      type = values.value(row).trim();
     }
   }
   return type;
