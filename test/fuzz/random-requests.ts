@@ -82,6 +82,8 @@ const body: fc.Arbitrary<TypedBody> = fc.oneof(
   { weight: 5, arbitrary: pairs.map(formBody) },
   { weight: 2, arbitrary: pairs.map(jsonBody) },
   { weight: 2, arbitrary: pairs.map(multipartBody) },
+  { weight: 1, arbitrary: pairs.map(brokenMultipart) },
+  { weight: 1, arbitrary: pairs.map(mixedBody) },
   { weight: 2, arbitrary: pairs.map(xmlBody) },
   { weight: 1, arbitrary: pairs.map(grpcBody) },
   { weight: 1, arbitrary: value.map((text) => ({ type: 'text/plain', text })) },
@@ -119,6 +121,22 @@ export function multipartBody(list: Pairs): TypedBody {
     return `--B\r\nContent-Disposition: form-data; name="${key}"${file}\r\n\r\n${text}\r\n`;
   });
   return { type: 'multipart/form-data; boundary=B', text: `${parts.join('')}--B--\r\n` };
+}
+
+/** The same as servers read it in two ways: line ends of one byte. */
+function brokenMultipart(list: Pairs): TypedBody {
+  const { type, text } = multipartBody(list);
+  return { type, text: text.replaceAll('\r\n', '\n') };
+}
+
+/** A part for each pair, of another type each. */
+function mixedBody(list: Pairs): TypedBody {
+  const bodies = [formBody, jsonBody, xmlBody];
+  const parts = list.map((pair, i) => {
+    const { type, text } = bodies[i % bodies.length]!([pair]);
+    return `--B\r\nContent-Type: ${type}\r\n\r\n${text}\r\n`;
+  });
+  return { type: 'multipart/mixed; boundary=B', text: `${parts.join('')}--B--\r\n` };
 }
 
 /** The values as elements and attributes. */

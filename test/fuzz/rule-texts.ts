@@ -176,6 +176,7 @@ const settings = fc.tuple(
   fc.constantFrom('On', 'On', 'On', 'DetectionOnly'),
   fc.constantFrom('', '', 'SecDefaultAction "phase:2,log,auditlog,deny,status:418"'),
   fc.constantFrom('', '', 'SecDefaultAction "phase:1,nolog,pass,t:lowercase"'),
+  fc.constantFrom('', 'SecInspectUnparsed On'),
 );
 
 /** What a last rule says of the state that all rules before it left. */
@@ -203,8 +204,9 @@ export const ruleTexts: fc.Arbitrary<string> = fc
       { minLength: 1, maxLength: itemsMax },
     ),
     closingRule,
+    fc.array(fc.tuple(fc.nat(itemsMax), operator), { maxLength: 2 }),
   )
-  .map(([[engine, ...defaults], items, closing]) => {
+  .map(([[engine, ...defaults], items, closing, updates]) => {
     const lines = [`SecRuleEngine ${engine}`, 'SecRequestBodyAccess On', ...defaults];
     lines.push('SecResponseBodyAccess On');
     lines.push(`SecAction "id:91,phase:1,pass,nolog,setvar:'tx.list=/a/ /host/ GET Select'"`);
@@ -217,8 +219,16 @@ export const ruleTexts: fc.Arbitrary<string> = fc
         lines.push(...written);
       } else lines.push(...writeRule(item, id++));
     }
-    return [...lines, closing].filter((line) => line !== '').join('\n') + '\n';
+    const updated = updates.flatMap(([at, text]) => updateLine(lines, at, text));
+    return [...lines, closing, ...updated].filter((line) => line !== '').join('\n') + '\n';
   });
+
+/** Another operator for one of the rules; nothing without any. */
+function updateLine(lines: readonly string[], at: number, text: string): string[] {
+  const ids = lines.flatMap((line) => /^SecRule .*"id:(\d+)/.exec(line)?.[1] ?? []);
+  const id = ids[at % Math.max(1, ids.length)];
+  return id === undefined ? [] : [`SecRuleUpdateOperatorById ${id} "${text}"`];
+}
 
 function writeRule(
   {
