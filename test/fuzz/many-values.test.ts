@@ -26,6 +26,14 @@ const rules = [
   `SecRule ARGS "!@rx ^[a-z$;]+\\z" "id:5,phase:2,pass,log,capture,${counted}"`,
   `SecRule ARGS "@rx ^a(?:b|$)" "id:6,phase:2,pass,log,capture,${counted},chain"`,
   'SecRule TX:0 "@streq a" "t:none"',
+  'SecAction "id:9,phase:1,pass,nolog,setvar:tx.five=5,setvar:tx.big=9007199254740000"',
+  `SecRule ARGS "@contains a" "id:10,phase:2,pass,log,setvar:'tx.n=+%{tx.five}',setvar:'tx.m=-1'"`,
+  `SecRule ARGS "@contains a" "id:11,phase:2,pass,log,setvar:'tx.five=+%{tx.n}',setvar:'tx.n=+1'"`,
+  `SecRule ARGS "@contains b" "id:12,phase:2,pass,log,setvar:'tx.big=+9',setvar:'tx.big=-1'"`,
+  `SecRule ARGS "@contains b" "id:13,phase:2,pass,log,capture,setvar:'tx.anomaly_score=+%{tx.0}'"`,
+  `SecRule ARGS "@contains $" "id:14,phase:2,pass,log,setvar:'tx.e=1',setvar:'!tx.m'"`,
+  `SecRule ARGS "@contains x" "id:15,phase:2,pass,log,setvar:'tx.huge=+90071992547409'"`,
+  `SecRule ARGS "@contains x" "id:16,phase:2,pass,log,setvar:'tx.own=+%{tx.own}',setvar:'tx.own2=+2'"`,
 ];
 
 const texts = [

@@ -15,7 +15,7 @@ import {
   removedTargetsOf,
 } from '../transaction/removal.ts';
 import type { Transaction } from '../transaction/transaction.ts';
-import type { Rule, Target } from '../transaction/types.ts';
+import type { BoundAction, Rule, Target } from '../transaction/types.ts';
 import type { Entry } from '../transaction/values.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
 import type { Prescan } from './prescan.ts';
@@ -90,6 +90,12 @@ function evaluateMany(tx: Transaction, rule: Rule, count: number): boolean {
   for (let i = 0; i < found; i++) {
     const captures = rule.capture && matches === 0;
     if (i < shownFrom && !captures) {
+      if (repeatsItself(rule)) {
+        for (const action of rule.actions) action.runTimes!(tx, rule, shownFrom - i);
+        matches += shownFrom - i;
+        i = shownFrom - 1;
+        continue;
+      }
       for (const action of rule.actions) action.run(tx, rule);
     } else {
       const target = manyTargets[i]!;
@@ -103,6 +109,29 @@ function evaluateMany(tx: Transaction, rule: Rule, count: number): boolean {
   }
   if (rule.capture && matches > 1) captureLast(tx, rule);
   return matches > 0;
+}
+
+const repeating = new WeakMap<Rule, boolean>();
+
+/** Whether runs of its actions at many matches come to one of each with their number. */
+function repeatsItself(rule: Rule): boolean {
+  let answer = repeating.get(rule);
+  if (answer === undefined) repeating.set(rule, (answer = areApart(rule.actions)));
+  return answer;
+}
+
+/** All can be run many times at once, and none reads or writes what another one writes. */
+function areApart(actions: readonly BoundAction[]): boolean {
+  const written = actions.map(({ effect }) =>
+    effect?.kind === 'setTx' ? effect.name.literal : null,
+  );
+  if (new Set(written).size < actions.length) return false;
+  return actions.every(({ effect, runTimes }) => {
+    if (runTimes === undefined || effect?.kind !== 'setTx') return false;
+    return effect.value.parts.every(
+      (part) => typeof part === 'string' || !written.includes(part.key),
+    );
+  });
 }
 
 /** Searches the value that matched last once more, for what it captures. */

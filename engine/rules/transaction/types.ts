@@ -212,6 +212,11 @@ export interface BoundAction {
   readonly caution?: string;
   /** Runs at every match of the rule it belongs to, in order. Never throws. */
   run(tx: Transaction, rule: Rule): void;
+  /**
+   * The same as `times` runs one after the other, of an action that reads nothing of a match.
+   * Absent where each run depends on the match, or on the run before in another way.
+   */
+  runTimes?(tx: Transaction, rule: Rule, times: number): void;
 }
 
 /**

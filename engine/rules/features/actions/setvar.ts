@@ -18,6 +18,7 @@ import type {
   BindFailure,
   BoundAction,
   MacroText,
+  Rule,
 } from '../../transaction/types.ts';
 import { parseVariableName, splitAssignment } from './action-common.ts';
 
@@ -60,7 +61,43 @@ function bindSetvar(argument: ByteString, context: BindContext): BoundAction | B
     argument,
     effect,
     run: (tx) => assign(bound, tx),
+    ...(repeats(bound, name) && {
+      runTimes: (tx: Transaction, _rule: Rule, times: number) => assignTimes(bound, tx, times),
+    }),
   };
+}
+
+/**
+ * Whether runs one after the other come to one: a name that is written out, and a value that is, or
+ * is another variable of TX.
+ */
+function repeats({ collection, value }: BoundAssignment, name: MacroText): boolean {
+  if (collection !== 'tx' || name.literal === null) return false;
+  return value.parts.every((part) => {
+    if (typeof part === 'string') return true;
+    return (
+      part.variable.name === 'TX' && part.key !== '' && !part.regex && part.key !== name.literal
+    );
+  });
+}
+
+/** As `assign`, `times` times. */
+function assignTimes(bound: BoundAssignment, tx: Transaction, times: number): void {
+  const { keyOf, op, value } = bound;
+  const change = op === 'add' || op === 'subtract' ? addedBy(expandMacro(value, tx), op) : 0;
+  const added = change * times;
+  // Past that, sums are cut off at each step.
+  if (op === 'set' || op === 'unset' || !Number.isSafeInteger(added)) {
+    const runs = op === 'set' || op === 'unset' ? Math.min(times, 1) : times;
+    for (let i = 0; i < runs; i++) assign(bound, tx);
+    return;
+  }
+  if (times < 1) return;
+  const key = keyOf(tx);
+  const old = tx.tx.get(key);
+  if (tx.tx.changes >= ruleRunLimits.variablesSetMax && old === undefined) return;
+  tx.tx.set(key, applyCount(old, String(added), 'add'));
+  if (bound.isScore) tx.scoreAdded += added;
 }
 
 /**
