@@ -33,7 +33,7 @@ const rules = [
   `SecRule ARGS "@contains b" "id:13,phase:2,pass,log,capture,setvar:'tx.anomaly_score=+%{tx.0}'"`,
   `SecRule ARGS "@contains $" "id:14,phase:2,pass,log,setvar:'tx.e=1',setvar:'!tx.m'"`,
   `SecRule ARGS "@contains x" "id:15,phase:2,pass,log,setvar:'tx.huge=+90071992547409'"`,
-  `SecRule ARGS "@contains x" "id:16,phase:2,pass,log,setvar:'tx.own=+%{tx.own}',setvar:'tx.own2=+2'"`,
+  `SecRule ARGS "@contains x" "id:16,phase:2,pass,log,setvar:'tx.o=+%{tx.o}',setvar:'tx.p=+2'"`,
 ];
 
 const texts = [

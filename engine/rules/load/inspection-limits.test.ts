@@ -145,7 +145,7 @@ const onlyReported: readonly Case[] = [
   ['response-bytes', () => answered('begun', true)],
 ];
 
-/** Reached while rules run; see operators/number-search.ts. */
+/** Tested beside operators/number-search.ts and bodies/mixed.ts. */
 const elsewhere: readonly InspectionLimitName[] = ['verify-candidates', 'multipart-depth'];
 
 const inspected = [
