@@ -126,8 +126,9 @@ function areApart(actions: readonly BoundAction[]): boolean {
     effect?.kind === 'setTx' ? effect.name.literal : null,
   );
   if (new Set(written).size < actions.length) return false;
-  return actions.every(({ effect, runTimes }) => {
-    if (runTimes === undefined || effect?.kind !== 'setTx') return false;
+  return actions.every((action) => {
+    const { effect } = action;
+    if (action.runTimes === undefined || effect?.kind !== 'setTx') return false;
     return effect.value.parts.every(
       (part) => typeof part === 'string' || !written.includes(part.key),
     );
