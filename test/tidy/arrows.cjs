@@ -38,8 +38,6 @@ const rooms = [
   },
   // HTTP/2 sessions of the addon.
   { room: 'engine/http2', may: ['native-bindings'] },
-  // What values are attacks: detectors, and the score of a request.
-  { room: 'engine/detect', may: [common, base, contract] },
   { room: 'engine/rules/language', may: [common, base] },
   // The state of one transaction, and what a linked rule is.
   { room: transaction, may: [common, base, contract, 'engine/match'] },

@@ -3,7 +3,7 @@
  * of requests that the model had not seen. Deterministic.
  */
 
-import type { SignFacts } from '../../../engine/detect/score.ts';
+import { scoreMax, type SignFacts } from '../../../engine/detect/score.ts';
 import { readWeights, type WeightsFile } from '../../../engine/detect/weights.ts';
 import { figuresOf, figuresTable, sumOf, type ClassFigures } from '../figures.ts';
 import { formatShare, wilson } from '../intervals.ts';
@@ -37,6 +37,8 @@ const foldCount = 4;
 const blockScore = 50;
 /** Shares of benign requests that reach a threshold. */
 const benignShares = { watch: 0.01, challenge: 0.003, block: 0.001 } as const;
+/** No threshold is lower: where few benign requests have signs, a weak one is no news. */
+const recordedScoreMin = 20;
 /** Columns with fewer points are left out. */
 const pointsMin = 0.5;
 /** Log-odds that refuse at least, however few benign requests have signs. */
@@ -113,12 +115,12 @@ function fileOf(
   // One point more than what benign requests reach.
   const scale = (blockScore - 1) / sums.block;
   const scoreAt = (sum: number): number =>
-    Math.max(1, Math.min(blockScore, Math.ceil(sum * scale) + 1));
+    Math.max(recordedScoreMin, Math.min(blockScore, Math.ceil(sum * scale) + 1));
   const challenge = scoreAt(sums.challenge);
   const rows = (pair: boolean): Record<string, number> =>
     Object.fromEntries(
       columns.list.flatMap((column, at) => {
-        const points = Math.round(weights[at]! * scale * 10) / 10;
+        const points = Math.min(scoreMax, Math.round(weights[at]! * scale * 10) / 10);
         return column.pair !== pair || points < pointsMin ? [] : [[String(column.id), points]];
       }),
     );

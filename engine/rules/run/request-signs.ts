@@ -55,6 +55,8 @@ export function requestSigns(
     }
   }
   for (const matched of tx.matchedRules) collected.addRule(matched);
+  // These need the leaves of all others.
+  for (const matched of tx.matchedRules) collected.addWholeRule(matched);
   return collected;
 }
 
@@ -93,8 +95,23 @@ class Collected implements RequestSigns {
     const all = matched.length >= ruleRunLimits.reportedVariablesMax;
     const last = matched.at(-1);
     for (const name of names) {
+      if (wholeTexts.has(name)) continue;
       const text = last !== undefined && !all && valueName(last.name) === name ? shown(data) : '';
       for (const leaf of this.leavesNamed(name)) this.addSign(ruleId, leaf, text);
+    }
+  }
+
+  /** What matched a whole target or body stands in its path or in one of its arguments. */
+  addWholeRule({ ruleId, matched }: MatchedRule): void {
+    if (!isAttackRule(ruleId)) return;
+    for (const name of new Set(matched.map((one) => valueName(one.name)))) {
+      const own = wholeTexts.get(name);
+      if (own === undefined) continue;
+      const leaves = new Set(this.leavesNamed(own));
+      for (const [other, list] of this.leavesOf) {
+        if (other.startsWith('ARGS')) for (const leaf of list) leaves.add(leaf);
+      }
+      for (const leaf of leaves) this.signs.push({ id: ruleId, leaf, start: -1, end: -1 });
     }
   }
 
@@ -139,10 +156,16 @@ const sameValue: Readonly<Record<string, string>> = {
   FILES_NAMES: 'FILES',
   MULTIPART_PART_HEADERS: 'FILES',
   REQUEST_BASENAME: 'REQUEST_FILENAME',
-  REQUEST_URI: 'REQUEST_FILENAME',
-  REQUEST_URI_RAW: 'REQUEST_FILENAME',
-  REQUEST_LINE: 'REQUEST_FILENAME',
 };
+
+/** Texts that hold arguments as they were sent, and the value that stands for their rest. */
+const wholeTexts: ReadonlyMap<string, string> = new Map([
+  ['REQUEST_URI', 'REQUEST_FILENAME'],
+  ['REQUEST_URI_RAW', 'REQUEST_FILENAME'],
+  ['REQUEST_LINE', 'REQUEST_FILENAME'],
+  ['QUERY_STRING', 'REQUEST_FILENAME'],
+  ['REQUEST_BODY', 'REQUEST_BODY'],
+]);
 
 function valueName(name: string): string {
   const colon = name.indexOf(':');

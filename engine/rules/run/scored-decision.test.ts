@@ -49,7 +49,7 @@ function engineFor(decision: Decision, more = ''): PolicyEngine {
   const text = `SecRuleEngine On
 SecDecision ${decision}
 SecRule ${targets} "@detected" "id:${detector},phase:2,pass,log,msg:'A sign',tag:'attack-sqli'"
-SecRule ARGS|REQUEST_HEADERS "@rx by rule" "id:${rule},phase:2,pass,log,capture,msg:'A rule',\\
+SecRule ARGS|REQUEST_HEADERS|QUERY_STRING "@rx by (?:rule|%72ule)" "id:${rule},phase:2,pass,log,capture,msg:'A rule',\\
 logdata:'Matched Data: %{TX.0} found within %{MATCHED_VAR_NAME}',setvar:tx.score=+5"
 ${more}
 SecRule TX:score "@ge 5" "id:949110,phase:2,deny,status:403,log,msg:'Anomaly score'"
@@ -156,6 +156,14 @@ describe('an event', () => {
     expect(record).toMatchObject({ detectionOnly: true, verdict: { ruleId: 198_000 } });
     expect(told(record)!.disruptive).toBe(false);
   });
+});
+
+test('a rule that matched the query as it was sent counts in the arguments', () => {
+  const record = inspect(engineFor('score'), '/?q=a+sign&p=by+%72ule&r=1');
+  expect(record.verdict.action).toBe('pass');
+  const raw = inspect(engineFor('score'), '/?q=a+sign&by %72ule');
+  expect(raw.verdict.ruleId).toBe(198_000);
+  expect(told(raw)!.message).toContain(' in args.q');
 });
 
 describe('thresholds of a policy', () => {
