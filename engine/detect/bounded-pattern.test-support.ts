@@ -1,4 +1,4 @@
-/** Owns the check that an expression has bounded quantifiers only. Reads the source, never runs it. */
+/** Owns the check that an expression has bounded quantifiers only. Never runs one. */
 
 /** Whether every quantifier of an expression has an upper bound. */
 export function isBounded(source: string): boolean {

@@ -2,10 +2,23 @@
 
 import type { Detector, Family } from './detector.ts';
 import { html5 } from './families/html.table.ts';
+import { injection } from './families/injection.table.ts';
 import { paths } from './families/paths.table.ts';
+import { script } from './families/script.table.ts';
+import { shellShapes } from './shell/shapes.table.ts';
+import { shell } from './shell/shell.ts';
+import { sql } from './sql/sql.ts';
 
 /** The families. */
-export const families: readonly Family[] = [paths, html5];
+export const families: readonly Family[] = [
+  sql,
+  shell,
+  shellShapes,
+  paths,
+  html5,
+  script,
+  injection,
+];
 
 /** All detectors, ascending by id. */
 export const detectors: readonly Detector[] = families

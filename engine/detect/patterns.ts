@@ -1,6 +1,6 @@
 /**
- * Families of regular detectors: one expression each, over byte strings. Every quantifier is bounded
- * and none is nested in another, which a test checks, so that a search is linear in the leaf.
+ * Families of regular detectors: one expression each, over byte strings. Every quantifier is
+ * bounded, which a test checks, so that a search is linear in the leaf.
  */
 
 import { detectLimits } from '../base/detect-limits.ts';

@@ -13,7 +13,8 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941],
     needs: SEEN.less,
-    pattern: /<[\0\s]{0,4}(?:[\w-]{1,16}:)?scr[\0]?ipt(?![\w-])(?=[\s/>"'\\+\0<(;:?]|$)/gi,
+    pattern:
+      /<[\0\s]{0,4}(?:[\w-]{1,16}:)?scr[\0]?ipt(?![\w-])(?=[\s/>"'\\+\0<(;:?])(?=[^<]{0,300}?[>=(])/gi,
     examples: {
       attacks: ['<script>alert(1)</script>', '<SCRIPT/src=//x>', '<svg:script x>', '<script\n>'],
       benign: ['the <scripture> tag', '</script>', 'script>'],
@@ -27,7 +28,8 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941],
     needs: SEEN.less | SEEN.equals,
-    pattern: /<[a-z/!?%\0][^<]{0,400}?[\s/"'`\0;&\xa0\xad]on[a-z]{3,32}[\s\0/]{0,16}=(?!=)/gi,
+    pattern:
+      /<[a-z/!?%\0][^<]{0,400}?[\s/"'`\0;&\xa0\xad]on[a-z]{3,32}[\s\0/]{0,16}=(?!=|[\s]{0,2}\{(?:\(|\w{1,40}\}))/gi,
     examples: {
       attacks: ['<img src=x onerror=alert(1)>', '<svg/onload=alert(1)', '<a"onclick = x'],
       benign: ['<p>turn it on = off</p>', 'x < y only = 3', '<b>once</b> upon=a'],
@@ -42,7 +44,7 @@ const rows: readonly PatternDetector[] = [
     confirmedBy: [941],
     needs: SEEN.equals,
     pattern:
-      /["'`][\s/\0;]{0,16}[^<>"'`]{0,64}?(?<![\w.$-])on(?:abort|activate|after(?:print|update|scriptexecute)|animation\w{3,9}|auxclick|before\w{4,16}|begin|blur|bounce|canplay\w{0,7}|change|click|close|contextmenu|copy|cuechange|cut|dblclick|drag\w{0,5}|drop|durationchange|end|ended|error|finish|focus\w{0,3}|formdata|fullscreenchange|hashchange|input|invalid|key(?:down|press|up)|load\w{0,9}|message|mouse\w{2,5}|offline|online|page\w{4,5}|paste|play\w{0,3}|pointer\w{2,17}|popstate|progress|propertychange|ratechange|readystatechange|repeat|reset|resize|rowexit|scroll\w{0,3}|search|seek\w{2,3}|select\w{0,15}|show|start|stop|storage|submit|suspend|timeupdate|toggle|touch\w{3,6}|transition\w{3,6}|unload|volumechange|waiting|webkit\w{10,24}|wheel)[\s\0/]{0,8}=(?!=)/gi,
+      /(?:^|["'`][\s/\0;]{0,16}[^<>"'`]{0,64}?)(?<![\w.$-])on(?:abort|activate|after(?:print|update|scriptexecute)|animation\w{3,9}|auxclick|before\w{4,16}|begin|blur|bounce|canplay\w{0,7}|change|click|close|contextmenu|copy|cuechange|cut|dblclick|drag\w{0,5}|drop|durationchange|end|ended|error|finish|focus\w{0,3}|formdata|fullscreenchange|hashchange|input|invalid|key(?:down|press|up)|load\w{0,9}|message|mouse\w{2,5}|offline|online|page\w{4,5}|paste|play\w{0,3}|pointer\w{2,17}|popstate|progress|propertychange|ratechange|readystatechange|repeat|reset|resize|rowexit|scroll\w{0,3}|search|seek\w{2,3}|select\w{0,15}|show|start|stop|storage|submit|suspend|timeupdate|toggle|touch\w{3,6}|transition\w{3,6}|unload|volumechange|waiting|webkit\w{10,24}|wheel)[\s\0/]{0,8}=(?!=)(?=[\s\0]{0,8}["'`]?[\w$\\&(![{`+/ ])/gi,
     examples: {
       attacks: ['" onmouseover="alert(1)', "x' autofocus onfocus=alert(1) y='", '"onclick=x'],
       benign: ['he said "hello" on = off', '"a.onload = b"', 'name="online"'],
@@ -57,7 +59,7 @@ const rows: readonly PatternDetector[] = [
     confirmedBy: [941],
     needs: SEEN.colon,
     pattern:
-      /(?:^|[\s"'`=(>,;\x01-\x20/])(?:j[\s\0]{0,4}a[\s\0]{0,4}v[\s\0]{0,4}a|v[\s\0]{0,4}b|l[\s\0]{0,4}i[\s\0]{0,4}v[\s\0]{0,4}e)[\s\0]{0,4}s[\s\0]{0,4}c[\s\0]{0,4}r[\s\0]{0,4}i[\s\0]{0,4}p[\s\0]{0,4}t[\s\0]{0,4}:(?!void\(0\)|;)(?=[\s\0]{0,8}(?:\/\/|\/\*|[-+!~("'`[%]|[\w$.]{1,64}[\s\0]{0,8}(?:[(=`[/;+]|\\|%)))/gi,
+      /(?:^|[\s"'`=(>,;\x01-\x20/])(?:j[\s\0]{0,4}a[\s\0]{0,4}v[\s\0]{0,4}a|v[\s\0]{0,4}b|l[\s\0]{0,4}i[\s\0]{0,4}v[\s\0]{0,4}e)[\s\0]{0,4}s[\s\0]{0,4}c[\s\0]{0,4}r[\s\0]{0,4}i[\s\0]{0,4}p[\s\0]{0,4}t[\s\0]{0,4}:(?!void\(0\)|;)(?=[\s\0]{0,8}(?:\/\/|\/\*|[-+!~("'`[%]|[\w$.]{1,64}[\s\0]{0,8}(?:[(=`[/;+]|\\|%|:[a-z])))/gi,
     examples: {
       attacks: ['javascript:alert(1)', 'java\tscript:alert(1)', 'vbscript:msgbox(1)'],
       benign: ['JavaScript: the good parts', 'javascript:void(0)', 'learn javascript: a guide'],
@@ -123,7 +125,7 @@ const rows: readonly PatternDetector[] = [
     confirmedBy: [941],
     needs: SEEN.colon,
     pattern:
-      /(?:[:\s"';/*](?:expression|e\\xp\\re\\s\\s\\i\\o\\n|exp\/\*[^*]{0,32}\*\/ression)[\s]{0,4}\((?=[^)]{0,64}(?:\(|=))|-moz-binding[\s]{0,4}:|behaviou?r[\s]{0,4}:[\s]{0,4}url|url\([\s"']{0,4}(?:javascript|vbscript|data:text\/html)|-o-link[\s]{0,4}:)/gi,
+      /(?:[:=\s"';/*](?:expression|e\\xp\\re\\s\\s\\i\\o\\n|exp\/\*[^*]{0,32}\*\/ression)[\s]{0,4}\((?=[^)]{0,64}(?:\(|=))|-moz-binding[\s]{0,4}:|behaviou?r[\s]{0,4}:[\s]{0,4}url|url\([\s"']{0,4}(?:javascript|vbscript|data:text\/html)|-o-link[\s]{0,4}:)/gi,
     examples: {
       attacks: ['style=x:expression(alert(1))', 'a{-moz-binding:url(x)}', 'b:url(javascript:x)'],
       benign: ['a regular expression (of joy)', '.a { color: red; }', 'background: url(a.png)'],

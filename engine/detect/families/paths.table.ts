@@ -31,7 +31,7 @@ const rows: readonly PatternDetector[] = [
     confirmedBy: [930],
     needs: 0,
     pattern:
-      /(?:(?:\.{2,4}|\.;\.|\.\0\.|0x2e0x2e)[\0;]{0,2}(?:[\\/]|0x2f|0x5c){1,8}){3}(?![\w@./-]{1,200}\.(?:[jt]sx?|vue|s?css|less|json|map|png|svg)\b)/gi,
+      /(?:(?:\.{2,4}|[.?]{2}|\.;\.|\.\0\.)[\0;]{0,2}(?:[\\/]|\.{1,2}[\\/]){1,8}){3}(?![\w@./-]{1,200}\.(?:[jt]sx?|vue|s?css|less|json|map|png|svg)\b)/gi,
     examples: {
       attacks: [
         '../../../x',
@@ -65,7 +65,7 @@ const rows: readonly PatternDetector[] = [
     confirmedBy: [930, 932],
     needs: 0,
     pattern:
-      /(?:^|^[\w.:%\\/-]{0,200}[\\/]|\.\.[\\/]{1,8}|^[\w+.-]{2,16}:[\\/]{1,3}[\w.-]{0,64}[\\/]{0,3})(?:etc[\\/]{1,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:passwd|shadow|gshadow|group|hosts|hostname|issue|fstab|crontab|sudoers|mtab|motd|os-release|resolv\.conf|inetd\.conf|my\.cnf|php\.ini|apache2|httpd|nginx|mysql|ssh|redis|profile|master\.passwd|security)(?![\w])|proc[\\/]{1,8}(?:self|\d{1,7}|version|mounts|cpuinfo|cmdline|net|sched_debug)(?![\w])|var[\\/]{1,8}(?:log|www|lib|mail|spool|run)[\\/]|boot\.ini|(?:win|system|desktop|php|my)\.ini(?:$|[\0?%])|winnt[\\/]|win(?:dows|nt)[\\/]{1,8}(?:system32|win\.ini|repair|system\.ini|php\.ini|debug|panther)|system32[\\/]|inetpub[\\/]|web-inf[\\/]|meta-inf[\\/]|root[\\/]{1,4}\.|home[\\/]{1,4}\w{1,32}[\\/]{1,4}\.|dev[\\/](?:tcp|udp|random|urandom|zero|null|stdin|fd)(?![\w]))/gi,
+      /(?:^|^[\w.:%\\/-]{0,200}[\\/]|[.?]{2}[\\/.]{1,8}|^[\w+.-]{2,16}:[\\/]{1,3}[\w.-]{0,64}[\\/]{0,3})(?:(?<=\.\.[\\/]{1,4})etc[\\/]\w|etc[\\/]{1,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:passwd|shadow|gshadow|group|hosts|hostname|issue|fstab|crontab|sudoers|mtab|motd|os-release|resolv\.conf|inetd\.conf|my\.cnf|php\.ini|apache2|httpd|nginx|mysql|ssh|redis|profile|master\.passwd|security)(?![\w])|proc[\\/]{1,8}(?:self|\d{1,7}|version|mounts|cpuinfo|cmdline|net|sched_debug)(?![\w])|var[\\/]{1,8}(?:log|www|lib|mail|spool|run)[\\/]|boot\.ini|(?:win|system|desktop|php|my)\.ini(?:$|[\0?%])|winnt[\\/]|win(?:dows|nt)[\\/]{1,8}(?:system32|win\.ini|repair|system\.ini|php\.ini|debug|panther)|system32[\\/]|inetpub[\\/]|web-inf[\\/]|meta-inf[\\/]|root[\\/]{1,4}\.|home[\\/]{1,4}\w{1,32}[\\/]{1,4}\.|dev[\\/](?:tcp|udp|random|urandom|zero|null|stdin|fd)(?![\w]))/gi,
     examples: {
       attacks: [
         '/etc/passwd',

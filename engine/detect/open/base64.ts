@@ -1,7 +1,7 @@
 /**
- * Opens base64 and base64url, of a whole text, of runs in one, of tokens (JWT). What decodes to bytes
- * without a stretch of text is left alone, unless it begins as serialized objects do. Source: RFC
- * 4648, RFC 7519.
+ * Opens base64 and base64url, of a whole text, of runs in one, of tokens (JWT). What decodes to
+ * bytes without a stretch of text is left alone, unless it begins as serialized objects do.
+ * Source: RFC 4648, RFC 7519.
  */
 
 import { toByteString, type ByteString } from '../../../base/byte-string.ts';

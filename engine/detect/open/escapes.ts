@@ -14,7 +14,7 @@ const simpleEscapes: Readonly<Record<string, string>> = {
 const escapePattern =
   /\\(?:u\{([0-9a-f]{1,6})\}|((?:u[0-9a-f]{4}\\){0,1}u[0-9a-f]{4})|x([0-9a-f]{2})|([^ux]))/gi;
 
-/** Escapes of JSON and JavaScript; unknown ones stand for their second byte. Source: ECMA-262 12.9.4. */
+/** Escapes of JSON and JavaScript; unknown ones are their second byte. Source: ECMA-262 12.9.4. */
 export function decodeEscapes(text: ByteString): ByteString {
   return text.replace(
     escapePattern,
@@ -77,6 +77,9 @@ const bestFit: ReadonlyMap<number, string> = new Map([
   [0x3009, '>'],
   [0x2329, '<'],
   [0x232a, '>'],
+  [0x2024, '.'],
+  [0xefc8, '/'],
+  [0xf025, '/'],
 ]);
 
 const entityPattern = /&(?:#(\d{1,7});?|#x([0-9a-f]{1,6});?|(\w{2,8});)/gi;

@@ -1,7 +1,7 @@
 /**
  * Opens texts of names and values: forms, queries of URLs, cookie strings, parts of multipart text.
- * Says whether a text is clean: then its leaves hold all that it says. Source: WHATWG URL, RFC 6265,
- * RFC 7578.
+ * Says whether a text is clean: then its leaves hold all that it says. Source: WHATWG URL, RFC
+ * 6265, RFC 7578.
  */
 
 import type { ByteString } from '../../../base/byte-string.ts';

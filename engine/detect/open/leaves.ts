@@ -61,8 +61,8 @@ export class Leaves {
 export const base64BytesMin = 12;
 
 /**
- * Whether a text of letters, digits, `_`, `-` and `.` may be base64: long enough, of both cases, and
- * no word in between but what a dot of a token separates.
+ * Whether a text of letters, digits, `_`, `-` and `.` may be base64: long enough, with letters of
+ * both cases.
  */
 export function mayHoldBase64(text: ByteString): boolean {
   if (text.length < base64BytesMin) return false;

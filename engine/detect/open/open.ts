@@ -13,6 +13,7 @@ import { openCookies, openForm, openParts, openUrl, type FormReading } from './f
 import { looksLikeJson, openJson } from './json.ts';
 import { base64BytesMin, Leaves, type OpenBudget, type OpenedLeaf } from './leaves.ts';
 import { openXml } from './markup.ts';
+import { plainPath } from './path-forms.table.ts';
 
 export type { OpenBudget } from './leaves.ts';
 
@@ -70,7 +71,7 @@ function openDocument(leaf: OpenedLeaf, leaves: Leaves): boolean {
   const { seen, text } = leaf;
   if ((seen & (SEEN.brace | SEEN.bracket)) !== 0 && looksLikeJson(text)) {
     const { items, end, brokenString } = openJson(text, leaves);
-    if (items > 0) {
+    if (items > 0 || brokenString >= 0) {
       leaf.kind = 'document';
       if (brokenString >= 0) leaves.add('json', decodeEscapes(text.slice(brokenString)));
       else if (end < text.length) leaves.add('json', text.slice(end));
@@ -113,6 +114,12 @@ function openBesides(leaf: OpenedLeaf, leaves: Leaves): void {
   }
   if ((seen & SEEN.high) !== 0 && /[\xc0\xc1]|\xe0[\x80-\x9f]|\xef[\xbc\xbd]/.test(text)) {
     leaves.add('utf-8', decodeLongUtf8(text));
+  }
+  if ((seen & (SEEN.high | SEEN.percent)) !== 0 || /0x[25]/.test(text)) {
+    leaves.add('path forms', plainPath(text));
+  }
+  if ((seen & SEEN.control) !== 0 && /[\0\x01]/.test(text)) {
+    leaves.add('without NUL', text.replace(/[\0\x01]/g, ''));
   }
   if (openCredentials(text, leaves) || openToken(text, leaves)) return;
   openBase64(text, leaves);

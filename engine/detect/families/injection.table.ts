@@ -1,0 +1,229 @@
+/** Detectors of templates, XML entities, queries that are no SQL, requests and header lines. */
+
+import { SEEN } from '../bytes-seen.ts';
+import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
+
+const rows: readonly PatternDetector[] = [
+  {
+    id: 198_500,
+    name: 'template-expression',
+    proves: 'is an expression that a template engine computes',
+    source: 'Manuals of Jinja, Twig, FreeMarker, Velocity, Thymeleaf, ERB, Handlebars',
+    strong: true,
+    confirmedBy: [934, 944],
+    needs: 0,
+    pattern:
+      /(?:\{\{|\$\{|#\{|\*\{|@\{|<%=|\[\[|\{%(?!\d)|\{#|~\{)-?\s{0,8}(?:["']?\d{1,10}["']?\s{0,4}[*+%-]\s{0,4}["']?\d{1,10}|(?:self|config|request|settings|lipsum|cycler|joiner|namespace|url_for|get_flashed_messages|_self|app|dump|range|'{2}|"{2}|\[\]|\(\))\s{0,2}(?:\.|\[|\|)\s{0,4}["'_a-z]|[^{}\n]{0,120}(?:__\w{2,20}__|\|\s{0,4}(?:attr|filter|map|sort|reduce|system|passthru)\s{0,2}\(|getRuntime|forName|new\s{1,4}\w|\.exec\s{0,2}\(|system\s{0,2}\(|import\s{1,4}os|File\.open|IO\.popen|`\w|\?new\s{0,2}\(|constructor|T\(|lookup\s{1,4}string))|<#assign\s|\?new\s{0,2}\(\s{0,2}\)|#set\s{0,2}\(\s{0,2}\$|\{php\}|__\$\{[^}]{1,200}\}__|\{\{\s{0,4}(?:this|\$on|\$eval|toString|'a'|a)\s{0,2}(?:\.|\[|=)\s{0,2}(?:constructor|__proto__|toString)/g,
+    examples: {
+      attacks: [
+        '{{7*7}}',
+        '${7*7}',
+        '<%= 7*7 %>',
+        '{{config.items()}}',
+        "{{''.__class__}}",
+        '#{3*3}',
+        '<#assign x=1>',
+      ],
+      benign: ['{{ name }}', '${user.name}', '#{id}', '{% if a %}', '{{count}} of 7*7'],
+    },
+  },
+  {
+    id: 198_510,
+    name: 'xml-external-entity',
+    proves: 'defines an XML entity or reads an external one',
+    source: 'XML 1.0, sections 4.2 and 2.8',
+    strong: true,
+    confirmedBy: [941, 930],
+    needs: SEEN.less,
+    pattern:
+      /<!ENTITY\s{1,16}(?:%\s{1,8})?[\w.:-]{1,64}\s{1,16}(?:SYSTEM|PUBLIC|["'])|<!DOCTYPE\s{1,16}[\w.:-]{1,64}\s{1,16}(?:SYSTEM\s|PUBLIC\s{1,8}["'](?!-\/\/(?:W3C|IETF|OASIS|SUN|APPLE)))|<!DOCTYPE[^>[]{1,200}\[\s{0,16}<!|<!ENTITY\b/gi,
+    examples: {
+      attacks: [
+        '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/x">]>',
+        '<!DOCTYPE a SYSTEM "http://x/y.dtd">',
+      ],
+      benign: [
+        '<!DOCTYPE html>',
+        '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x">',
+        '<a>ENTITY</a>',
+      ],
+    },
+  },
+  {
+    id: 198_511,
+    name: 'xml-inclusion',
+    proves: 'includes another document in XML or runs a stylesheet',
+    source: 'XInclude 1.1; XSLT 1.0, section 14',
+    strong: true,
+    confirmedBy: [941],
+    needs: SEEN.less,
+    pattern:
+      /<[\w-]{1,16}:include\s[^>]{0,300}(?:href|parse)|XMLSchema-instance["'][^>]{0,200}schemaLocation\s{0,4}=\s{0,4}["'][^"']{0,100}(?:file:|gopher:|ftp:)|<xsl:(?:value-of|include|import|copy-of)\s[^>]{0,200}(?:system-property|document\s{0,2}\(|php:|file:|unparsed-text)|xmlns:\w{1,16}\s{0,4}=\s{0,4}["'](?:http:\/\/xml\.apache\.org\/x(?:alan|slt)\/java|java:|urn:schemas-microsoft-com:xslt|http:\/\/php\.net\/xsl)/gi,
+    examples: {
+      attacks: [
+        '<xi:include href="file:///etc/x" parse="text"/>',
+        '<xsl:value-of select="system-property(\'x\')"/>',
+      ],
+      benign: ['<include file="a"/>', '<xsl:value-of select="name"/>'],
+    },
+  },
+  {
+    id: 198_520,
+    name: 'prototype-pollution',
+    proves: 'sets a property of the prototype of all objects',
+    source: 'ECMA-262, sections 10.4.7 and B.2.2.1',
+    strong: true,
+    confirmedBy: [934],
+    needs: 0,
+    pattern:
+      /(?:^|[[.&?"'\s])__proto__(?:$|[\].[="'\s])|(?:^|[[.])constructor(?:\]\[|\.|\[)["']?prototype\b/g,
+    examples: {
+      attacks: ['a[__proto__][x]', '{"__proto__":{"a":1}}', 'a[constructor][prototype][x]'],
+      benign: ['the proto', 'constructor', 'my__proto__x'],
+    },
+  },
+  {
+    id: 198_530,
+    name: 'nosql-operator',
+    proves: 'holds an operator of a query of MongoDB',
+    source: 'MongoDB 8 manual, "Query and Projection Operators"',
+    strong: true,
+    confirmedBy: [942],
+    needs: SEEN.dollar,
+    pattern:
+      /(?:^|\[["']?|[{,]\s{0,4}["']?)\$(?:eq|ne|gt|gte|lt|lte|in|nin|regex|where|exists|or|and|not|nor|expr|elemMatch|func|function|accumulator|jsonSchema|mod|all|size|type|text|lookup)(?:$|["']?\]|["']?\s{0,4}:)/g,
+    examples: {
+      attacks: ['user[$ne]', '{"a":{"$gt":""}}', '{$where: 1}'],
+      benign: ['costs $in total', '$5', '[$x]', '$_GET'],
+    },
+  },
+  {
+    id: 198_531,
+    name: 'nosql-script',
+    proves: 'closes a quote in a script of MongoDB and adds a condition',
+    source: 'MongoDB 8 manual, "$where"',
+    strong: true,
+    confirmedBy: [942],
+    needs: 0,
+    pattern:
+      /["'][\s;)}]{0,6}(?:\|\||&&|;)\s{0,4}(?:this\.\w{1,40}\s{0,4}(?:[=!<>.]|\.match)|return\s{1,4}(?:true|1|this)|db\.\w|sleep\s{0,2}\(\s{0,2}\d|while\s{0,2}\(\s{0,2}(?:true|1)|["']?[\w]{0,8}["']?\s{0,2}={2,3}\s{0,2}["']?)|\bdb\.(?:getCollection|collection|\w{2,32}\.(?:find|insert|drop|remove))\s{0,2}\(/g,
+    examples: {
+      attacks: ["' || this.a == 'b", "'; return true; var x='", "' || 'a'=='a"],
+      benign: ["it's || not", "'; this is it", 'db.find'],
+    },
+  },
+  {
+    id: 198_540,
+    name: 'local-address',
+    proves: 'is a URL of a local or a metadata address',
+    source: 'RFC 6890; metadata services of AWS, Azure, Google, Alibaba, Oracle',
+    strong: true,
+    confirmedBy: [931, 934],
+    needs: SEEN.slash,
+    pattern:
+      /(?:^|[\s"'=@(,])(?:[a-z][a-z0-9+.-]{1,12}:)?\/\/(?:[^\s/@?#"']{0,64}@)?(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|192\.0\.0\.192|metadata\.google\.internal|metadata\.azure|instance-data(?:\.ec2\.internal)?|\[?(?:0{0,4}:){1,7}(?:ffff:)?(?:0{0,3}1|7f00:0{0,3}1|a9fe:a9fe|169\.254\.169\.254|127\.\d{1,3}\.\d{1,3}\.\d{1,3})\]|\[fd00:ec2::254\]|0x[a-f0-9]{8}(?=[/:?#]|$)|0x7f\.[\w.]{1,32}(?=[/:?#]|$)|0{1,4}177\.[\d.]{1,24}(?=[/:?#]|$)|2130706433|2852039166|017700000001|3232235521|127\.(?:\d{1,3}\.){0,2}\d{1,3}\.?(?=[/:?#]|$)|0\.0\.0\.0|(?:0|127\.1|127\.0\.1)(?=[/:?#]|$)|(?:localtest\.me|[\w.-]{1,64}\.(?:nip\.io|xip\.io|sslip\.io))(?=[/:?#]|$))/gi,
+    examples: {
+      attacks: [
+        'http://169.254.169.254/latest/meta-data/',
+        'http://127.0.0.1:8080/',
+        'http://[::1]/',
+        'http://2130706433/',
+        'http://0x7f000001/',
+      ],
+      benign: ['https://example.com/127.0.0.1', 'http://128.0.0.1/', 'see 127.0.0.1'],
+    },
+  },
+  {
+    id: 198_541,
+    name: 'localhost-url',
+    proves: 'is a URL of an internal host',
+    source: 'RFC 1918, RFC 6761',
+    strong: false,
+    confirmedBy: [931, 934],
+    needs: SEEN.slash,
+    pattern:
+      /^(?:https?|ftp):\/\/(?:[^\s/@?#]{0,64}@)?(?:localhost|10(?:\.\d{1,3}){3}|192\.168(?:\.\d{1,3}){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d{1,3}){2})(?=[/:?#]|$)/gi,
+    examples: {
+      attacks: ['http://localhost/admin', 'http://10.0.0.1/'],
+      benign: ['http://localhost.example/', 'localhost'],
+    },
+  },
+  {
+    id: 198_550,
+    name: 'header-injection',
+    proves: 'ends a line and adds a header field or a request',
+    source: 'RFC 9112, section 2.1; RFC 5322, section 2.2',
+    strong: true,
+    confirmedBy: [921],
+    needs: SEEN.lineEnd,
+    pattern:
+      /^(?![\w-]{1,64}\s?:)[^\r\n]{0,2048}[\r\n]{1,4}\s{0,4}(?:(?:set-cookie|location|content-type|content-length|transfer-encoding|host|refresh|x-forwarded-for|x-[a-z-]{2,24}-(?:host|for)|access-control-allow-\w{4,12}|bcc)\s{0,2}:\s{0,4}[^\r\n\s]|(?:GET|POST|PUT|HEAD|DELETE|OPTIONS)\s{1,4}\S{1,200}\s{1,4}HTTP\/\d|HTTP\/\d\.\d\s{1,4}\d{3}|(?:MAIL FROM|RCPT TO):)/gi,
+    examples: {
+      attacks: ['x\r\nSet-Cookie: a=b', 'x\nLocation: //y', 'a\r\nGET / HTTP/1.1'],
+      benign: ['a\r\nb: c', 'line\nhost is here', 'x\r\ny'],
+    },
+  },
+  {
+    id: 198_551,
+    name: 'credentials-with-controls',
+    proves: 'has control characters in a user name or password',
+    source: 'RFC 7617, section 2',
+    strong: true,
+    confirmedBy: [921, 920],
+    needs: 0,
+    kinds: ['credentials'],
+    pattern: /[\0-\x1f\x7f]/g,
+    examples: {
+      attacks: ['Basic cm9vdDp4DQp1c2VyPXJvb3QNCmhhc3Jvb3Q9MQ=='],
+      benign: ['Basic byduZWlsOnA7dz1yYyQoeCk='],
+    },
+  },
+  {
+    id: 198_560,
+    name: 'ldap-filter',
+    proves: 'closes a filter of LDAP and adds another',
+    source: 'RFC 4515, section 3',
+    strong: true,
+    confirmedBy: [921],
+    needs: SEEN.paren,
+    pattern:
+      /\*?\)\s{0,4}\(?\s{0,4}(?:[&|!]\s{0,4}\(|\(\s{0,4}[&|!]\s{0,4}\(?)?\s{0,4}[\w-]{1,32}\s{0,2}[~<>]?=\s{0,2}[^()\s]{0,64}\)?\s{0,2}\)?\s{0,2}\(\s{0,2}[&|!]|\*\)\s{0,2}\(\s{0,2}[\w-]{1,32}=\s{0,2}\*?|\)\s{0,2}\(\s{0,2}[|&!]\s{0,2}\(\s{0,2}[\w-]{1,32}=|\*\)\)%?0{0,2}\0?$|^\*\)\(\w{1,32}/g,
+    examples: {
+      attacks: ['*)(uid=*', 'x)(|(password=*))', '*)(mail=*'],
+      benign: ['a * (b)', '(x) (y)'],
+    },
+  },
+  {
+    id: 198_561,
+    name: 'xpath-condition',
+    proves: 'closes a quote in a query of XPath',
+    source: 'XPath 1.0, sections 3 and 4',
+    strong: true,
+    confirmedBy: [942],
+    needs: 0,
+    pattern:
+      /["'][\])\s]{0,6}(?:or|and|\|)\s{0,4}(?:\/{1,2}[\w*]|(?:count|name|local-name|string-length|substring|contains|starts-with|position|last|text|doc|node)\s{0,2}\(|(?:parent|child|self|ancestor|following|descendant)::)|\]\s{0,4}\|\s{0,4}\/{1,2}[\w*]/g,
+    examples: {
+      attacks: ["' or count(/*)=1 or 'a'='b", "x'] | //user", "' or name()='a"],
+      benign: ["'a' or b", '[1] | 2', "it's or (x)"],
+    },
+  },
+  {
+    id: 198_570,
+    name: 'executable-upload',
+    proves: 'is the name of a file that servers run',
+    source: 'Manuals of PHP-FPM, IIS, Tomcat: handlers by extension',
+    strong: false,
+    confirmedBy: [933],
+    needs: 0,
+    pattern:
+      /[\w)(\s-]\.(?:php[3-8]?|phtml|phar|pht|jspx?|jspf|aspx?|ashx|asmx|cer|asa|cgi|shtml|cfm|htaccess|user\.ini)(?:\.\w{1,8})?(?:$|[\0;%.\s]|::\$)/gi,
+    examples: {
+      attacks: ['shell file.php', 'a b.phtml', 'x y.jsp'],
+      benign: ['a photo.jpg', 'my notes.pdf', "it's_a_test.txt"],
+    },
+  },
+];
+
+/** The family of what is injected into other languages. */
+export const injection = patternFamily('injection', rows, [...textKinds, 'url', 'document']);

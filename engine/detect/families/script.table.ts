@@ -1,0 +1,236 @@
+/** Detectors of program text: JavaScript of pages, Node, Python, PHP, Java. */
+
+import { SEEN } from '../bytes-seen.ts';
+import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
+
+const ecma = 'ECMA-262, sections 13.3 and 13.5; HTML standard, section 8';
+const phpManual = 'PHP manual, "Program execution", "Eval", "Serialization"';
+const javaDocs = 'Java Object Serialization Specification; OGNL and SpEL language guides';
+const js: readonly PatternDetector[] = [
+  {
+    id: 198_430,
+    name: 'script-call-after-quote',
+    proves: 'closes a quote in a script and calls a function',
+    source: ecma,
+    strong: true,
+    confirmedBy: [941],
+    needs: SEEN.paren,
+    pattern:
+      /(?:^|[^\\])["'`)\]}]{1,3}[\s;,)}\]]{0,6}(?:[-+*/^%|&?:,;=]{1,2})\s{0,4}[({[]{0,3}(?:(?:window|self|top|parent|globalThis|frames)\s{0,2}(?:\.|\[))?["'`]{0,1}(?:alert|confirm|prompt|eval|setTimeout|setInterval|Function|atob|fetch|document\.\w{3,8}|console\.log)["'`\])]{0,3}\s{0,4}[(`]/g,
+    examples: {
+      attacks: ["'-alert(1)-'", '";alert(1)//', "');confirm(1)//", "'+eval(1)+'"],
+      benign: ['he said "alert" (1)', "it's; an alert", '"a" - b'],
+    },
+  },
+  {
+    id: 198_431,
+    name: 'script-call',
+    proves: 'calls a function that script attacks call',
+    source: ecma,
+    strong: false,
+    confirmedBy: [941],
+    needs: SEEN.paren,
+    pattern:
+      /(?:^|[^\w.$])(?:alert|confirm|prompt|eval|execScript|setTimeout|setInterval|importScripts|Function)\s{0,4}(?:\/\*[^*]{0,32}\*\/)?(?:\?\.)?\(\s{0,4}(?:["'`\d]|document|window|location|String|this|self|atob|\/|name|`)/g,
+    examples: {
+      attacks: ['alert(1)', 'eval("x")', 'prompt(document.cookie)'],
+      benign: ['an alert (red)', 'evaluate(1)'],
+    },
+  },
+  {
+    id: 198_432,
+    name: 'script-property-chain',
+    proves: 'reads or sets what script attacks are after',
+    source: ecma,
+    strong: false,
+    confirmedBy: [941],
+    needs: 0,
+    pattern:
+      /\bdocument\s{0,2}(?:\.|\[["'`])\s{0,2}(?:cookie|write|writeln|domain|location|body|documentElement|createElement|forms|URL)\b|\b(?:window|self|top|parent|this|globalThis)\s{0,2}\[\s{0,2}["'`/]|\b(?:window|self|top|parent|document)\.(?:location|name|open|eval)\b|\blocation\s{0,2}(?:\.(?:href|hash|assign|replace))?\s{0,2}=\s{0,2}["'`\w]|\blocalStorage\.\w|String\.fromCharCode|\.(?:inner|outer)HTML\s{0,2}=|XMLHttpRequest|navigator\.sendBeacon/g,
+    examples: {
+      attacks: ['(document.cookie)', "self['alert']", 'location="//x"'],
+      benign: ['the document', 'location: here'],
+    },
+  },
+  {
+    id: 198_433,
+    name: 'script-constructor-call',
+    proves: 'builds a function from a text',
+    source: ecma,
+    strong: true,
+    confirmedBy: [941, 934],
+    needs: 0,
+    pattern:
+      /(?:constructor|\[["'`]constructor["'`]\])\s{0,2}(?:\.|\[["'`]|\()\s{0,2}(?:constructor|prototype|["'`])[^\n]{0,8}[(\]]|(?:\[\]|""|''|\d)(?:\.|\[["'`])(?:constructor|filter|map|find|sort|at|flat|concat|some|entries)[^\n]{0,16}constructor|new\s{1,4}Function\s{0,2}\(\s{0,2}["'`]|(?:alert|confirm|prompt|eval|setTimeout|Function)(?:\.call|\.apply|\.bind|\?\.)?\s{0,2}`[^`]{0,64}`|Reflect\.(?:apply|construct)\s{0,2}\(|\[\s{0,2}["'`](?:al|ale|aler|ev|eva|con|pro|prom)["'`]\s{0,2}\+|\b(?:window|self|top|parent|globalThis)\s{0,2}\[\s{0,2}["'`/][^\]]{1,60}\]\s{0,2}\(|throw\s{0,2}onerror\s{0,2}=|onerror\s{0,2}=\s{0,2}(?:alert|eval)/g,
+    examples: {
+      attacks: [
+        "constructor.constructor('x')()",
+        'alert`1`',
+        "self['al'+'ert'](1)",
+        "new Function('x')",
+      ],
+      benign: ['the constructor call', 'new Functionality', 'an alert'],
+    },
+  },
+  {
+    id: 198_434,
+    name: 'script-of-signs',
+    proves: 'is a script of brackets and signs only',
+    source: ecma,
+    strong: true,
+    confirmedBy: [941],
+    needs: SEEN.bracket | SEEN.bang,
+    pattern:
+      /(?:\(?!\[\]\+\[\]\)?|\(?!!\[\]\+\[\]\)?|\[\+\[\]\]|\(\[\]\[\[?|\[\]\[\(!)[[\]()!+]{6,200}|\$=~\[\];/g,
+    examples: {
+      attacks: ['(![]+[])[+[]]+(![]+[])', '[][(![]+[])[+!+[]]]'],
+      benign: ['- [ ] todo', '![](a.png)', '[x] (a)!'],
+    },
+  },
+  {
+    id: 198_435,
+    name: 'node-code',
+    proves: 'runs code of Node.js',
+    source: 'Node.js API, child_process, process, vm',
+    strong: true,
+    confirmedBy: [934],
+    needs: SEEN.paren,
+    pattern:
+      /require\s{0,4}\(\s{0,4}["'`](?:node:)?(?:child_process|fs|vm|net|os|http)["'`]\s{0,4}\)\s{0,4}\.\s{0,4}\w|process\s{0,2}(?:\.|\[["'`])\s{0,2}(?:mainModule|binding|exit|kill|env\b[^\n]{0,8}\)|dlopen)|child_process["'`)\]. ]{1,6}\.?\s{0,2}(?:exec|spawn|fork)|_\$\$ND_FUNC\$\$_|global\.process|res\.(?:end|send|write)\s{0,2}\(\s{0,2}require|(?:exec|spawn|readFile|readdir)Sync\s{0,2}\(/g,
+    examples: {
+      attacks: [
+        "require('child_process').exec('id')",
+        'process.mainModule.require("x")',
+        '_$$ND_FUNC$$_function (){}(x)',
+      ],
+      benign: ["const fs = require('fs');", 'the process (main)', 'we require (x)'],
+    },
+  },
+  {
+    id: 198_436,
+    name: 'python-code',
+    proves: 'runs code of Python',
+    source: 'Python language reference 3.13, section 3.2; Jinja sandbox notes',
+    strong: true,
+    confirmedBy: [934, 932],
+    needs: 0,
+    pattern:
+      /__(?:import__\s{0,4}\(|class__\s{0,4}(?:\.|\[|\)|\|)|mro__|subclasses__|globals__|builtins__|base__|bases__|reduce__|getattribute__|init__\s{0,2}(?:\.|\[))|\bos\.(?:system|popen|execv?|spawnl)\s{0,4}\(|\bsubprocess\.(?:call|run|popen|check_output|getoutput)\s{0,4}\(|\b(?:eval|exec)\s{0,4}\(\s{0,4}(?:compile|bytes|chr|base64|__)|\bimport\s{1,4}(?:os|socket|subprocess|pty)\s{0,4};|\bpickle\.loads|c(?:os|posix|nt|__builtin__)\n(?:system|popen|eval|exec)\n/gi,
+    examples: {
+      attacks: [
+        "__import__('os').system('id')",
+        "''.__class__.__mro__",
+        'import os;os.system("x")',
+      ],
+      benign: ['import os', 'the __init__ method', 'class __main__'],
+    },
+  },
+  {
+    id: 198_450,
+    name: 'php-open-tag',
+    proves: 'begins code of PHP',
+    source: phpManual,
+    strong: true,
+    confirmedBy: [933],
+    needs: SEEN.less,
+    pattern:
+      /<\?(?:php\b|=\s{0,4}[$\w`("'])|<script[^>]{0,40}language\s{0,4}=\s{0,4}["']?php|<%[=@!]?\s{0,8}(?:page|@|response|request|eval|execute|runtime|java|out\.|system|`|\d|import)/gi,
+    examples: {
+      attacks: ['<?php echo 1;', '<?=`id`?>', '<%=7*7%>'],
+      benign: ['<?xml version="1.0"?>', 'a <? b', '<%'],
+    },
+  },
+  {
+    id: 198_451,
+    name: 'php-call',
+    proves: 'calls a function of PHP that runs code or commands',
+    source: phpManual,
+    strong: true,
+    confirmedBy: [933],
+    needs: SEEN.paren,
+    pattern:
+      /(?:^|[^\w.>$'"-])(?:shell_exec|passthru|proc_open|popen|pcntl_exec|phpinfo|php_uname|phpversion|phpcredits|assert|create_function|call_user_func(?:_array)?|base64_decode|gzinflate|str_rot13|file_put_contents|file_get_contents|readfile|highlight_file|show_source|move_uploaded_file|var_dump|print_r|ini_set|getenv|posix_\w{4,12}|scandir|opendir|fopen|unlink|system|exec|include|require(?:_once)?|die|eval|chr)\s{0,4}(?:\/\*[^*]{0,20}\*\/)?\(\s{0,4}(?:["'](?!use|child)[^"']{1,80}["']\s{0,4}[).,]|\$_(?:get|post|request|cookie|server|files)|\$\w{1,20}\[|\)\s{0,4};|base64_decode|chr\(|gzinflate|str_rot13|md5\(|\d{1,12}\s{0,4}\)\s{0,4}[.;])|\$_(?:GET|POST|REQUEST|COOKIE|SERVER|FILES|SESSION|ENV)\s{0,2}[[{]|\$\{?GLOBALS\b|\$\{@?(?:print|system|eval|phpinfo|exec)\b|\b(?:print|echo|die|exit)\s{0,2}\(?\s{0,2}`[^`]{1,80}`|[;{]\s{0,4}@?(?:print|echo)\s{0,4}\(?\s{0,4}(?:md5|phpinfo|system|`|\d{1,12}\s{0,2}[*+])/gi,
+    examples: {
+      attacks: [
+        "system('id')",
+        'phpinfo();',
+        "eval($_POST['x'])",
+        '${@print(md5(1))}',
+        ';print(md5(5));',
+      ],
+      benign: ['the system (old)', 'include (optional)', 'a chr(1) b', 'die (der)'],
+    },
+  },
+  {
+    id: 198_452,
+    name: 'php-serialized',
+    proves: 'is a serialized object of PHP',
+    source: phpManual,
+    strong: true,
+    confirmedBy: [933],
+    needs: SEEN.colon,
+    pattern: /(?:^|[;{\s"'])[OC]:\+?\d{1,4}:"[\w\\]{1,128}":\d{1,6}:\{/g,
+    examples: {
+      attacks: ['O:8:"stdClass":1:{s:1:"a";i:1;}', 'a:1:{i:0;O:3:"Foo":0:{}}'],
+      benign: ['a:1:{i:0;i:1;}', 'O: 5', 'C:1'],
+    },
+  },
+  {
+    id: 198_460,
+    name: 'java-lookup',
+    proves: 'makes Java look up a name on another server',
+    source: 'Apache Log4j 2 manual, "Lookups"; JNDI specification',
+    strong: true,
+    confirmedBy: [944],
+    needs: SEEN.dollar | SEEN.brace,
+    pattern:
+      /\$\{\s{0,4}(?:jndi\s{0,4}:|(?:lower|upper|env|sys|date|main|java|ctx|base64|bundle|:|::|k8s|docker|web|event|marker|map|sd|log4j|spring|kubernetes):[^{}]{0,60}(?:\}|\$\{)|[^{}\n]{0,40}:-[^{}]{0,8}\}[^\n]{0,200}(?::|\$\{)|[^{}]{0,16}\$\{(?:lower|upper|env|sys|::?-?|date|[^{}]{0,20}:-))/gi,
+    examples: {
+      attacks: [
+        '${jndi:ldap://x/a}',
+        '${${lower:j}ndi:rmi://x}',
+        '${${::-j}${::-n}di:x}',
+        '${env:AWS_SECRET}',
+      ],
+      benign: ['${name}', 'costs ${price:-5}', '${a.b}', '${x ? 1 : 2}'],
+    },
+  },
+  {
+    id: 198_461,
+    name: 'java-expression',
+    proves: 'is an expression of OGNL, SpEL or another language on Java',
+    source: javaDocs,
+    strong: true,
+    confirmedBy: [944],
+    needs: 0,
+    pattern:
+      /(?:java\.lang\.|javax\.|java\.(?:io|net|util)\.)(?:Runtime|ProcessBuilder|Class|System|ScriptEngineManager|script\.|naming\.|File\w{0,16}|URL\w{0,16}|Scanner|Thread|Math|String|ProcessImpl)\b|\bT\s{0,2}\(\s{0,2}[\w.]{2,64}\s{0,2}\)\s{0,2}\.|\bgetRuntime\s{0,2}\(|\.getClass\s{0,2}\(\s{0,2}\)\s{0,2}\.|\bforName\s{0,2}\(\s{0,2}["']|#(?:_memberAccess|context|application|session|attr|request|parameters)\b\s{0,4}(?:\[|=|\.)|@\w{2,20}\.[\w.]{4,80}@\w|\bDEFAULT_MEMBER_ACCESS|#\w{1,20}\s{0,4}=\s{0,4}(?:new\s|@|\(#)|\bxwork\.MethodAccessor|(?:^|[.&?])(?:class|\w{1,24}\.class)(?:\.|\[["'])(?:module|classLoader|protectionDomain)\b|com\.sun\.(?:rowset|org\.apache)|org\.apache\.(?:commons\.collections|xalan|tomcat|struts2)\.|ch\.qos\.logback|ysoserial|\bfreemarker\.template\.utility|"@type"|%\{\s{0,4}[#(\d]/g,
+    examples: {
+      attacks: [
+        "T(java.lang.Runtime).getRuntime().exec('id')",
+        '%{#context}',
+        'class.module.classLoader.x',
+        '@java.lang.Math@PI',
+      ],
+      benign: ['java.util.List', 'a class loader', 'me@mail.example', 'get runtime'],
+    },
+  },
+  {
+    id: 198_462,
+    name: 'serialized-object',
+    proves: 'is a serialized object of Java, .NET or Python',
+    source: 'Java Object Serialization Specification; MS-NRBF; PEP 307',
+    strong: true,
+    confirmedBy: [944, 934],
+    needs: 0,
+    kinds: ['binary'],
+    pattern: /^(?:\xac\xed\0\x05|\0\x01\0\0\0\xff\xff\xff\xff|\x80[\x02-\x05][c\x95}\]])/g,
+    examples: {
+      attacks: ['rO0ABXNyABFqYXZhLnV0aWwuSGFzaE1hcA==', 'AAEAAAD/////AQAAAAAAAAAMAgAAAA=='],
+      benign: ['iVBORw0KGgoAAAANSUhEUg==', 'AAAA'],
+    },
+  },
+];
+
+/** The family of program text. */
+export const script = patternFamily('script', js, [...textKinds, 'binary']);

@@ -1,0 +1,140 @@
+/** Tests what values open to, and that opening is bounded. */
+
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
+import { detectLimits } from '../../base/detect-limits.ts';
+import { charsSeen } from '../bytes-seen.ts';
+import { detectText } from '../detect.ts';
+import { pathOf } from '../detector.ts';
+import { openValue } from './open.ts';
+
+const open = (text: string, path = 'value') => {
+  const { leavesMax: leaves, leafBytesMax: bytes } = detectLimits;
+  return openValue(text, charsSeen(text), path, { leaves, bytes });
+};
+const leavesOf = (text: string): Record<string, string> =>
+  Object.fromEntries(open(text).map((leaf) => [pathOf(leaf), leaf.text]));
+const base64 = (text: string): string => Buffer.from(text, 'latin1').toString('base64');
+const attack = "' union select 1,2,3 -- ";
+const json = JSON.stringify({ user: { name: attack } });
+
+describe('values are opened', () => {
+  test.each([
+    ['JSON', json, 'value → json.user.name', attack],
+    ['JSON that breaks off', json.slice(0, -2), 'value → json.user.name', attack],
+    ['a string that breaks off', json.slice(0, -3), 'value → json', attack],
+    ['escapes in JSON', '{"a":"\\u0027 or"}', 'value → json.a', "' or"],
+    ['a name in JSON', '{"$where":1}', 'value → json name', '$where'],
+    ['text after JSON', '{"a":1} or 1=1', 'value → json', 'or 1=1'],
+    ['a form', 'a=1&b=x%27+y', 'value → form.b', "x' y"],
+    ['percent signs twice', '%2527xyz', 'value → percent → percent', "'xyz"],
+    ["IIS's code points", '%u0027xyz', 'value → percent', "'xyz"],
+    ['entities', '&#x3c;b&gt;', 'value → entities', '<b>'],
+    ['base64', base64(attack), 'value → base64', attack],
+    ['base64 in a text', `data ${base64(attack)} end`, 'value → base64', attack],
+    ['base64 of JSON', base64(json), 'value → base64 → json.user.name', attack],
+    [
+      'a part that prints',
+      base64(`\xff\xfe\x80${attack}`),
+      'value → base64',
+      `\xff\xfe\x80${attack}`,
+    ],
+    ['a query', 'https://a.example/b?q=x%27+y', 'value → query.q', "x' y"],
+    ['a fragment', '/b?c#x%27yz', 'value → fragment', "x'yz"],
+    ['cookies', "a=1; b=x'yz", 'value → cookies.b', "x'yz"],
+    ['XML', '<?xml version="1.0"?><a b="&apos;x">y &lt;</a>', 'value → xml', 'y <'],
+    ['credentials', `Basic ${base64("o'n:p")}`, 'value → credentials', "o'n:p"],
+    ['overlong UTF-8', '..\xc0\xafx', 'value → utf-8', '../x'],
+    ['other forms of paths', '..\xc0%9vx', 'value → path forms', '../x'],
+    [
+      'parts',
+      `--b\r\ncontent-disposition: form-data; name="f"\r\n\r\n${attack}\r\n--b--`,
+      'value → part.f',
+      attack.trimEnd(),
+    ],
+    [
+      'a token',
+      `eyJhbGciOiJub25lIn0.${Buffer.from(json).toString('base64url')}.x`,
+      'value → token claims → json.user.name',
+      attack,
+    ],
+  ])('%s', (_name, text, path, expected) => {
+    expect(leavesOf(text)[path]).toBe(expected);
+  });
+
+  test('the path of a leaf names every step', () => {
+    const text = JSON.stringify({ a: base64(`q=${encodeURIComponent(attack)}&r=1`) });
+    const paths = detectText(text, 'args.data').map(({ path }) => path);
+    expect(paths).toContain('args.data → json.a → base64 → form.q');
+  });
+});
+
+describe('opening is bounded', () => {
+  test('in depth', () => {
+    let text = attack;
+    for (let depth = 0; depth < 20; depth++) text = base64(text);
+    expect(Math.max(...open(text).map(({ depth }) => depth))).toBe(detectLimits.depthMax);
+  });
+
+  test('in leaves', () => {
+    const text = JSON.stringify(Array.from({ length: 5_000 }, (_, at) => `a b ${at}`));
+    expect(open(text).length).toBe(detectLimits.leavesMax + 1);
+  });
+
+  test('in bytes', () => {
+    const text = JSON.stringify(Array.from({ length: 9 }, () => 'a b'.repeat(200_000)));
+    const bytes = open(text)
+      .slice(1)
+      .reduce((sum, leaf) => sum + leaf.text.length, 0);
+    expect(bytes).toBeGreaterThan(1_000_000);
+    expect(bytes).toBeLessThanOrEqual(detectLimits.leafBytesMax);
+  });
+});
+
+test('no bytes make opening or searching fail', () => {
+  const pieces = fc.constantFrom(
+    ...[
+      '{"',
+      '":',
+      '[',
+      ']',
+      '}',
+      '\\u00',
+      '\\',
+      '%u',
+      '%2',
+      '&#',
+      ';',
+      '<?xml ',
+      '<a b="',
+      '<![CDATA[',
+    ],
+    ...[
+      'eyJh',
+      'Basic ',
+      'a=1&',
+      '; b=',
+      '--b\r\n',
+      '\xc0',
+      '\xe0\x80',
+      '://',
+      '?',
+      '#',
+      'QUJD',
+      ' or ',
+    ],
+    ...['$(', '`', '|id', '../', '<script', "'", '${jndi:', '{{7*7', '\0', 'select ', '1=1'],
+  );
+  const texts = fc.array(fc.oneof(pieces, fc.string({ maxLength: 6 })), { maxLength: 60 });
+  fc.assert(
+    fc.property(texts, (list) => {
+      const text = Buffer.from(list.join('')).toString('latin1');
+      for (const { hits, bytes } of detectText(text)) {
+        for (const { start, end } of hits) {
+          expect(start >= 0 && start <= end && end <= bytes.length).toBe(true);
+        }
+      }
+    }),
+    { numRuns: process.env['WAF_SOAK'] === '1' ? 1_000_000 : 1_000 },
+  );
+});

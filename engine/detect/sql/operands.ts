@@ -1,0 +1,217 @@
+/**
+ * Reads operands and conditions in tokens of SQL. Every reading looks at a bounded number of
+ * tokens, so that a search from every token is linear.
+ */
+
+import { SqlTokens } from './tokens.ts';
+import { TOKEN } from './words.ts';
+
+/** The tokens of the leaf that is searched now. */
+export const tokens = new SqlTokens();
+
+/** What an operand is. */
+export const OPERAND = { none: 0, constant: 1, name: 2, sqlFunction: 3, function: 4 } as const;
+
+/** What a condition is. */
+export const CONDITION = {
+  none: 0,
+  /** Compares names, as program text does, too. */
+  loose: 1,
+  /** Compares constants, or calls functions of SQL. */
+  firm: 2,
+  /** A constant alone, at the end. */
+  bare: 3,
+} as const;
+
+const reachMax = 16;
+/** Token after the operand or condition that was read last. */
+export let readTo = 0;
+
+/** The kind of a token; `none` outside. */
+export function kindAt(at: number): number {
+  return at < 0 || at >= tokens.count ? TOKEN.none : tokens.kind[at]!;
+}
+
+/** Reads an operand at a token. */
+export function readOperand(from: number): number {
+  let type = readTerm(from);
+  for (let count = 0; count < 4 && type !== OPERAND.none; count++) {
+    if (kindAt(readTo) !== TOKEN.arithmetic) break;
+    const end = readTo;
+    const next = readTerm(end + 1);
+    if (next === OPERAND.none) {
+      readTo = end;
+      break;
+    }
+    if (next > type) type = next;
+  }
+  return type;
+}
+
+function skipSigns(from: number): number {
+  let at = from;
+  for (let count = 0; count < 8; count++, at++) {
+    const kind = kindAt(at);
+    if (kind === TOKEN.arithmetic && tokens.end[at]! - tokens.start[at]! === 1) continue;
+    if (kind !== TOKEN.not && kind !== TOKEN.bang && kind !== TOKEN.open) return at;
+  }
+  return at;
+}
+
+function readTerm(from: number): number {
+  const at = skipSigns(from);
+  const kind = kindAt(at);
+  readTo = at + 1;
+  switch (kind) {
+    case TOKEN.number:
+    case TOKEN.constant:
+    case TOKEN.variable:
+      skipCloses();
+      return OPERAND.constant;
+    case TOKEN.quote:
+      return readString(at);
+    case TOKEN.select:
+    case TOKEN.exists:
+    case TOKEN.caseWord:
+      readTo = Math.min(tokens.count, at + reachMax);
+      return OPERAND.sqlFunction;
+    case TOKEN.sleep:
+    case TOKEN.attackFunction:
+    case TOKEN.valueFunction:
+    case TOKEN.ifWord:
+    case TOKEN.geometry:
+    case TOKEN.loadFile:
+      if (kindAt(at + 1) !== TOKEN.open) return OPERAND.name;
+      skipCall(at + 1);
+      return OPERAND.sqlFunction;
+    case TOKEN.name:
+      while (kindAt(readTo) === TOKEN.dot && readTo < at + 8) readTo += 2;
+      if (kindAt(readTo) !== TOKEN.open) return OPERAND.name;
+      skipCall(readTo);
+      return OPERAND.function;
+    default:
+      return OPERAND.none;
+  }
+}
+
+function skipCloses(): void {
+  for (let count = 0; count < 4 && kindAt(readTo) === TOKEN.close; count++) readTo++;
+}
+
+/** A string: to its end quote, or to the end of the tokens if it is near. */
+function readString(at: number): number {
+  for (let end = at + 1; end <= at + reachMax; end++) {
+    const kind = kindAt(end);
+    if (kind === TOKEN.none || kind === TOKEN.quote) {
+      readTo = end + 1;
+      skipCloses();
+      return OPERAND.constant;
+    }
+  }
+  return OPERAND.none;
+}
+
+function skipCall(open: number): void {
+  let depth = 0;
+  let at = open;
+  for (; at < open + 3 * reachMax; at++) {
+    const kind = kindAt(at);
+    if (kind === TOKEN.none) break;
+    if (kind === TOKEN.open) depth++;
+    else if (kind === TOKEN.close && --depth === 0) {
+      at++;
+      break;
+    }
+  }
+  readTo = at;
+  skipCloses();
+}
+
+/** Reads a condition at a token. */
+export function readCondition(from: number): number {
+  const first = readOperand(from);
+  if (first === OPERAND.none) return CONDITION.none;
+  let at = readTo;
+  if (kindAt(at) === TOKEN.not) at++;
+  const kind = kindAt(at);
+  if (kind === TOKEN.compare || kind === TOKEN.compareWord) return readComparison(first, at);
+  if (first === OPERAND.sqlFunction) return CONDITION.firm;
+  const ends = kind === TOKEN.none || kind === TOKEN.lineComment || kind === TOKEN.semicolon;
+  if (first !== OPERAND.constant || !ends) return CONDITION.none;
+  return CONDITION.bare;
+}
+
+function readComparison(first: number, at: number): number {
+  const word = kindAt(at) === TOKEN.compareWord;
+  const second = readOperand(at + 1);
+  if (second === OPERAND.none) return kindAt(at + 1) === TOKEN.none ? CONDITION.loose : 0;
+  if (first === OPERAND.sqlFunction || second === OPERAND.sqlFunction) return CONDITION.firm;
+  if (first === OPERAND.constant && second === OPERAND.constant) return CONDITION.firm;
+  if (word && second !== OPERAND.constant && kindAt(at + 1) !== TOKEN.open) return CONDITION.none;
+  return CONDITION.loose;
+}
+
+/**
+ * Whether what follows `select` is a list of expressions: 2 if it can be nothing else, 1 if names
+ * and commas, as prose may have; 0 if not.
+ */
+export function selectList(from: number): number {
+  let at = from;
+  for (let count = 0; count < 3 && kindAt(at) === TOKEN.quantity; count++) at++;
+  for (let count = 0; count < 4 && kindAt(at) === TOKEN.open; count++) at++;
+  switch (kindAt(at)) {
+    case TOKEN.number:
+    case TOKEN.constant:
+      return kindAt(at + 1) === TOKEN.name || kindAt(at + 1) === TOKEN.dot ? 0 : 2;
+    case TOKEN.variable:
+    case TOKEN.quote:
+    case TOKEN.caseWord:
+    case TOKEN.select:
+      return 2;
+    case TOKEN.arithmetic:
+      return listAfterSign(at);
+    case TOKEN.valueFunction:
+    case TOKEN.attackFunction:
+    case TOKEN.sleep:
+    case TOKEN.ifWord:
+    case TOKEN.geometry:
+    case TOKEN.loadFile:
+      if (kindAt(at + 1) === TOKEN.open) return 2;
+      return namesFrom(at);
+    case TOKEN.name:
+    case TOKEN.meta:
+    case TOKEN.object:
+      return namesFrom(at);
+    default:
+      return 0;
+  }
+}
+
+function listAfterSign(at: number): number {
+  const next = kindAt(at + 1);
+  const closes = next === TOKEN.from || next === TOKEN.none || next === TOKEN.into;
+  return closes || next === TOKEN.number || next === TOKEN.comma ? 2 : 0;
+}
+
+/** `a from t` with what may follow a table, `a, b`, `f(x)`. */
+function namesFrom(from: number): number {
+  let at = from + 1;
+  for (let count = 0; count < 4 && kindAt(at) === TOKEN.dot; count++) at += 2;
+  const next = kindAt(at);
+  if (next === TOKEN.comma) return 1;
+  if (next === TOKEN.open) {
+    const inside = kindAt(at + 1);
+    if (inside === TOKEN.name) return 1;
+    return inside === TOKEN.open || inside === TOKEN.other || inside === TOKEN.none ? 0 : 2;
+  }
+  if (next === TOKEN.from) {
+    let after = at + 2;
+    for (let count = 0; count < 4 && kindAt(after) === TOKEN.dot; count++) after += 2;
+    const ends = kindAt(after);
+    if (kindAt(at + 1) === TOKEN.meta) return 2;
+    if (ends === TOKEN.where || ends === TOKEN.limit || ends === TOKEN.lineComment) return 2;
+    if (ends === TOKEN.name || ends === TOKEN.connect || ends === TOKEN.other) return 0;
+    return 1;
+  }
+  return 0;
+}
