@@ -73,6 +73,17 @@ const pluginArchive = packArchive([
 /** All rows. */
 export const effectRows: readonly EffectRow[] = [
   {
+    name: 'a decision by score, which one sign alone does not reach',
+    changes: [core({ decision: 'DECISION_SCORE' }, 'crsCore.decision')],
+    request: attack,
+    before: blocked,
+    after: { status: 200, with: [942_100, 198_000], score: 5 },
+    other: {
+      url: '/shop?id=%3Cscript%3Ealert(document.cookie)%3C/script%3E',
+      expected: { status: 403, with: [198_000] },
+    },
+  },
+  {
     name: 'an override that disables a rule',
     changes: [override(942_100, { actionEnum: 'RULE_OVERRIDE_ACTION_DISABLE' })],
     request: attack,
