@@ -1,6 +1,8 @@
 /** Tests every detector on its own examples, and that all of them keep the form of the list. */
 
 import { describe, expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { encodeUtf8 } from '../../base/byte-string.ts';
 import { detectText } from './detect.ts';
 import { detectorIds } from './detector.ts';
 import { detectors, families } from './list.ts';
@@ -45,6 +47,18 @@ describe('detectors', () => {
         }
       }
     }
+  });
+});
+
+describe('hard benign texts', () => {
+  const lines = readFileSync('engine/detect/benign.jsonl', 'utf8').trim().split('\n');
+  const strong = new Set(detectors.filter((one) => one.strong).map(({ id }) => id));
+
+  test('no strong detector finds anything in them', () => {
+    expect(lines.length).toBeGreaterThan(100);
+    const texts = lines.map((line) => JSON.parse(line) as string);
+    const found = texts.filter((text) => idsIn(encodeUtf8(text)).some((id) => strong.has(id)));
+    expect(found).toEqual([]);
   });
 });
 

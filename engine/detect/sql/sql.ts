@@ -177,8 +177,11 @@ function searchConnect(leaf: Leaf, at: number, report: Report): void {
   if (!value && !other) return;
   const condition = readCondition(at + 1);
   const to = readTo - 1;
-  if (condition === CONDITION.firm) hit(report, SQL.booleanNumber, at, to);
-  else if (condition === CONDITION.bare) {
+  // Two comparisons from the start on are a sentence of mathematics as well.
+  const compared = at === 3 && kindAt(1) === TOKEN.compare;
+  if (condition === CONDITION.firm) {
+    hit(report, compared ? SQL.looseBoolean : SQL.booleanNumber, at, to);
+  } else if (condition === CONDITION.bare) {
     if (before === TOKEN.number && kindAt(readTo) === TOKEN.lineComment) {
       hit(report, SQL.booleanNumber, at, to + 1);
     }
