@@ -40,6 +40,7 @@ import { binaryReleases, settingsId, systemSettings } from './store/collections.
 import { ensureInstallation } from './store/installation.ts';
 import { openLmdbKv } from './store/lmdb-kv.ts';
 import { careForMemory } from './store/memory-care.ts';
+import { noteOlderRulesets } from './publish/rulesets/older-rulesets.ts';
 import { ProgramPackage } from './release/program-package.ts';
 import { ReleaseFiles } from './release/release-files.ts';
 import { settleRestore } from './store/settle-restore.ts';
@@ -197,10 +198,11 @@ function sessionTimes(store: Store): SessionTimes {
   return sessionTimesOf(store.get(systemSettings, settingsId)?.values ?? {});
 }
 
-function makeFirstContent(store: Store, options: ControlOptions): Promise<boolean> {
+async function makeFirstContent(store: Store, options: ControlOptions): Promise<void> {
   const { demoOrigin, rulesetFolder, logger } = options;
   const ruleset = rulesetFolder === undefined ? {} : { rulesetFolder };
-  return ensureFirstContent(store, systemClock, logger, { demoOrigin, ...ruleset });
+  await ensureFirstContent(store, systemClock, logger, { demoOrigin, ...ruleset });
+  noteOlderRulesets(store, logger);
 }
 
 /** What the management listener proves itself with; null where it speaks plain HTTP. */

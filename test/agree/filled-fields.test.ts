@@ -77,7 +77,7 @@ test('every field of an answer about observations has a source, or a reason', ()
   expect(namesOf(['const a = 1;']).has('evidenceBundleId')).toBe(false);
 });
 
-/** Where the engine makes what control passes on: load of nodes, and whose address a request has. */
+/** Where the engine makes what control passes on: load of nodes, whose address a request has. */
 const engineRooms = ['link', 'guard', 'process'];
 
 /** Messages that hold what callers set: control keeps and returns them whole. */

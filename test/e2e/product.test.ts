@@ -48,6 +48,15 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     expect(statSync(password).mode & 0o777).toBe(0o600);
   });
 
+  test('a start names policies on CRS 3 and the commands that move them', () => {
+    const line = /[^\n]*policies run CRS 3[^\n]*/.exec(product.output())?.[0] ?? '{}';
+    const { policies, commands } = JSON.parse(line) as Record<string, string>;
+    expect(policies).toContain('Light');
+    expect(commands).toBe('waf crs import ARCHIVE, then waf policy ruleset POLICY RULESET');
+    const { stdout } = product.waf('doctor');
+    expect(stdout).toContain('CRS 3 in Light');
+  });
+
   test('logs one line for each step of the start, in JSON where nobody watches', async () => {
     const read = (): LogLine[] =>
       product

@@ -52,6 +52,7 @@ export const setRows: Readonly<Record<string, SetRow>> = {
       '--origin-ca': tlsOfOrigin,
       '--server-name': tlsOfOrigin,
       '--skip-verify': tlsOfOrigin,
+      '--leave-exclusions': 'cli/left-behind.test.ts',
     },
   },
   'site override': {

@@ -4,6 +4,7 @@ import { decisionFlags, readDecision } from './decision-flags.ts';
 import { againWhenChanged, givenRevision, isRevisionGiven } from '../change-attempts.ts';
 import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
 import { listFlag, textFlag } from '../command.ts';
+import { leaveFlag, requireLeaving, tuningAt } from '../left-behind.ts';
 import { badFlag, readInputObject } from '../input.ts';
 import { leafPaths } from '../leaf-paths.ts';
 import { notePage, pageFlags, readPage } from '../paging.ts';
@@ -252,9 +253,12 @@ export const policyCommands: readonly CommandDefinition[] = [
     summary: 'Remove a policy that no site uses',
     help: '',
     arguments: idArgument,
-    flags: [],
-    run: async (context, [id = '']) => {
-      await (await context.api()).policies.deletePolicy({ id });
+    flags: [leaveFlag],
+    run: async (context, [id = ''], flags) => {
+      const api = await context.api();
+      const what = '%s exclusions, overrides and rules go with the policy';
+      await requireLeaving(context, flags, await tuningAt(api, id), what);
+      await api.policies.deletePolicy({ id });
       showRemoved(context, 'policy', id);
       return 0;
     },

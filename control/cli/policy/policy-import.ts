@@ -9,8 +9,16 @@ import type {
   ReportEntry,
 } from '../../publish/manifests/policy-import.ts';
 import type { ApiClient } from '../api-client.ts';
-import { switchFlag, textFlag, type CommandContext, type CommandDefinition } from '../command.ts';
+import {
+  switchFlag,
+  textFlag,
+  type CommandContext,
+  type CommandDefinition,
+  type FlagValues,
+} from '../command.ts';
+import { allPages } from '../all-pages.ts';
 import { badFlag } from '../input.ts';
+import { leaveFlag, requireLeaving, tuningAt } from '../left-behind.ts';
 import { showPlan } from '../manifest/manifest-input.ts';
 
 const pageSize = 200;
@@ -32,6 +40,7 @@ Example: waf policy import /etc/modsecurity --name shop --dry-run`,
       resource: 'ruleset',
     },
     { flags: '--dry-run', summary: 'check everything, print the report, write nothing' },
+    leaveFlag,
     { flags: '--partial', summary: 'create the policy without the directives that are refused' },
   ],
   published: true,
@@ -64,6 +73,7 @@ Example: waf policy import /etc/modsecurity --name shop --dry-run`,
       );
       return 1;
     }
+    if (!dryRun) await requireSitesLeft(context, api, flags, name);
     const timeoutMs = commandLineLimits.applyTimeoutMs;
     const { plan } = await atSourceOf(folder, origins, () =>
       api.system.apply({ manifestYaml, dryRun }, { timeoutMs }),
@@ -72,6 +82,21 @@ Example: waf policy import /etc/modsecurity --name shop --dry-run`,
     return 0;
   },
 };
+
+/** Asks before an import takes away what single sites have at the policy of that name. */
+async function requireSitesLeft(
+  context: CommandContext,
+  api: ApiClient,
+  flags: FlagValues,
+  name: string,
+): Promise<void> {
+  const found = await allPages((page) => api.policies.listPolicies({ page, query: name }));
+  const present = found.find((policy) => policy.name === name && !policy.isTemplate);
+  if (present === undefined) return;
+  const lost = await tuningAt(api, present.id, (siteId) => siteId !== '');
+  const what = `%s exclusions, overrides and rules of sites at policy ${name} go with the import`;
+  await requireLeaving(context, flags, lost, what);
+}
 
 /**
  * Imports until the compiler has nothing against the rules that are left, so that the report says

@@ -35,7 +35,7 @@ export function policyTable(policies: readonly Policy[]): Table {
     columns: ['ID', 'NAME', 'RULESET', 'ENGINE', 'BLOCKING', 'PARANOIA', 'STATUS', 'REVISION'],
     rows: policies.map((one) => [
       one.id,
-      one.name + (one.builtin ? ' (built in)' : ''),
+      shownName(one),
       one.crsRulesetId,
       engineStates[one.engineState] ?? '-',
       blockingModes[one.blockingMode] ?? '-',
@@ -44,6 +44,12 @@ export function policyTable(policies: readonly Policy[]): Table {
       String(one.revision),
     ]),
   };
+}
+
+/** A built-in policy is made of the template with its name. */
+function shownName({ name, isTemplate, builtin }: Policy): string {
+  if (isTemplate) return `${name} (template)`;
+  return builtin ? `${name} (built in)` : name;
 }
 
 /** Saved versions, a row each. */

@@ -1,7 +1,13 @@
 /** `waf policy`: versions of a policy, and moving it to another ruleset. */
 
 import { againWhenChanged, isRevisionGiven } from '../change-attempts.ts';
-import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
+import type {
+  ArgumentDefinition,
+  CommandContext,
+  CommandDefinition,
+  FlagValues,
+} from '../command.ts';
+import { leaveFlag, requireLeaving } from '../left-behind.ts';
 import { notePage, pageFlags, readPage } from '../paging.ts';
 import { waitFor } from '../policy-progress.ts';
 import { policyTable, revisionFlag, revisionOf, versionTable } from './policy-table.ts';
@@ -85,13 +91,16 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
     summary: 'Restore a saved version as a new revision',
     help: 'Overrides, custom rules, sites and logs stay as they are.',
     arguments: [...idArgument, versionArgument],
-    flags: [],
+    flags: [leaveFlag],
     published: true,
-    run: async (context, [policyId = '', version = '']) => {
+    run: async (context, [policyId = '', version = ''], flags) => {
       const { RollbackPolicyResponseSchema } =
         await import('../../../proto/gen/waf/v1/policy_pb.ts');
       const api = await context.api();
       const versionId = await versionIdOf(api, version, policyId);
+      const saved = await api.policies.getPolicyVersion({ id: versionId });
+      const { crsRulesetId } = (saved.version?.snapshot ?? {}) as { crsRulesetId?: string };
+      await requireOverridesLeft(context, flags, policyId, crsRulesetId ?? '');
       const response = await waitFor(context, compiling, (options) =>
         api.policies.rollbackPolicy({ policyId, versionId }, options),
       );
@@ -105,12 +114,13 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
     summary: 'Move a policy to another ruleset',
     help: 'What it would change: waf policy impact POLICY RULESET',
     arguments: [...idArgument, rulesetArgument],
-    flags: [revisionFlag],
+    flags: [leaveFlag, revisionFlag],
     published: true,
     run: async (context, [policyId = '', crsRulesetId = ''], flags) => {
       const { SetActiveCrsRulesetResponseSchema } =
         await import('../../../proto/gen/waf/v1/policy_pb.ts');
       const api = await context.api();
+      await requireOverridesLeft(context, flags, policyId, crsRulesetId);
       const response = await againWhenChanged(async () => {
         const revision = await revisionOf(api, policyId, flags);
         return waitFor(context, compiling, (options) =>
@@ -167,4 +177,20 @@ function textAt(state: object, path: string): string {
     value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
   }
   return value === undefined ? '' : JSON.stringify(value);
+}
+
+/** Asks before overrides lose the rules that they name. Errors: AppError not_confirmed. */
+async function requireOverridesLeft(
+  context: CommandContext,
+  flags: FlagValues,
+  policyId: string,
+  crsRulesetId: string,
+): Promise<void> {
+  const { policies } = await context.api();
+  const { policy } = await policies.getPolicy({ id: policyId });
+  if (crsRulesetId === '' || policy?.crsRulesetId === crsRulesetId) return;
+  const { orphanedOverrides } = await policies.previewCrsImpact({ policyId, crsRulesetId });
+  const lost = orphanedOverrides.map(({ crsRuleId }) => `rule ${crsRuleId}`);
+  const what = `%s overrides and exclusions are of rules that ruleset ${crsRulesetId} does not have`;
+  await requireLeaving(context, flags, lost, what);
 }

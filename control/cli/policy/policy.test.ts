@@ -130,7 +130,8 @@ test('a ruleset comes from a folder; a policy moves to it; its plugins are switc
   await json(0, 'rule', 'override', id, '942999', 'disable');
   expect(await run('policy', 'impact', id, rulesetId)).toBe(0);
   expect(out).toContain('2 added, 1 removed, 0 changed, 1 overrides without a rule');
-  expect(await run('policy', 'ruleset', id, rulesetId)).toBe(0);
+  expect(await run('policy', 'ruleset', id, rulesetId)).toBe(1);
+  expect(await run('policy', 'ruleset', id, rulesetId, '--leave-exclusions')).toBe(0);
   const plugins = file('plugins.yaml', 'plugins: [{pluginId: guard, enabled: true}]');
   expect(await run('policy', 'set-layer', id, 'plugins', '--file', plugins)).toBe(0);
   expect(await run('policy', 'preview', id)).toBe(0);

@@ -10,6 +10,7 @@ import type {
 } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { badFlag } from '../input.ts';
+import { leaveFlag, requireLeaving, tuningAt } from '../left-behind.ts';
 import {
   changeList,
   listChangeFlags,
@@ -73,6 +74,7 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
       },
       { flags: '--http <behavior>', summary: 'plain HTTP', choices: Object.keys(httpBehaviors) },
       ...listChangeFlags,
+      leaveFlag,
       revisionFlag,
     ],
     published: true,
@@ -81,6 +83,7 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
         await import('../../../proto/gen/waf/v1/site_pb.ts');
       const { create, fromJson } = await import('@bufbuild/protobuf');
       const { sites } = await context.api();
+      await requireTuningLeft(context, id, flags);
       // Lists are changed from what they were at this revision, and at no other.
       const site = await againWhenChanged(async () => {
         const { site: before } = await sites.getSite({ id });
@@ -115,6 +118,23 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
     },
   },
 ];
+
+/** Asks before a site leaves what was made for it at its policy. Errors: AppError not_confirmed. */
+async function requireTuningLeft(
+  context: CommandContext,
+  id: string,
+  flags: FlagValues,
+): Promise<void> {
+  const policyId = textFlag(flags, 'policy');
+  if (policyId === undefined) return;
+  const api = await context.api();
+  const { site } = await api.sites.getSite({ id });
+  const present = site?.waf?.policyId ?? '';
+  if (present === '' || present === policyId) return;
+  const left = await tuningAt(api, present, (siteId) => siteId === id);
+  const what = `%s exclusions, overrides and rules of this site at policy ${present} lose their effect`;
+  await requireLeaving(context, flags, left, what);
+}
 
 function statusCommand(word: 'enable' | 'disable', summary: string): CommandDefinition {
   const force = { flags: '--force', summary: 'enable even if a dependency is missing' };

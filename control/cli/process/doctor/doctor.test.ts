@@ -134,8 +134,16 @@ describe('rulesets', () => {
     ...{ name, crsRulesetId, isTemplate },
   });
 
+  const versions = new Map([
+    ['crs-default', '3.3.4'],
+    ['ruleset-4', '4.28.0'],
+  ]);
+
   test('a policy on CRS 3 is named, with the two commands that move it', () => {
-    const found = judgeRulesets([policy('shop', 'crs-3.3.4'), policy('new', 'crs-4.28.0')]);
+    const found = judgeRulesets(
+      [policy('shop', 'crs-default'), policy('new', 'ruleset-4')],
+      versions,
+    );
     expect(found.severity).toBe('note');
     expect(found.finding).toBe('CRS 3 in shop; CRS 4 finds more and mistakes less');
     expect(found.action).toContain('waf crs import');
@@ -143,9 +151,9 @@ describe('rulesets', () => {
   });
 
   test('templates and policies on CRS 4 are no finding, many policies are counted', () => {
-    const calm = [policy('Light', 'crs-3.3.4', true), policy('new', 'crs-4.28.0')];
-    expect(judgeRulesets(calm).severity).toBe('ok');
-    const many = Array.from({ length: 8 }, (_, at) => policy(`p${at}`, 'crs-3.3.4'));
-    expect(judgeRulesets(many).finding).toContain('p4 and 3 more');
+    const calm = [policy('Light', 'crs-default', true), policy('new', 'ruleset-4')];
+    expect(judgeRulesets(calm, versions).severity).toBe('ok');
+    const many = Array.from({ length: 8 }, (_, at) => policy(`p${at}`, 'crs-default'));
+    expect(judgeRulesets(many, versions).finding).toContain('p4 and 3 more');
   });
 });

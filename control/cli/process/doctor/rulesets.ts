@@ -2,11 +2,11 @@
 
 import type { Policy } from '../../../../proto/gen/waf/v1/policy_pb.ts';
 import { allPages } from '../../all-pages.ts';
+import { isCrs3 } from '../../../publish/rulesets/older-rulesets.ts';
 import { printable } from '../../show.ts';
 import { note, ok, type Check, type Finding } from './finding.ts';
 
 const name = 'rulesets';
-const older = /^crs-3\./;
 /** Policies that are named; more are counted. */
 const namesMax = 5;
 
@@ -15,17 +15,23 @@ export const rulesetsCheck: Check = {
   name,
   look: async ({ running, context }) => {
     if (!running) return [];
-    const { policies } = await context.api();
-    return [judgeRulesets(await allPages((page) => policies.listPolicies({ page })))];
+    const { policies, crs } = await context.api();
+    const rulesets = await allPages((page) => crs.listCrsRulesets({ page }));
+    const versions = new Map(rulesets.map(({ id, version }) => [id, version]));
+    return [judgeRulesets(await allPages((page) => policies.listPolicies({ page })), versions)];
   },
 };
 
-/** The finding for these policies; templates count as soon as a policy is made of them. */
+/**
+ * The finding for these policies, with the versions of rulesets by id; templates count as soon as a
+ * policy is made of them.
+ */
 export function judgeRulesets(
   policies: readonly Pick<Policy, 'name' | 'crsRulesetId' | 'isTemplate'>[],
+  versions: ReadonlyMap<string, string>,
 ): Finding {
   const behindCrs4 = policies.filter(
-    ({ crsRulesetId, isTemplate }) => !isTemplate && older.test(crsRulesetId),
+    ({ crsRulesetId, isTemplate }) => !isTemplate && isCrs3(versions.get(crsRulesetId) ?? ''),
   );
   if (behindCrs4.length === 0) return ok(name, 'no policy runs CRS 3');
   const shown = behindCrs4.slice(0, namesMax).map((one) => printable(one.name));
