@@ -70,6 +70,7 @@ export async function ensureAdministrator(
     tx.put(credentials, {
       id,
       passwordHash,
+      firstPassword: true,
       failedAttempts: 0,
       lockedUntil: '',
       sessionEpoch: 1,

@@ -2,7 +2,7 @@
 
 import { lazy } from './lazy.tsx';
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { address, go } from './address.ts';
 import { Link } from './parts/link.tsx';
 import { SignIn } from './pages/sign-in.tsx';
@@ -15,11 +15,53 @@ const Attacks = lazy(async () => (await import('./pages/attacks.tsx')).Attacks);
 const AttackEvent = lazy(async () => (await import('./pages/event.tsx')).AttackEvent);
 const Sites = lazy(async () => (await import('./pages/sites.tsx')).Sites);
 
-const pages = [
-  { href: '/', name: 'nav.overview', key: 'o' },
-  { href: '/attacks', name: 'nav.attacks', key: 'a' },
-  { href: '/sites', name: 'nav.sites', key: 's' },
+const Logs = lazy(async () => (await import('./pages/logs.tsx')).Logs);
+const Alerts = lazy(async () => (await import('./pages/alerts.tsx')).Alerts);
+const Tuning = lazy(async () => (await import('./pages/tuning.tsx')).Tuning);
+const Policies = lazy(async () => (await import('./pages/policies.tsx')).Policies);
+const PolicyPage = lazy(async () => (await import('./pages/policy.tsx')).PolicyPage);
+const Protection = lazy(async () => (await import('./pages/protection.tsx')).Protection);
+const Apis = lazy(async () => (await import('./pages/apis.tsx')).Apis);
+const Certificates = lazy(async () => (await import('./pages/certificates.tsx')).Certificates);
+const Nodes = lazy(async () => (await import('./pages/nodes.tsx')).Nodes);
+const Access = lazy(async () => (await import('./pages/access.tsx')).Access);
+const Settings = lazy(async () => (await import('./pages/settings.tsx')).Settings);
+const Operations = lazy(async () => (await import('./pages/operations.tsx')).Operations);
+const Account = lazy(async () => (await import('./pages/account.tsx')).Account);
+const Start = lazy(async () => (await import('./pages/start.tsx')).Start);
+
+const groups = [
+  {
+    name: 'nav.watch',
+    pages: [
+      { href: '/', name: 'nav.overview', key: 'o', page: Overview },
+      { href: '/attacks', name: 'nav.attacks', key: 'a', page: Attacks },
+      { href: '/logs', name: 'nav.logs', key: 'l', page: Logs },
+      { href: '/alerts', name: 'nav.alerts', key: 'e', page: Alerts },
+    ],
+  },
+  {
+    name: 'nav.protect',
+    pages: [
+      { href: '/sites', name: 'nav.sites', key: 's', page: Sites },
+      { href: '/policies', name: 'nav.policies', key: 'p', page: Policies },
+      { href: '/tuning', name: 'nav.tuning', key: 't', page: Tuning },
+      { href: '/protection', name: 'nav.protection', key: 'r', page: Protection },
+      { href: '/apis', name: 'nav.apis', key: 'i', page: Apis },
+    ],
+  },
+  {
+    name: 'nav.operate',
+    pages: [
+      { href: '/certificates', name: 'nav.certificates', key: 'c', page: Certificates },
+      { href: '/nodes', name: 'nav.nodes', key: 'n', page: Nodes },
+      { href: '/access', name: 'nav.access', key: 'u', page: Access },
+      { href: '/settings', name: 'nav.settings', key: 'x', page: Settings },
+      { href: '/operations', name: 'nav.operations', key: 'z', page: Operations },
+    ],
+  },
 ] as const;
+const pages = groups.flatMap((group) => group.pages.map((page) => page));
 
 /** The whole program. */
 export function Console(): JSX.Element {
@@ -44,7 +86,7 @@ export function Console(): JSX.Element {
       <a class="skip" href="#content">
         {t('app.skip')}
       </a>
-      <Header />
+      <Sidebar key={address.value.path} />
       {state === 'ended' && (
         <dialog open class="over">
           <p>{t('signIn.ended')}</p>
@@ -60,58 +102,91 @@ export function Console(): JSX.Element {
 
 function Page(): JSX.Element {
   const { path } = address.value;
-  if (path === '/') return <Overview />;
-  if (path === '/attacks') return <Attacks />;
+  if (person.value.firstPassword || path === '/start') return <Start />;
   const event = /^\/attacks\/([\w.-]{1,256})$/.exec(path)?.[1];
   if (event !== undefined) return <AttackEvent key={event} id={event} />;
-  if (path === '/sites') return <Sites />;
-  return <p>{t('common.missing')}</p>;
+  const policy = /^\/policies\/([\w.-]{1,256})$/.exec(path)?.[1];
+  if (policy !== undefined) return <PolicyPage key={policy} id={policy} />;
+  if (path === '/account') return <Account />;
+  const Found = pages.find(({ href }) => href === path)?.page;
+  return Found === undefined ? <p>{t('common.missing')}</p> : <Found />;
 }
 
-function Header(): JSX.Element {
+/** The navigation; in a narrow window it opens with a button, and closes with a page. */
+function Sidebar(): JSX.Element {
   const { path } = address.value;
+  const [open, setOpen] = useState(false);
   return (
-    <header>
-      <strong class="brand">{t('app.name')}</strong>
-      <nav aria-label={t('nav.label')}>
-        {pages.map(({ href, name }) => (
-          <Link
-            href={href}
-            current={href === '/' ? path === '/' : path === href || path.startsWith(`${href}/`)}
-          >
-            {t(name)}
-          </Link>
-        ))}
-      </nav>
-      <div class="settings">
-        <label>
-          <span class="unseen">{t('nav.language')}</span>
-          <select
-            value={language.value}
-            onChange={({ currentTarget }) => chooseLanguage(currentTarget.value as Language)}
-          >
-            {Object.entries(languages).map(([tag, name]) => (
-              <option value={tag}>{name}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          <span class="unseen">{t('theme.label')}</span>
-          <select
-            value={theme.value}
-            onChange={({ currentTarget }) => chooseTheme(currentTarget.value as Theme)}
-          >
-            {themes.map((one) => (
-              <option value={one}>{t(`theme.${one}`)}</option>
-            ))}
-          </select>
-        </label>
-        <span>{person.value.name}</span>
-        <button type="button" onClick={() => void signOut()}>
-          {t('nav.signOut')}
+    <header class={open ? 'side open' : 'side'}>
+      <p class="brand">
+        <strong>{t('app.name')}</strong>
+        <button
+          type="button"
+          class="menu"
+          aria-expanded={open}
+          aria-controls="menu"
+          onClick={() => setOpen(!open)}
+        >
+          {t('nav.menu')}
         </button>
+      </p>
+      <div class="menu-body" id="menu">
+        <nav aria-label={t('nav.label')}>
+          {groups.map((group) => (
+            <>
+              <p class="group">{t(group.name)}</p>
+              {group.pages.map(({ href, name }) => (
+                <Link
+                  href={href}
+                  current={
+                    href === '/' ? path === '/' : path === href || path.startsWith(`${href}/`)
+                  }
+                >
+                  {t(name)}
+                </Link>
+              ))}
+            </>
+          ))}
+        </nav>
+        <Choices />
       </div>
     </header>
+  );
+}
+
+/** Language, theme, and who is signed in. */
+function Choices(): JSX.Element {
+  return (
+    <div class="settings">
+      <label>
+        <span class="unseen">{t('nav.language')}</span>
+        <select
+          value={language.value}
+          onChange={({ currentTarget }) => chooseLanguage(currentTarget.value as Language)}
+        >
+          {Object.entries(languages).map(([tag, name]) => (
+            <option value={tag}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span class="unseen">{t('theme.label')}</span>
+        <select
+          value={theme.value}
+          onChange={({ currentTarget }) => chooseTheme(currentTarget.value as Theme)}
+        >
+          {themes.map((one) => (
+            <option value={one}>{t(`theme.${one}`)}</option>
+          ))}
+        </select>
+      </label>
+      <Link href="/account" current={address.value.path === '/account'}>
+        {person.value.name || t('nav.account')}
+      </Link>
+      <button type="button" onClick={() => void signOut()}>
+        {t('nav.signOut')}
+      </button>
+    </div>
   );
 }
 

@@ -4,6 +4,7 @@ import { render } from 'preact';
 import { Console } from './console.tsx';
 import { resume } from './session.ts';
 import './style.css';
+import './style-parts.css';
 
 const place = document.getElementById('console');
 if (place !== null) render(<Console />, place);

@@ -41,6 +41,8 @@ export interface CredentialRecord {
   readonly id: string;
   /** argon2id in PHC form. */
   readonly passwordHash: string;
+  /** Whether it is the one of the first start; absent for false. */
+  readonly firstPassword?: boolean;
   /** Wrong passwords from the network since the last sign-in. */
   readonly failedAttempts: number;
   /** Wrong second factors since then; absent for none. */

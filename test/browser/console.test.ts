@@ -10,12 +10,18 @@ import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { missingBuild, root, startProduct, type Product } from '../support/product.ts';
 import { eventually } from '../support/eventually.ts';
+import {
+  choosePassword,
+  enterPassword,
+  openPage,
+  press,
+  settled,
+  shows,
+  textOf,
+} from './console-driver.ts';
 import { axeFindings, missingChromium, overflow, startChromium } from './chromium.ts';
 
 const skip = missingChromium ?? missingBuild;
-/** What a page may report although nothing is wrong: the first refresh has no cookie yet. */
-const usualFault = /401 \(Unauthorized\)/;
-
 let browser: Browser;
 let product: Product;
 
@@ -27,43 +33,7 @@ async function ask(query: string): Promise<{ status: number; id: string }> {
   return { status: answer.status, id: answer.headers.get('x-request-id') ?? '' };
 }
 
-/** A page of a browser of its own, and what it complained about. */
-async function open(path: string): Promise<{ page: Page; faults: string[] }> {
-  const page = await (await browser.createBrowserContext()).newPage();
-  const faults: string[] = [];
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !usualFault.test(message.text())) faults.push(message.text());
-  });
-  page.on('pageerror', (error) => faults.push(String(error)));
-  await page.goto(consoleUrl(path));
-  return { page, faults };
-}
-
-async function signIn(page: Page, password = firstPassword()): Promise<void> {
-  await page.waitForSelector('input[type=password]');
-  await page.type('input[autocomplete=username]', 'admin');
-  await page.type('input[type=password]', password);
-  await page.keyboard.press('Enter');
-}
-
-const firstPassword = (): string =>
-  readFileSync(join(product.data, 'admin-password'), 'utf8').trim();
-
-const text = (page: Page): Promise<string> =>
-  page.evaluate('document.body.innerText') as Promise<string>;
-
-const shows = async (page: Page, words: string): Promise<void> => {
-  const shown = eventually(async () => (await text(page)).includes(words));
-  await shown.catch(async () => expect(await text(page)).toContain(words));
-};
-
-/** Clicks the button or link with these words. */
-const press = (page: Page, words: string): Promise<void> =>
-  page.locator(`::-p-text(${words})`).click();
-
-/** Waits until nothing on the page is loading, in either language. */
-const settled = (page: Page): Promise<true> =>
-  eventually(async () => !/Loading…|加载中…/.test(await text(page)));
+const open = (path: string): ReturnType<typeof openPage> => openPage(browser, consoleUrl(path));
 
 /** Loads the list again until it has a row: events take a moment to arrive. */
 const firstRow = (page: Page): Promise<true> =>
@@ -75,6 +45,12 @@ const firstRow = (page: Page): Promise<true> =>
     return false;
   });
 
+/** Pages that are loaded when they are first shown. */
+const pageFiles = [
+  ...['overview', 'attacks', 'event', 'logs', 'alerts', 'sites', 'tuning', 'protection', 'apis'],
+  ...['certificates', 'nodes', 'access', 'settings', 'operations', 'account', 'start', 'policy'],
+];
+
 /** The built files by name, without their compressed forms. */
 function builtFiles(): string[] {
   const folder = join(root, '.build', 'console');
@@ -84,6 +60,7 @@ function builtFiles(): string[] {
 describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
   beforeAll(async () => {
     product = await startProduct('--management-tls', 'off');
+    await choosePassword(product);
     browser = await startChromium();
   });
   afterAll(async () => {
@@ -93,10 +70,10 @@ describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
 
   test('a wrong password is said in place, the right one opens the page that was asked for', async () => {
     const { page, faults } = await open('/attacks?span=1h');
-    await signIn(page, 'not the password');
+    await enterPassword(page, 'not the password');
     await page.waitForSelector('[role=alert]');
     await page.reload();
-    await signIn(page);
+    await enterPassword(page);
     await shows(page, 'Attacks');
     expect(page.url()).toBe(consoleUrl('/attacks?span=1h'));
     // A reload continues the session by its cookie; no token lies in the page's storage.
@@ -114,7 +91,7 @@ describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
     const { status, id } = await ask(query);
     expect(status).toBe(403);
     const { page, faults } = await open('/attacks');
-    await signIn(page);
+    await enterPassword(page);
     await firstRow(page);
     await page.focus('tbody tr');
     await page.keyboard.press('Enter');
@@ -134,18 +111,18 @@ describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
     const sent = '<img src=x onerror=alert(1)>\u202egnp.exe';
     expect((await ask(`?name=${encodeURIComponent(sent)}`)).status).toBe(403);
     const { page, faults } = await open('/attacks?type=xss');
-    await signIn(page);
+    await enterPassword(page);
     await firstRow(page);
     await page.click('tbody a');
     await shows(page, '<img src=x onerror=alert(1)>');
-    expect(await text(page)).not.toContain('\u202e');
+    expect(await textOf(page)).not.toContain('\u202e');
     expect(await page.$('main img')).toBeNull();
     expect(faults).toEqual([]);
   });
 
   test('a site is created from the overview and serves', async () => {
     const { page, faults } = await open('/sites');
-    await signIn(page);
+    await enterPassword(page);
     await press(page, 'Create a site');
     await page.type('input[name=host]', 'shop.example');
     await page.type('input[name=origin]', `http://127.0.0.1:${product.managementPort}`);
@@ -160,7 +137,7 @@ describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
     const { page } = await open('/');
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
     expect(await axeFindings(page)).toEqual([]);
-    await signIn(page);
+    await enterPassword(page);
     await page.waitForSelector('header');
     for (const path of ['/', '/attacks', '/sites']) {
       await page.goto(consoleUrl(path));
@@ -179,8 +156,9 @@ describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
   test('every page fits a window of 390 pixels, and Chinese fills every text', async () => {
     const { page } = await open('/');
     await page.setViewport({ width: 390, height: 800 });
-    await signIn(page);
+    await enterPassword(page);
     await page.waitForSelector('header ~ main h1');
+    await page.click('.menu');
     await page.select('header select', 'zh-CN');
     for (const path of ['/', '/attacks', '/sites']) {
       await page.goto(consoleUrl(path));
@@ -189,12 +167,12 @@ describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
       expect(await overflow(page), path).toBe(0);
     }
     expect(await page.evaluate('document.documentElement.lang')).toBe('zh-CN');
-    expect(await text(page)).toContain('站点');
+    expect(await textOf(page)).toContain('站点');
   });
 
   test('keys lead to the pages and the filter', async () => {
     const { page } = await open('/');
-    await signIn(page);
+    await enterPassword(page);
     await page.waitForSelector('header ~ main h1');
     await page.keyboard.press('g');
     await page.keyboard.press('a');
@@ -221,8 +199,8 @@ describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
     const startBytes = start.reduce((sum, name) => sum + packed(name), 0);
     expect(startBytes).toBeGreaterThan(10_000);
     expect(startBytes).toBeLessThan(90 * 1024);
-    const pages = names.filter((name) => /^(?:overview|attacks|event|sites)-/.test(name));
-    expect(pages).toHaveLength(4);
+    const pages = names.filter((name) => pageFiles.some((file) => name.startsWith(`${file}-`)));
+    expect(pages).toHaveLength(pageFiles.length);
     for (const page of pages) {
       const own = [...reach(page)].filter((name) => !start.includes(name));
       expect(

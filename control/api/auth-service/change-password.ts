@@ -30,7 +30,7 @@ export function changePassword(parts: ApiParts): Method<typeof AuthService, 'cha
       }
       // A new epoch also voids what was begun with the old password: open challenges, proofs.
       const sessionEpoch = credential.sessionEpoch + 1;
-      tx.put(credentials, { ...credential, passwordHash, sessionEpoch });
+      tx.put(credentials, { ...credential, passwordHash, sessionEpoch, firstPassword: false });
       for (const session of tx.find(sessions, 'user', user.id)) {
         if (session.id === caller.sessionId) tx.put(sessions, { ...session, sessionEpoch });
         else tx.remove(sessions, session.id);

@@ -4,7 +4,7 @@ import { create } from '@bufbuild/protobuf';
 import { CurrentUserSchema, type CurrentUser } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import type { UserRecord } from '../../domain/records.ts';
 import { permissionCodes, superadmin } from '../../auth/permissions.ts';
-import { roles } from '../../store/collections.ts';
+import { credentials, roles } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 
 /** The user with the names of roles and all permission codes. */
@@ -17,6 +17,7 @@ export function toCurrentUser(store: ReadStore, user: UserRecord): CurrentUser {
     email: user.email,
     displayName: user.displayName,
     roles: held.map((role) => role.name),
+    firstPassword: store.get(credentials, user.id)?.firstPassword === true,
     accessCodes: accessCodes(new Set(held.flatMap((role) => role.permissions))),
   });
 }

@@ -28,7 +28,7 @@ export function resetPassword(parts: ApiParts): Method<typeof UserService, 'rese
       const credential = tx.get(credentials, user.id);
       const sessionEpoch = credential?.sessionEpoch ?? 1;
       const fresh = { id: user.id, failedAttempts: 0, lockedUntil: '' };
-      const next = { ...fresh, ...credential, passwordHash, sessionEpoch };
+      const next = { ...fresh, ...credential, passwordHash, sessionEpoch, firstPassword: false };
       tx.put(credentials, forgiven(next));
       tx.audit({ ...userNote(caller, user), action: 'reset_password' });
     });

@@ -4,7 +4,7 @@ import { createClient } from '@connectrpc/connect';
 import { create } from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import {
   LogService,
   SecurityEventOutcome,
@@ -19,6 +19,7 @@ import { messageOf, useCall } from '../call.ts';
 import { EventTable } from '../parts/event-table.tsx';
 import { textField } from '../parts/form.ts';
 import { Link } from '../parts/link.tsx';
+import { LiveEvents } from '../parts/live-events.tsx';
 import { Ranking, type Rank } from '../parts/ranking.tsx';
 import { SpanChoice } from '../parts/span-choice.tsx';
 import { State } from '../parts/state.tsx';
@@ -30,8 +31,6 @@ import { spanOf, timeRange } from '../time-span.ts';
 const logs = createClient(LogService, transport);
 const pageSize = 50;
 const ranksShown = 6;
-/** Events that a live view keeps; older ones leave it. */
-const liveEventsMax = 200;
 
 const filters = ['outcome', 'client', 'rule', 'type', 'site'] as const;
 const outcomes: Readonly<Record<string, SecurityEventOutcome>> = {
@@ -104,7 +103,7 @@ export function Attacks(): JSX.Element {
           </>
         )}
       </State>
-      {live ? <LiveEvents /> : <Events key={key} />}
+      {live ? <LiveEvents siteId={query.get('site') ?? ''} /> : <Events key={key} />}
     </>
   );
 }
@@ -202,48 +201,5 @@ function Events(): JSX.Element {
         </>
       )}
     </State>
-  );
-}
-
-/** Events as they happen; those of the filter's site. */
-function LiveEvents(): JSX.Element {
-  const [events, setEvents] = useState<readonly SecurityEvent[]>([]);
-  const [skipped, setSkipped] = useState(0n);
-  const [error, setError] = useState('');
-  const siteId = address.value.query.get('site') ?? '';
-  useEffect(() => {
-    const stop = new AbortController();
-    const follow = async (): Promise<void> => {
-      for await (const part of logs.tailSecurityEvents({ siteId }, { signal: stop.signal })) {
-        setError('');
-        const { event, skippedEvents } = part;
-        if (skippedEvents > 0n) setSkipped((before) => before + skippedEvents);
-        if (event !== undefined) {
-          setEvents((before) => [event, ...before].slice(0, liveEventsMax));
-        }
-      }
-    };
-    let timer = 0;
-    const run = (): void => {
-      follow().catch((thrown: unknown) => {
-        if (stop.signal.aborted) return;
-        setError(messageOf(thrown));
-        timer = window.setTimeout(run, 2000);
-      });
-    };
-    run();
-    return () => {
-      stop.abort();
-      window.clearTimeout(timer);
-    };
-  }, [siteId]);
-  return (
-    <>
-      <p class="quiet" aria-live="polite">
-        {error === '' ? t('attacks.liveOn') : error}
-        {skipped > 0n && ` ${t('attacks.skipped', { count: exactNumber(skipped) })}`}
-      </p>
-      <EventTable events={events} empty={t('common.none')} />
-    </>
   );
 }

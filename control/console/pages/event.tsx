@@ -17,6 +17,7 @@ import { MarkedText, VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
 import { localTime, t, utcTime } from '../text/text.ts';
 import { Allow } from './allow.tsx';
+import { Respond } from './respond.tsx';
 
 const logs = createClient(LogService, transport);
 const aroundMs = 600_000;
@@ -37,6 +38,7 @@ export function AttackEvent({ id }: { readonly id: string }): JSX.Element {
             <>
               <Verdict event={event} />
               <Allow event={event} explanation={explanation} />
+              <Respond event={event} policyId={explanation?.policyId ?? ''} />
               <Rules messages={event.messages} />
               <Headers event={event} />
               <Around event={event} />

@@ -46,7 +46,7 @@ function Row({ event }: { readonly event: SecurityEvent }): JSX.Element {
   const more = event.ruleIds.length - rulesShown;
   return (
     <tr tabIndex={0} data-href={href}>
-      <td title={utcTime(event.occurredAt)}>
+      <td class="time" title={utcTime(event.occurredAt)}>
         <Link href={href}>{localTime(event.occurredAt)}</Link>
       </td>
       <td>

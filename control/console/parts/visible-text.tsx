@@ -6,8 +6,26 @@
 import type { JSX } from 'preact';
 import { visiblePieces } from './visible-pieces.ts';
 
-/** The text with its hidden characters as visible escapes. */
-export function VisibleText({ text }: { readonly text: string }): JSX.Element {
+/** The text with its hidden characters as visible escapes; with `lines`, its lines stay lines. */
+export function VisibleText({
+  text,
+  lines = false,
+}: {
+  readonly text: string;
+  readonly lines?: boolean;
+}): JSX.Element {
+  if (lines) {
+    return (
+      <>
+        {text.split('\n').map((line) => (
+          <>
+            <VisibleText text={line} />
+            {'\n'}
+          </>
+        ))}
+      </>
+    );
+  }
   return (
     <bdi>
       {visiblePieces(text).map(({ text: piece, escaped }) =>

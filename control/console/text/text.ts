@@ -36,9 +36,23 @@ document.documentElement.lang = language.value;
 
 /** A text with its values set in. */
 export function t(name: TextName, values: Readonly<Record<string, string | number>> = {}): string {
-  return tables[language.value][name].replace(/\{(\w+)\}/g, (whole, key: string) =>
+  return fill(tables[language.value][name], values);
+}
+
+function fill(text: string, values: Readonly<Record<string, string | number>>): string {
+  return text.replace(/\{(\w+)\}/g, (whole, key: string) =>
     key in values ? String(values[key]) : whole,
   );
+}
+
+/** Texts of one page, by name: in English and in Chinese, so that neither can be missing. */
+export type PageTexts<K extends string> = Readonly<Record<K, readonly [en: string, zhCn: string]>>;
+
+/** What looks up a page's texts; they are loaded with the page. */
+export function pageTexts<K extends string>(
+  table: PageTexts<K>,
+): (name: K, values?: Readonly<Record<string, string | number>>) => string {
+  return (name, values = {}) => fill(table[name][language.value === 'en' ? 0 : 1], values);
 }
 
 /** A count, short where it is large. */

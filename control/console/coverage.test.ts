@@ -1,0 +1,72 @@
+/** Tests that every call of the API has a place in the console, and that the place makes the call. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { coverage } from './coverage.ts';
+
+const protos = join(import.meta.dirname, '../../proto');
+
+/** Calls as the contract's files have them: `Service/Method`, and whether a client streams. */
+function contract(): Map<string, boolean> {
+  const folders = ['waf/v1', 'waf/replay/v1'].map((path) => join(protos, path));
+  const found = new Map<string, boolean>();
+  for (const folder of folders) {
+    for (const name of readdirSync(folder)) {
+      const text = readFileSync(join(folder, name), 'utf8');
+      for (const [, service, body] of text.matchAll(/^service (\w+) \{(.*?)^\}/gms)) {
+        for (const [, method, streams] of body!.matchAll(/rpc (\w+)\((stream )?/g)) {
+          found.set(`${service}/${method}`, streams !== undefined);
+        }
+      }
+    }
+  }
+  return found;
+}
+
+const places = Object.entries(coverage).flatMap(([service, methods]) =>
+  Object.entries(methods).map(([method, place]) => ({ service, method, place })),
+);
+
+const source = (path: string): string =>
+  readFileSync(join(import.meta.dirname, `${path}.${path === 'session' ? 'ts' : 'tsx'}`), 'utf8');
+
+test('no call of the contract is missing, and none is invented', () => {
+  const listed = places.map(({ service, method }) => `${service}/${method}`);
+  expect(listed.length).toBeGreaterThan(300);
+  expect(listed.toSorted()).toEqual([...contract().keys()].toSorted());
+});
+
+test('a page that is named makes the call through a client of that service', () => {
+  const named = places.filter(({ place }) => place.includes('/') || place === 'session');
+  // What has a page of its own only becomes more.
+  expect(named.length).toBeGreaterThanOrEqual(127);
+  const wrong = named.filter(({ service, method, place }) => {
+    const text = source(place);
+    const [, made] = new RegExp(String.raw`(\w+) = createClient\(${service},`).exec(text) ?? [];
+    const client = made ?? (service === 'AuthService' ? 'auth' : '');
+    const call = `${method[0]!.toLowerCase()}${method.slice(1)}`;
+    return client === '' || !new RegExp(String.raw`\b${client}\s*\.${call}\(`).test(text);
+  });
+  expect(wrong).toEqual([]);
+});
+
+test('the page of all operations offers what it is named for', () => {
+  const offered = readFileSync(join(import.meta.dirname, 'pages/operation-services.ts'), 'utf8');
+  const streams = contract();
+  const wrong = places.filter(
+    ({ service, method, place }) =>
+      place === 'operations' &&
+      (!offered.includes(`  ${service}: async`) || streams.get(`${service}/${method}`) === true),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('only what programs call is left to machines', () => {
+  const machines = places.filter(({ place }) => place === 'machines');
+  expect(machines.map(({ service, method }) => `${service}/${method}`)).toEqual([
+    'AgentService/Enroll',
+    'AgentStreamService/Connect',
+    'EvidenceUploadService/Upload',
+  ]);
+});

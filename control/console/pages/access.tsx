@@ -1,0 +1,318 @@
+/** Access: users, roles, and the audit trail with its chain. */
+
+import { createClient } from '@connectrpc/connect';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { AuditService, type AuditEntry } from '../../../proto/gen/waf/v1/audit_pb.ts';
+import { RoleService } from '../../../proto/gen/waf/v1/role_pb.ts';
+import { UserService, type User } from '../../../proto/gen/waf/v1/user_pb.ts';
+import { useCall } from '../call.ts';
+import { Act } from '../parts/act.tsx';
+import { Edit, partsOf } from '../parts/edit.tsx';
+import { Card, Fold, Head, Tabs } from '../parts/panel.tsx';
+import { State } from '../parts/state.tsx';
+import { Table } from '../parts/table.tsx';
+import { transport } from '../session.ts';
+import { exactNumber, localTime, pageTexts, t } from '../text/text.ts';
+
+const users = createClient(UserService, transport);
+const roles = createClient(RoleService, transport);
+const audit = createClient(AuditService, transport);
+const page = { page: 1, pageSize: 200 };
+const auditPage = 50;
+
+const w = pageTexts({
+  title: ['Access', '访问权限'],
+  note: [
+    'Who may sign in, what they may do, and what they did.',
+    '谁可以登录、可以做什么，以及做过什么。',
+  ],
+  users: ['Users', '用户'],
+  roles: ['Roles', '角色'],
+  audit: ['Audit trail', '审计记录'],
+  name: ['Name', '名称'],
+  mail: ['Mail', '邮箱'],
+  state: ['State', '状态'],
+  factor: ['Second factor', '双因素'],
+  seen: ['Last sign-in', '最近登录'],
+  locked: ['Locked', '已锁定'],
+  active: ['Active', '正常'],
+  yes: ['on', '已启用'],
+  no: ['off', '未启用'],
+  lock: ['Lock', '锁定'],
+  unlock: ['Unlock', '解锁'],
+  resetFactor: ['Reset second factor', '重置双因素'],
+  remove: ['Delete', '删除'],
+  removeAsk: ['Delete it?', '确定删除？'],
+  noUser: ['No user.', '没有用户。'],
+  addUser: ['Add a user', '添加用户'],
+  add: ['Add', '添加'],
+  password: ['Password', '密码'],
+  role: ['Role', '角色'],
+  reset: ["Set a user's password", '设置用户密码'],
+  permissions: ['Permissions', '权限'],
+  members: ['Users', '用户数'],
+  builtin: ['built in', '内置'],
+  noRole: ['No role.', '没有角色。'],
+  addRole: ['Add a role', '添加角色'],
+  codes: ['Permission codes, one a line', '权限代码，每行一个'],
+  when: ['Time', '时间'],
+  who: ['Who', '操作者'],
+  action: ['Action', '操作'],
+  what: ['What', '对象'],
+  changed: ['Changed', '变更字段'],
+  noEntry: ['No entry.', '没有记录。'],
+  chain: ['Chain', '哈希链'],
+  healthy: ['Whole: {rows} entries checked, {at}.', '完整：已校验 {rows} 条，{at}。'],
+  broken: [
+    'Broken at {count} places: entries were changed outside this service.',
+    '有 {count} 处断裂：记录在本服务之外被更改。',
+  ],
+  verify: ['Check the chain now', '立即校验'],
+});
+
+/** The page. */
+export function Access(): JSX.Element {
+  return (
+    <>
+      <Head title={w('title')} note={w('note')} />
+      <Tabs
+        label={w('title')}
+        tabs={[
+          { name: 'users', title: w('users'), view: () => <Users /> },
+          { name: 'roles', title: w('roles'), view: () => <Roles /> },
+          { name: 'audit', title: w('audit'), view: () => <Audit /> },
+        ]}
+      />
+    </>
+  );
+}
+
+function Users(): JSX.Element {
+  const found = useCall('users', (signal) => users.listUsers({ page }, { signal }));
+  const known = useCall('roles', (signal) => roles.listRoles({ page }, { signal }));
+  const choices = (known.value?.items ?? []).map(({ id, name }) => [id, name] as const);
+  const people = (found.value?.items ?? []).map(({ id, username }) => [id, username] as const);
+  return (
+    <>
+      <State of={found}>
+        {({ items }) => (
+          <Table
+            label={w('users')}
+            items={items}
+            empty={w('noUser')}
+            columns={[
+              { title: w('name'), of: ({ username }) => username },
+              { title: w('mail'), of: ({ email }) => email },
+              { title: w('roles'), of: (user) => user.roles.map(({ name }) => name).join(', ') },
+              { title: w('factor'), of: ({ totpEnabled }) => w(totpEnabled ? 'yes' : 'no') },
+              { title: w('state'), of: ({ locked }) => w(locked ? 'locked' : 'active') },
+              { title: w('seen'), of: ({ lastLoginAt }) => localTime(lastLoginAt) },
+              { title: '', of: (user) => <UserActions user={user} changed={found.reload} /> },
+            ]}
+          />
+        )}
+      </State>
+      <Fold title={w('addUser')}>
+        <Edit
+          label={w('addUser')}
+          codes={['user:write']}
+          submit={w('add')}
+          fields={[
+            { name: 'username', label: w('name'), required: true },
+            { name: 'email', label: w('mail') },
+            { name: 'password', label: w('password'), kind: 'password', required: true },
+            { name: 'role', label: w('role'), choices },
+          ]}
+          save={async ({ username = '', email = '', password = '', role = '' }) => {
+            const { user } = await users.createUser({ user: { username, email }, password });
+            await users.assignRoles({ userId: user?.id ?? '', roleIds: [role] });
+            found.reload();
+          }}
+        />
+      </Fold>
+      <Fold title={w('reset')}>
+        <Edit
+          label={w('reset')}
+          codes={['user:write']}
+          submit={w('reset')}
+          fields={[
+            { name: 'user', label: w('name'), choices: people },
+            { name: 'password', label: w('password'), kind: 'password', required: true },
+          ]}
+          save={({ user = '', password = '' }) => users.resetPassword({ userId: user, password })}
+        />
+      </Fold>
+    </>
+  );
+}
+
+function UserActions({
+  user,
+  changed,
+}: {
+  readonly user: User;
+  readonly changed: () => void;
+}): JSX.Element {
+  const { id: userId, locked, totpEnabled } = user;
+  return (
+    <span class="actions">
+      <Act
+        label={w(locked ? 'unlock' : 'lock')}
+        codes={['user:write']}
+        run={() => (locked ? users.unlockUser({ userId }) : users.lockUser({ userId }))}
+        done={changed}
+      />
+      {totpEnabled && (
+        <Act
+          label={w('resetFactor')}
+          ask={`${w('resetFactor')}?`}
+          codes={['user:write']}
+          run={() => users.resetUserMFA({ userId })}
+          done={changed}
+        />
+      )}
+      <Act
+        label={w('remove')}
+        ask={w('removeAsk')}
+        codes={['user:delete']}
+        run={() => users.deleteUser({ id: userId })}
+        done={changed}
+      />
+    </span>
+  );
+}
+
+function Roles(): JSX.Element {
+  const found = useCall('roles', (signal) => roles.listRoles({ page }, { signal }));
+  const known = useCall('permissions', (signal) => roles.listPermissions({}, { signal }));
+  return (
+    <>
+      <State of={found}>
+        {({ items }) => (
+          <Table
+            label={w('roles')}
+            items={items}
+            empty={w('noRole')}
+            columns={[
+              { title: w('name'), of: ({ name }) => name },
+              { title: w('permissions'), of: ({ permissions }) => permissions.join(', ') },
+              {
+                title: w('members'),
+                number: true,
+                of: ({ memberCount }) => exactNumber(memberCount),
+              },
+              {
+                title: '',
+                of: ({ id, builtin }) =>
+                  builtin ? (
+                    <span class="badge">{w('builtin')}</span>
+                  ) : (
+                    <Act
+                      label={w('remove')}
+                      ask={w('removeAsk')}
+                      codes={['role:delete']}
+                      run={() => roles.deleteRole({ id })}
+                      done={found.reload}
+                    />
+                  ),
+              },
+            ]}
+          />
+        )}
+      </State>
+      <AddRole changed={found.reload} />
+      <Fold title={w('permissions')}>
+        <State of={known}>
+          {({ permissions }) => (
+            <Table
+              label={w('permissions')}
+              items={permissions}
+              empty={t('common.none')}
+              columns={[
+                { title: w('name'), of: ({ code }) => code },
+                { title: w('what'), of: ({ description }) => description },
+              ]}
+            />
+          )}
+        </State>
+      </Fold>
+    </>
+  );
+}
+
+function AddRole({ changed }: { readonly changed: () => void }): JSX.Element {
+  return (
+    <Fold title={w('addRole')}>
+      <Edit
+        label={w('addRole')}
+        codes={['role:write']}
+        submit={w('add')}
+        fields={[
+          { name: 'name', label: w('name'), required: true },
+          { name: 'codes', label: w('codes'), kind: 'area', required: true },
+        ]}
+        save={async ({ name = '', codes }) => {
+          await roles.createRole({ role: { name, permissions: partsOf(codes) } });
+          changed();
+        }}
+      />
+    </Fold>
+  );
+}
+
+function Audit(): JSX.Element {
+  const [cursor, setCursor] = useState('');
+  const found = useCall(`audit ${cursor}`, (signal) =>
+    audit.queryAudit({ page: { pageSize: auditPage, cursor } }, { signal }),
+  );
+  const chain = useCall('chain', (signal) => audit.getChainStatus({}, { signal }));
+  return (
+    <>
+      <Card title={w('chain')}>
+        <State of={chain}>
+          {({ healthy, breaks, checkedRows, latestVerifiedAt }) => (
+            <p class={healthy ? 'good' : 'blocked'}>
+              {healthy
+                ? w('healthy', { rows: exactNumber(checkedRows), at: localTime(latestVerifiedAt) })
+                : w('broken', { count: breaks.length })}
+            </p>
+          )}
+        </State>
+        <Act
+          label={w('verify')}
+          codes={['audit:verify']}
+          run={() => audit.verifyChain({})}
+          done={chain.reload}
+        />
+      </Card>
+      <State of={found}>
+        {({ items, page: next }) => (
+          <>
+            <Table<AuditEntry>
+              label={w('audit')}
+              items={items}
+              empty={w('noEntry')}
+              columns={[
+                { title: w('when'), of: ({ createdAt }) => localTime(createdAt) },
+                { title: w('who'), of: ({ actorName, actorId }) => actorName || actorId },
+                { title: w('action'), of: ({ action }) => action },
+                {
+                  title: w('what'),
+                  of: ({ resourceType, resourceName, resourceId }) =>
+                    `${resourceType} ${resourceName || resourceId}`,
+                },
+                { title: w('changed'), of: ({ diff }) => diff?.changedPaths.join(', ') ?? '' },
+              ]}
+            />
+            {next?.hasMore === true && (
+              <button type="button" onClick={() => setCursor(next.nextCursor)}>
+                {t('common.more')}
+              </button>
+            )}
+          </>
+        )}
+      </State>
+    </>
+  );
+}

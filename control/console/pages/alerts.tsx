@@ -1,0 +1,395 @@
+/** Alerts: what fired, the rules, the channels that tell people, and silences. */
+
+import { createClient } from '@connectrpc/connect';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { JSX } from 'preact';
+import {
+  AlertChannelKind,
+  AlertService,
+  AlertSeverity,
+  AlertStatus,
+  type Alert,
+} from '../../../proto/gen/waf/v1/alert_pb.ts';
+import { useCall } from '../call.ts';
+import { Act } from '../parts/act.tsx';
+import { Edit } from '../parts/edit.tsx';
+import { Fold, Head, Tabs } from '../parts/panel.tsx';
+import { State } from '../parts/state.tsx';
+import { Table } from '../parts/table.tsx';
+import { transport } from '../session.ts';
+import { exactNumber, localTime, pageTexts } from '../text/text.ts';
+
+const alerts = createClient(AlertService, transport);
+const page = { page: 1, pageSize: 200 };
+const refreshMs = 10_000;
+const hourMs = 3_600_000;
+
+const w = pageTexts({
+  title: ['Alerts', '告警'],
+  note: ['What needs a person, and how that person is told.', '需要人工处理的事项及其通知方式。'],
+  fired: ['Alerts', '告警'],
+  rules: ['Rules', '规则'],
+  channels: ['Channels', '通道'],
+  silences: ['Silences', '静默'],
+  when: ['Opened', '触发时间'],
+  what: ['Alert', '内容'],
+  severity: ['Severity', '级别'],
+  state: ['State', '状态'],
+  info: ['Info', '提示'],
+  warning: ['Warning', '警告'],
+  critical: ['Critical', '严重'],
+  open: ['Open', '未处理'],
+  acked: ['Acknowledged', '已确认'],
+  resolved: ['Resolved', '已解决'],
+  ack: ['Acknowledge', '确认'],
+  resolve: ['Resolve', '解决'],
+  calm: ['No alert. Rules decide when one opens.', '没有告警。由规则决定何时触发。'],
+  name: ['Name', '名称'],
+  expression: ['Expression', '表达式'],
+  on: ['On', '启用'],
+  off: ['Off', '停用'],
+  turnOn: ['Turn on', '启用'],
+  turnOff: ['Turn off', '停用'],
+  remove: ['Delete', '删除'],
+  removeAsk: ['Delete it?', '确定删除？'],
+  noRule: ['No rule: nothing is ever alerted.', '没有规则：不会产生告警。'],
+  addRule: ['Add a rule', '添加规则'],
+  add: ['Add', '添加'],
+  channel: ['Channel', '通道'],
+  noChannels: ['No channel: alerts are shown here only.', '没有通道：告警仅显示在此处。'],
+  addChannel: ['Add a channel', '添加通道'],
+  kind: ['Kind', '类型'],
+  config: ['Settings, as JSON', '设置（JSON）'],
+  sent: ['Sent', '已发送'],
+  failed: ['Failed', '失败'],
+  test: ['Send a test', '发送测试'],
+  matchers: ['Silences alerts with', '静默条件'],
+  until: ['Until', '截止'],
+  reason: ['Reason', '原因'],
+  noSilence: ['No silence.', '没有静默。'],
+  addSilence: ['Silence alerts', '静默告警'],
+  label: ['Label', '标签'],
+  value: ['Value', '值'],
+  hours: ['For hours', '小时数'],
+});
+
+const severities: Readonly<Record<number, 'info' | 'warning' | 'critical'>> = {
+  [AlertSeverity.INFO]: 'info',
+  [AlertSeverity.WARNING]: 'warning',
+  [AlertSeverity.CRITICAL]: 'critical',
+};
+const states: Readonly<Record<number, 'open' | 'acked' | 'resolved'>> = {
+  [AlertStatus.OPEN]: 'open',
+  [AlertStatus.ACKED]: 'acked',
+  [AlertStatus.RESOLVED]: 'resolved',
+};
+const channelKinds = ['EMAIL', 'WEBHOOK', 'SLACK', 'PAGERDUTY', 'FEISHU', 'WECOM'] as const;
+
+/** The page. */
+export function Alerts(): JSX.Element {
+  return (
+    <>
+      <Head title={w('title')} note={w('note')} />
+      <Tabs
+        label={w('title')}
+        tabs={[
+          { name: 'alerts', title: w('fired'), view: () => <Fired /> },
+          { name: 'rules', title: w('rules'), view: () => <Rules /> },
+          { name: 'channels', title: w('channels'), view: () => <Channels /> },
+          { name: 'silences', title: w('silences'), view: () => <Silences /> },
+        ]}
+      />
+    </>
+  );
+}
+
+function Severity({ of }: { readonly of: AlertSeverity }): JSX.Element {
+  const name = severities[of] ?? 'info';
+  const look = { info: '', warning: 'warning', critical: 'blocked' }[name];
+  return <span class={`badge ${look}`}>{w(name)}</span>;
+}
+
+function Fired(): JSX.Element {
+  const found = useCall('alerts', (signal) => alerts.listAlerts({ page }, { signal }), refreshMs);
+  const act = ({ id, status }: Alert): JSX.Element => (
+    <span class="actions">
+      {status === AlertStatus.OPEN && (
+        <Act
+          label={w('ack')}
+          codes={['alert:ack']}
+          run={() => alerts.ackAlert({ id })}
+          done={found.reload}
+        />
+      )}
+      {status !== AlertStatus.RESOLVED && (
+        <Act
+          label={w('resolve')}
+          codes={['alert:resolve']}
+          run={() => alerts.resolveAlert({ id })}
+          done={found.reload}
+        />
+      )}
+    </span>
+  );
+  return (
+    <State of={found}>
+      {({ items }) => (
+        <Table
+          label={w('fired')}
+          items={items}
+          empty={w('calm')}
+          columns={[
+            { title: w('when'), of: ({ openedAt }) => localTime(openedAt) },
+            { title: w('severity'), of: ({ severity }) => <Severity of={severity} /> },
+            {
+              title: w('what'),
+              of: ({ title, message }) => [title, message].filter(Boolean).join(': '),
+            },
+            { title: w('state'), of: ({ status }) => w(states[status] ?? 'open') },
+            { title: '', of: act },
+          ]}
+        />
+      )}
+    </State>
+  );
+}
+
+function Rules(): JSX.Element {
+  const found = useCall('rules', (signal) => alerts.listAlertRules({ page }, { signal }));
+  return (
+    <>
+      <State of={found}>
+        {({ items }) => (
+          <Table
+            label={w('rules')}
+            items={items}
+            empty={w('noRule')}
+            columns={[
+              { title: w('name'), of: ({ name }) => name },
+              { title: w('severity'), of: ({ severity }) => <Severity of={severity} /> },
+              { title: w('expression'), of: ({ expression }) => expression },
+              { title: w('state'), of: ({ enabled }) => w(enabled ? 'on' : 'off') },
+              {
+                title: '',
+                of: (rule) => (
+                  <span class="actions">
+                    <Act
+                      label={w(rule.enabled ? 'turnOff' : 'turnOn')}
+                      codes={['alert:write']}
+                      run={() =>
+                        alerts.upsertAlertRule({
+                          rule: { ...rule, enabled: !rule.enabled },
+                          updateMask: 'enabled',
+                          ...(rule.updatedAt === undefined
+                            ? {}
+                            : { expectedUpdatedAt: rule.updatedAt }),
+                        })
+                      }
+                      done={found.reload}
+                    />
+                    <Act
+                      label={w('remove')}
+                      ask={w('removeAsk')}
+                      codes={['alert:write']}
+                      run={() => alerts.deleteAlertRule({ id: rule.id })}
+                      done={found.reload}
+                    />
+                  </span>
+                ),
+              },
+            ]}
+          />
+        )}
+      </State>
+      <AddRule changed={found.reload} />
+    </>
+  );
+}
+
+function AddRule({ changed }: { readonly changed: () => void }): JSX.Element {
+  return (
+    <Fold title={w('addRule')}>
+      <Edit
+        label={w('addRule')}
+        codes={['alert:write']}
+        submit={w('add')}
+        fields={[
+          { name: 'name', label: w('name'), required: true },
+          {
+            name: 'severity',
+            label: w('severity'),
+            value: '2',
+            choices: [1, 2, 3].map((one) => [String(one), w(severities[one]!)] as const),
+          },
+          { name: 'expression', label: w('expression'), kind: 'area', required: true },
+        ]}
+        save={async ({ name = '', severity, expression = '' }) => {
+          await alerts.upsertAlertRule({
+            rule: {
+              name,
+              expression,
+              severity: Number(severity) as AlertSeverity,
+              enabled: true,
+            },
+          });
+          changed();
+        }}
+      />
+    </Fold>
+  );
+}
+
+function Channels(): JSX.Element {
+  const found = useCall('channels', (signal) => alerts.listAlertChannels({ page }, { signal }));
+  return (
+    <>
+      <State of={found}>
+        {({ items }) => (
+          <Table
+            label={w('channels')}
+            items={items}
+            empty={w('noChannels')}
+            columns={[
+              { title: w('name'), of: ({ name }) => name },
+              { title: w('kind'), of: ({ kind }) => channelKinds[kind - 1] ?? '' },
+              {
+                title: w('sent'),
+                number: true,
+                of: ({ health }) => exactNumber(health?.sentCount ?? 0),
+              },
+              {
+                title: w('failed'),
+                number: true,
+                of: ({ health }) => exactNumber(health?.failedCount ?? 0),
+              },
+              {
+                title: w('state'),
+                of: ({ health, enabled }) => health?.lastError || w(enabled ? 'on' : 'off'),
+              },
+              {
+                title: '',
+                of: (channel) => (
+                  <span class="actions">
+                    <Act
+                      label={w('test')}
+                      codes={['alert:write']}
+                      run={async () => {
+                        const { success, message } = await alerts.testAlertChannel({ channel });
+                        if (!success) throw new Error(message);
+                      }}
+                      done={found.reload}
+                    />
+                    <Act
+                      label={w('remove')}
+                      ask={w('removeAsk')}
+                      codes={['alert:write']}
+                      run={() => alerts.deleteAlertChannel({ id: channel.id })}
+                      done={found.reload}
+                    />
+                  </span>
+                ),
+              },
+            ]}
+          />
+        )}
+      </State>
+      <AddChannel changed={found.reload} />
+    </>
+  );
+}
+
+function AddChannel({ changed }: { readonly changed: () => void }): JSX.Element {
+  return (
+    <Fold title={w('addChannel')}>
+      <Edit
+        label={w('addChannel')}
+        codes={['alert:write']}
+        submit={w('add')}
+        fields={[
+          { name: 'name', label: w('name'), required: true },
+          {
+            name: 'kind',
+            label: w('kind'),
+            value: 'WEBHOOK',
+            choices: channelKinds.map((one) => [one, one] as const),
+          },
+          { name: 'config', label: w('config'), kind: 'area', value: '{"url": ""}' },
+        ]}
+        save={async ({ name = '', kind = '', config = '' }) => {
+          const known = channelKinds.find((one) => one === kind) ?? 'WEBHOOK';
+          await alerts.upsertAlertChannel({
+            channel: {
+              name,
+              enabled: true,
+              kind: AlertChannelKind[known],
+              config: JSON.parse(config),
+            },
+          });
+          changed();
+        }}
+      />
+    </Fold>
+  );
+}
+
+function Silences(): JSX.Element {
+  const found = useCall('silences', (signal) => alerts.listAlertSilences({ page }, { signal }));
+  return (
+    <>
+      <State of={found}>
+        {({ items }) => (
+          <Table
+            label={w('silences')}
+            items={items}
+            empty={w('noSilence')}
+            columns={[
+              {
+                title: w('matchers'),
+                of: ({ matchers }) =>
+                  Object.entries(matchers)
+                    .map(([key, value]) => `${key}=${value}`)
+                    .join(', '),
+              },
+              { title: w('until'), of: ({ endsAt }) => localTime(endsAt) },
+              { title: w('reason'), of: ({ reason }) => reason },
+              {
+                title: '',
+                of: ({ id }) => (
+                  <Act
+                    label={w('remove')}
+                    codes={['alert:write']}
+                    run={() => alerts.deleteAlertSilence({ id })}
+                    done={found.reload}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
+      </State>
+      <Fold title={w('addSilence')}>
+        <Edit
+          label={w('addSilence')}
+          codes={['alert:write']}
+          submit={w('addSilence')}
+          fields={[
+            { name: 'label', label: w('label'), value: 'severity', required: true },
+            { name: 'value', label: w('value'), value: 'info', required: true },
+            { name: 'hours', label: w('hours'), kind: 'number', value: '4' },
+            { name: 'reason', label: w('reason'), required: true },
+          ]}
+          save={async ({ label = '', value = '', hours, reason = '' }) => {
+            const now = Date.now();
+            await alerts.createAlertSilence({
+              matchers: { [label]: value },
+              startsAt: timestampFromMs(now),
+              endsAt: timestampFromMs(now + Number(hours) * hourMs),
+              reason,
+            });
+            found.reload();
+          }}
+        />
+      </Fold>
+    </>
+  );
+}

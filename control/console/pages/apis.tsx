@@ -1,0 +1,282 @@
+/** APIs of a site: its documents, declarations, what is bound, what validation found, and history. */
+
+import { createClient } from '@connectrpc/connect';
+import type { JSX } from 'preact';
+import { ApiSchemaService } from '../../../proto/gen/waf/v1/api_schema_pb.ts';
+import { OperationControlService } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
+import { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
+import { address, go, withQuery } from '../address.ts';
+import { useCall } from '../call.ts';
+import { Act } from '../parts/act.tsx';
+import { Edit } from '../parts/edit.tsx';
+import { Link } from '../parts/link.tsx';
+import { Card, Head } from '../parts/panel.tsx';
+import { State } from '../parts/state.tsx';
+import { Table } from '../parts/table.tsx';
+import { transport } from '../session.ts';
+import { exactNumber, localTime, pageTexts } from '../text/text.ts';
+
+const schemas = createClient(ApiSchemaService, transport);
+const controls = createClient(OperationControlService, transport);
+const sites = createClient(SiteService, transport);
+const page = { page: 1, pageSize: 200 };
+
+const w = pageTexts({
+  title: ['APIs', 'API'],
+  note: [
+    'Documents say what an API takes; requests that differ are reported or blocked.',
+    '文档描述 API 接受的内容；不符的请求会被报告或拦截。',
+  ],
+  site: ['Site', '站点'],
+  noSite: ['No site yet: create one first.', '还没有站点：请先创建。'],
+  sites: ['To the sites', '前往站点'],
+  documents: ['1. Documents', '1. 文档'],
+  documentsNote: [
+    'OpenAPI, GraphQL, WSDL or protobuf, as the API has it.',
+    'OpenAPI、GraphQL、WSDL 或 protobuf 文档。',
+  ],
+  name: ['Name', '名称'],
+  format: ['Format', '格式'],
+  version: ['Version', '版本'],
+  size: ['Bytes', '字节'],
+  warnings: ['Warnings', '警告'],
+  noDocument: ['No document yet: upload one.', '还没有文档：请上传。'],
+  file: ['Document', '文档'],
+  upload: ['Upload', '上传'],
+  profiles: ['2. Checks', '2. 校验'],
+  profilesNote: [
+    'Compiled from a document; nothing is enforced by that.',
+    '由文档编译而成，此时不会强制执行。',
+  ],
+  operations: ['Operations', '操作数'],
+  made: ['Made', '创建时间'],
+  noProfile: [
+    'No checks yet: make them from a document above.',
+    '还没有校验：请从上面的文档生成。',
+  ],
+  compile: ['Make checks', '生成校验'],
+  bindings: ['3. Reviewed and bound', '3. 已审核并绑定'],
+  noBinding: [
+    'Nothing is bound yet. The command `waf api enforce` or “All operations” binds checks.',
+    '尚未绑定。可用命令 `waf api enforce` 或“全部操作”进行绑定。',
+  ],
+  declarations: ['Declarations', '声明'],
+  noDeclaration: ['No declaration yet.', '还没有声明。'],
+  history: ['4. What was put in force', '4. 已生效的变更'],
+  revision: ['Revision', '修订版'],
+  state: ['State', '状态'],
+  reason: ['Reason', '原因'],
+  noHistory: ['Nothing was put in force yet.', '尚无生效的变更。'],
+});
+
+/** The page. */
+export function Apis(): JSX.Element {
+  const found = useCall('sites', (signal) => sites.listSites({ page }, { signal }));
+  return (
+    <>
+      <Head title={w('title')} note={w('note')} />
+      <State of={found}>
+        {({ items }) => {
+          const wanted = address.value.query.get('site');
+          const site = items.find(({ id }) => id === wanted) ?? items[0];
+          if (site === undefined) {
+            return (
+              <p class="empty">
+                {w('noSite')} <Link href="/sites">{w('sites')}</Link>
+              </p>
+            );
+          }
+          return (
+            <>
+              <div class="filters">
+                <label>
+                  {w('site')}
+                  <select
+                    data-filter
+                    value={site.id}
+                    onChange={({ currentTarget }) =>
+                      go(withQuery({ site: currentTarget.value }), true)
+                    }
+                  >
+                    {items.map(({ id, name }) => (
+                      <option value={id}>{name}</option>
+                    ))}
+                  </select>
+                </label>
+              </div>
+              <Documents key={site.id} siteId={site.id} />
+            </>
+          );
+        }}
+      </State>
+    </>
+  );
+}
+
+function Documents({ siteId }: { readonly siteId: string }): JSX.Element {
+  const sources = useCall(siteId, (signal) => schemas.listSchemaSources({ siteId }, { signal }));
+  const profiles = useCall(siteId, (signal) => schemas.listSchemaProfiles({ siteId }, { signal }));
+  return (
+    <>
+      <Card title={w('documents')} note={w('documentsNote')}>
+        <State of={sources}>
+          {({ sources: items }) => (
+            <Table
+              label={w('documents')}
+              items={items}
+              empty={w('noDocument')}
+              columns={[
+                { title: w('name'), of: ({ name }) => name },
+                {
+                  title: w('format'),
+                  of: ({ documentFamily, format }) => documentFamily || format,
+                },
+                { title: w('version'), of: ({ documentVersion }) => documentVersion },
+                { title: w('size'), number: true, of: ({ sizeBytes }) => exactNumber(sizeBytes) },
+                { title: w('warnings'), number: true, of: ({ warnings }) => exactNumber(warnings) },
+                {
+                  title: '',
+                  of: ({ id }) => (
+                    <Act
+                      label={w('compile')}
+                      codes={['api_inventory:write', 'site:write']}
+                      run={() =>
+                        schemas.stageSchemaProfile({
+                          siteId,
+                          sourceId: id,
+                          idempotencyKey: window.crypto.randomUUID(),
+                        })
+                      }
+                      done={profiles.reload}
+                    />
+                  ),
+                },
+              ]}
+            />
+          )}
+        </State>
+        <Upload siteId={siteId} changed={sources.reload} />
+      </Card>
+      <Card title={w('profiles')} note={w('profilesNote')}>
+        <State of={profiles}>
+          {({ profiles: items }) => (
+            <Table
+              label={w('profiles')}
+              items={items}
+              empty={w('noProfile')}
+              columns={[
+                { title: w('revision'), of: ({ revision }) => exactNumber(revision) },
+                {
+                  title: w('operations'),
+                  number: true,
+                  of: ({ operationCount }) => exactNumber(operationCount),
+                },
+                { title: w('made'), of: ({ createdAt }) => createdAt },
+              ]}
+            />
+          )}
+        </State>
+      </Card>
+      <InForce siteId={siteId} />
+    </>
+  );
+}
+
+function Upload({
+  siteId,
+  changed,
+}: {
+  readonly siteId: string;
+  readonly changed: () => void;
+}): JSX.Element {
+  return (
+    <Edit
+      label={w('upload')}
+      codes={['api_inventory:write', 'site:write']}
+      submit={w('upload')}
+      fields={[
+        { name: 'name', label: w('name'), required: true },
+        {
+          name: 'format',
+          label: w('format'),
+          value: 'yaml',
+          choices: [
+            ['yaml', 'YAML'],
+            ['json', 'JSON'],
+          ],
+        },
+        { name: 'file', label: w('file'), kind: 'file', required: true },
+      ]}
+      save={async ({ name = '', format = '', file = '' }) => {
+        await schemas.stageSchemaSource({
+          siteId,
+          name,
+          format,
+          source: new TextEncoder().encode(file),
+          idempotencyKey: window.crypto.randomUUID(),
+        });
+        changed();
+      }}
+    />
+  );
+}
+
+function InForce({ siteId }: { readonly siteId: string }): JSX.Element {
+  const bindings = useCall(siteId, (signal) => schemas.listSchemaBindings({ siteId }, { signal }));
+  const contracts = useCall(siteId, (signal) =>
+    schemas.listSchemaContracts({ siteId }, { signal }),
+  );
+  const history = useCall(siteId, (signal) =>
+    controls.listOperationControlHistory({ siteId }, { signal }),
+  );
+  return (
+    <>
+      <Card title={w('bindings')}>
+        <State of={bindings}>
+          {({ bindings: items }) => (
+            <Table
+              label={w('bindings')}
+              items={items}
+              empty={w('noBinding')}
+              columns={[
+                { title: w('name'), of: ({ id }) => id },
+                { title: w('made'), of: ({ createdAt }) => createdAt },
+              ]}
+            />
+          )}
+        </State>
+        <h3>{w('declarations')}</h3>
+        <State of={contracts}>
+          {({ contracts: items }) => (
+            <Table
+              label={w('declarations')}
+              items={items}
+              empty={w('noDeclaration')}
+              columns={[
+                { title: w('revision'), of: ({ revision }) => exactNumber(revision) },
+                { title: w('made'), of: ({ createdAt }) => createdAt },
+              ]}
+            />
+          )}
+        </State>
+      </Card>
+      <Card title={w('history')}>
+        <State of={history}>
+          {({ items }) => (
+            <Table
+              label={w('history')}
+              items={items}
+              empty={w('noHistory')}
+              columns={[
+                { title: w('revision'), of: ({ controlRevision }) => exactNumber(controlRevision) },
+                { title: w('reason'), of: ({ reason }) => reason },
+                { title: w('state'), of: ({ latestStatus }) => latestStatus },
+                { title: w('made'), of: ({ createdAt }) => localTime(createdAt) },
+              ]}
+            />
+          )}
+        </State>
+      </Card>
+    </>
+  );
+}

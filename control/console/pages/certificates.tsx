@@ -1,0 +1,254 @@
+/** Certificates: which there are and until when, a new one, and the DNS providers of ACME. */
+
+import { createClient } from '@connectrpc/connect';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { JSX } from 'preact';
+import { CertService, type Certificate } from '../../../proto/gen/waf/v1/cert_pb.ts';
+import { useCall } from '../call.ts';
+import { Act } from '../parts/act.tsx';
+import { Edit, partsOf } from '../parts/edit.tsx';
+import { Card, Fold, Head } from '../parts/panel.tsx';
+import { State } from '../parts/state.tsx';
+import { Table } from '../parts/table.tsx';
+import { transport } from '../session.ts';
+import { localTime, pageTexts } from '../text/text.ts';
+
+const certs = createClient(CertService, transport);
+const pageSize = 200;
+const dayMs = 86_400_000;
+const soonDays = 14;
+
+const w = pageTexts({
+  title: ['Certificates', '证书'],
+  note: [
+    'What TLS of sites shows to clients. Managed ones renew themselves.',
+    '站点 TLS 向客户端出示的证书。托管证书会自动续期。',
+  ],
+  name: ['Name', '名称'],
+  names: ['Host names', '主机名'],
+  issuer: ['Issuer', '颁发者'],
+  until: ['Valid until', '有效期至'],
+  days: ['{days} days', '{days} 天'],
+  expired: ['expired', '已过期'],
+  kind: ['Renewal', '续期'],
+  managed: ['by itself', '自动'],
+  own: ['by you', '手动'],
+  empty: [
+    'No certificate yet: upload one or let an authority issue one.',
+    '还没有证书：请上传或由证书机构签发。',
+  ],
+  renew: ['Renew', '续期'],
+  remove: ['Delete', '删除'],
+  removeAsk: ['Delete this certificate?', '删除此证书？'],
+  upload: ['Upload a certificate', '上传证书'],
+  cert: ['Certificate and chain, PEM', '证书及证书链（PEM）'],
+  key: ['Private key, PEM', '私钥（PEM）'],
+  issue: ['Let an authority issue one (ACME)', '由证书机构签发（ACME）'],
+  hosts: ['Host names, one a line', '主机名，每行一个'],
+  email: ['Mail address', '邮箱'],
+  staging: ["The authority's test environment", '使用测试环境'],
+  order: [
+    'Ordered. The list shows it once the authority has checked the names.',
+    '已提交。证书机构验证后会显示在列表中。',
+  ],
+  providers: ['DNS providers', 'DNS 服务商'],
+  providersNote: [
+    'Wildcard names are proved by a DNS record that a provider sets.',
+    '通配符域名通过 DNS 服务商写入的记录验证。',
+  ],
+  provider: ['Provider', '服务商'],
+  zones: ['Zones', '区域'],
+  state: ['State', '状态'],
+  noProvider: [
+    'No DNS provider: wildcard names cannot be issued.',
+    '没有 DNS 服务商：无法签发通配符证书。',
+  ],
+  addProvider: ['Add a DNS provider', '添加 DNS 服务商'],
+  credentials: ['Credentials, as JSON', '凭据（JSON）'],
+  add: ['Add', '添加'],
+});
+
+/** The page. */
+export function Certificates(): JSX.Element {
+  const found = useCall('certs', (signal) =>
+    certs.listCerts({ page: { page: 1, pageSize } }, { signal }),
+  );
+  return (
+    <>
+      <Head title={w('title')} note={w('note')} />
+      <State of={found}>{({ items }) => <CertTable items={items} changed={found.reload} />}</State>
+      <Fold title={w('upload')}>
+        <Edit
+          label={w('upload')}
+          codes={['cert:write']}
+          submit={w('upload')}
+          fields={[
+            { name: 'name', label: w('name'), required: true },
+            { name: 'cert', label: w('cert'), kind: 'area', required: true },
+            { name: 'key', label: w('key'), kind: 'area', required: true },
+          ]}
+          save={async ({ name = '', cert = '', key = '' }) => {
+            await upload(name, cert, key);
+            found.reload();
+          }}
+        />
+      </Fold>
+      <Fold title={w('issue')}>
+        <Edit
+          label={w('issue')}
+          codes={['cert:issue']}
+          submit={w('issue')}
+          done={w('order')}
+          fields={[
+            { name: 'name', label: w('name'), required: true },
+            { name: 'email', label: w('email'), required: true },
+            { name: 'staging', label: w('staging'), kind: 'check' },
+            { name: 'hosts', label: w('hosts'), kind: 'area', required: true },
+          ]}
+          save={async ({ name = '', email = '', hosts, staging }) => {
+            const dnsNames = partsOf(hosts);
+            await certs.issueACMECert({ name, email, dnsNames, staging: staging === 'on' });
+            found.reload();
+          }}
+        />
+      </Fold>
+      <Providers />
+    </>
+  );
+}
+
+async function upload(name: string, cert: string, key: string): Promise<void> {
+  const bytes = new TextEncoder();
+  const blocks = cert.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  await certs.uploadCert({
+    name,
+    certPem: bytes.encode(blocks[0] ?? cert),
+    keyPem: bytes.encode(key),
+    chainPem: blocks.slice(1),
+  });
+}
+
+function CertTable({
+  items,
+  changed,
+}: {
+  readonly items: readonly Certificate[];
+  readonly changed: () => void;
+}): JSX.Element {
+  return (
+    <Table
+      label={w('title')}
+      items={items}
+      empty={w('empty')}
+      columns={[
+        { title: w('name'), of: ({ name }) => name },
+        { title: w('names'), of: ({ dnsNames }) => dnsNames.join(', ') },
+        { title: w('issuer'), of: ({ issuer }) => issuer },
+        { title: w('until'), of: (cert) => <Until cert={cert} /> },
+        { title: w('kind'), of: ({ managed }) => w(managed ? 'managed' : 'own') },
+        {
+          title: '',
+          of: ({ id, managed }) => (
+            <span class="actions">
+              {managed && (
+                <Act
+                  label={w('renew')}
+                  codes={['cert:issue']}
+                  run={() => certs.renewCert({ id })}
+                  done={changed}
+                />
+              )}
+              <Act
+                label={w('remove')}
+                ask={w('removeAsk')}
+                codes={['cert:delete']}
+                run={() => certs.deleteCert({ id })}
+                done={changed}
+              />
+            </span>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function Until({ cert }: { readonly cert: Certificate }): JSX.Element {
+  const { notAfter } = cert;
+  if (notAfter === undefined) return <span>–</span>;
+  const days = Math.floor((timestampMs(notAfter) - Date.now()) / dayMs);
+  return (
+    <span class={days < 0 ? 'blocked' : days < soonDays ? 'warning' : ''}>
+      {localTime(notAfter)}{' '}
+      <span class="badge">{days < 0 ? w('expired') : w('days', { days })}</span>
+    </span>
+  );
+}
+
+function Providers(): JSX.Element {
+  const found = useCall('providers', (signal) => certs.listDNSProviders({}, { signal }));
+  const drivers = useCall('drivers', (signal) => certs.listDNSProviderDrivers({}, { signal }));
+  const names = drivers.value?.drivers ?? [];
+  return (
+    <Card title={w('providers')} note={w('providersNote')}>
+      <State of={found}>
+        {({ items }) => (
+          <Table
+            label={w('providers')}
+            items={items}
+            empty={w('noProvider')}
+            columns={[
+              { title: w('name'), of: ({ name }) => name },
+              { title: w('provider'), of: ({ provider }) => provider },
+              { title: w('zones'), of: ({ zones }) => zones.join(', ') },
+              {
+                title: w('state'),
+                of: ({ status, lastError }) => [status, lastError].filter(Boolean).join(': '),
+              },
+              {
+                title: '',
+                of: ({ id }) => (
+                  <Act
+                    label={w('remove')}
+                    ask={w('removeAsk')}
+                    codes={['cert:delete']}
+                    run={() => certs.deleteDNSProvider({ id })}
+                    done={found.reload}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
+      </State>
+      <details>
+        <summary>{w('addProvider')}</summary>
+        <Edit
+          label={w('addProvider')}
+          codes={['cert:write']}
+          submit={w('add')}
+          fields={[
+            { name: 'name', label: w('name'), required: true },
+            {
+              name: 'provider',
+              label: w('provider'),
+              choices: names.map((one) => [one, one] as const),
+            },
+            { name: 'zones', label: w('zones'), required: true },
+            { name: 'credentials', label: w('credentials'), kind: 'area', value: '{}' },
+          ]}
+          save={async ({ name = '', provider = '', zones, credentials = '' }) => {
+            const credentialsJson = new TextEncoder().encode(credentials);
+            await certs.createDNSProvider({
+              name,
+              provider,
+              zones: partsOf(zones),
+              credentialsJson,
+            });
+            found.reload();
+          }}
+        />
+      </details>
+    </Card>
+  );
+}

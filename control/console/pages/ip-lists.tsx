@@ -1,0 +1,347 @@
+/** Address lists: what they hold, where they act, feeds that fill them, and what an address meets. */
+
+import { createClient } from '@connectrpc/connect';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import {
+  IpListService,
+  type IpList,
+  type LookupIpScopesResponse,
+} from '../../../proto/gen/waf/v1/ip_list_pb.ts';
+import { useCall } from '../call.ts';
+import { Act } from '../parts/act.tsx';
+import { Edit, partsOf } from '../parts/edit.tsx';
+import { Card, Fold } from '../parts/panel.tsx';
+import { State } from '../parts/state.tsx';
+import { Table } from '../parts/table.tsx';
+import { transport } from '../session.ts';
+import { exactNumber, localTime, pageTexts } from '../text/text.ts';
+
+const lists = createClient(IpListService, transport);
+const page = { page: 1, pageSize: 200 };
+
+const w = pageTexts({
+  lists: ['Address lists', 'IP 名单'],
+  name: ['Name', '名称'],
+  entries: ['Entries', '条目'],
+  used: ['Used', '使用处'],
+  source: ['Source', '来源'],
+  byHand: ['by hand', '手动'],
+  state: ['State', '状态'],
+  open: ['Open', '打开'],
+  remove: ['Delete', '删除'],
+  removeAsk: ['Delete this list?', '删除此名单？'],
+  empty: [
+    'No list yet: make one, then use it to allow or deny.',
+    '还没有名单：创建后即可用于允许或拒绝。',
+  ],
+  create: ['Make a list', '创建名单'],
+  addresses: ['Addresses or networks, one a line', '地址或网段，每行一个'],
+  feed: ['Subscribe to a feed', '订阅名单源'],
+  url: ['Address of the feed', '名单源地址'],
+  subscribe: ['Subscribe', '订阅'],
+  sync: ['Fetch now', '立即同步'],
+  lookup: ['What does an address meet?', '查询地址命中情况'],
+  address: ['Address', '地址'],
+  ask: ['Look up', '查询'],
+  decision: ['Decision: {decision}', '判定：{decision}'],
+  noHit: ['No list names this address.', '没有名单包含此地址。'],
+  value: ['Address', '地址'],
+  note: ['Note', '备注'],
+  until: ['Until', '截止'],
+  take: ['Take out', '移除'],
+  add: ['Add addresses', '添加地址'],
+  noEntry: ['The list is empty.', '名单为空。'],
+  close: ['Close', '关闭'],
+  bindings: ['Where lists act for all sites', '对所有站点生效的名单'],
+  noBinding: ['No list acts for all sites.', '没有对所有站点生效的名单。'],
+  bind: ['Let a list act for all sites', '让名单对所有站点生效'],
+  kind: ['Effect', '效果'],
+  allow: ['allow', '允许'],
+  deny: ['deny', '拒绝'],
+  scope: ['Where', '范围'],
+});
+
+/** The view. */
+export function IpLists(): JSX.Element {
+  const found = useCall('lists', (signal) => lists.listIpLists({ page }, { signal }));
+  const [open, setOpen] = useState<IpList | null>(null);
+  return (
+    <>
+      <State of={found}>
+        {({ items }) => <ListTable items={items} changed={found.reload} open={setOpen} />}
+      </State>
+      {open !== null && (
+        <Entries key={open.id} list={open} close={() => setOpen(null)} changed={found.reload} />
+      )}
+      <Create changed={found.reload} />
+      <Bindings known={found.value?.items ?? []} />
+      <Lookup />
+    </>
+  );
+}
+
+function ListTable({
+  items,
+  changed,
+  open,
+}: {
+  readonly items: readonly IpList[];
+  readonly changed: () => void;
+  readonly open: (list: IpList) => void;
+}): JSX.Element {
+  return (
+    <Table
+      label={w('lists')}
+      items={items}
+      empty={w('empty')}
+      columns={[
+        { title: w('name'), of: ({ name }) => name },
+        { title: w('entries'), number: true, of: ({ entryCount }) => exactNumber(entryCount) },
+        {
+          title: w('used'),
+          number: true,
+          of: ({ globalRefCount, policyRefCount, siteRefCount }) =>
+            exactNumber(globalRefCount + policyRefCount + siteRefCount),
+        },
+        { title: w('source'), of: ({ source }) => source?.url ?? w('byHand') },
+        {
+          title: w('state'),
+          of: ({ syncStatus, deploymentStatus }) => syncStatus?.lastError || deploymentStatus,
+        },
+        {
+          title: '',
+          of: (list) => (
+            <span class="actions">
+              <button type="button" onClick={() => open(list)}>
+                {w('open')}
+              </button>
+              {list.source !== undefined && (
+                <Act
+                  label={w('sync')}
+                  codes={['policy:iplist:sync']}
+                  run={() => lists.syncIpListNow({ id: list.id })}
+                  done={changed}
+                />
+              )}
+              <Act
+                label={w('remove')}
+                ask={w('removeAsk')}
+                codes={['policy:iplist:write']}
+                run={() => lists.deleteIpList({ id: list.id })}
+                done={changed}
+              />
+            </span>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function Entries({
+  list,
+  close,
+  changed,
+}: {
+  readonly list: IpList;
+  readonly close: () => void;
+  readonly changed: () => void;
+}): JSX.Element {
+  const ipListId = list.id;
+  const found = useCall(ipListId, (signal) =>
+    lists.listIpListEntries({ ipListId, page }, { signal }),
+  );
+  const both = (): void => {
+    found.reload();
+    changed();
+  };
+  return (
+    <Card title={list.name}>
+      <State of={found}>
+        {({ items }) => (
+          <Table
+            label={list.name}
+            items={items}
+            empty={w('noEntry')}
+            columns={[
+              { title: w('value'), of: ({ value }) => value },
+              { title: w('note'), of: ({ note }) => note },
+              { title: w('until'), of: ({ expiresAt }) => localTime(expiresAt) },
+              {
+                title: '',
+                of: ({ value }) => (
+                  <Act
+                    label={w('take')}
+                    codes={['policy:iplist:write']}
+                    run={() => lists.removeEntries({ ipListId, values: [value] })}
+                    done={both}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
+      </State>
+      {list.source === undefined && (
+        <Edit
+          label={w('add')}
+          codes={['policy:iplist:write']}
+          submit={w('add')}
+          fields={[
+            { name: 'note', label: w('note') },
+            { name: 'addresses', label: w('addresses'), kind: 'area', required: true },
+          ]}
+          save={async ({ addresses, note = '' }) => {
+            const entries = partsOf(addresses).map((value) => ({ value, note }));
+            await lists.addEntries({ ipListId, entries });
+            both();
+          }}
+        />
+      )}
+      <button type="button" onClick={close}>
+        {w('close')}
+      </button>
+    </Card>
+  );
+}
+
+function Create({ changed }: { readonly changed: () => void }): JSX.Element {
+  return (
+    <>
+      <Fold title={w('create')}>
+        <Edit
+          label={w('create')}
+          codes={['policy:iplist:write']}
+          submit={w('create')}
+          fields={[
+            { name: 'name', label: w('name'), required: true },
+            { name: 'addresses', label: w('addresses'), kind: 'area' },
+          ]}
+          save={async ({ name = '', addresses }) => {
+            const entries = partsOf(addresses).map((value) => ({ value }));
+            await lists.createIpList({ ipList: { name, entries } });
+            changed();
+          }}
+        />
+      </Fold>
+      <Fold title={w('feed')}>
+        <Edit
+          label={w('feed')}
+          codes={['policy:iplist:source:write']}
+          submit={w('subscribe')}
+          fields={[
+            { name: 'name', label: w('name'), required: true },
+            { name: 'url', label: w('url'), required: true },
+          ]}
+          save={async ({ name = '', url = '' }) => {
+            await lists.createIpListSubscription({
+              name,
+              source: { url, format: 'text' },
+              syncNow: true,
+            });
+            changed();
+          }}
+        />
+      </Fold>
+    </>
+  );
+}
+
+function Bindings({ known }: { readonly known: readonly IpList[] }): JSX.Element {
+  const found = useCall('bindings', (signal) => lists.listGlobalIpListBindings({}, { signal }));
+  return (
+    <Card title={w('bindings')}>
+      <State of={found}>
+        {({ items }) => (
+          <Table
+            label={w('bindings')}
+            items={items}
+            empty={w('noBinding')}
+            columns={[
+              { title: w('name'), of: ({ ipListName }) => ipListName },
+              { title: w('kind'), of: ({ kind }) => kind },
+              {
+                title: '',
+                of: ({ id }) => (
+                  <Act
+                    label={w('remove')}
+                    ask={`${w('remove')}?`}
+                    codes={['policy:iplist:write']}
+                    run={() => lists.deleteGlobalIpListBinding({ id })}
+                    done={found.reload}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
+      </State>
+      {known.length > 0 && (
+        <Edit
+          key={String(known.length)}
+          label={w('bind')}
+          codes={['policy:iplist:write']}
+          submit={w('bind')}
+          fields={[
+            {
+              name: 'list',
+              label: w('name'),
+              choices: known.map(({ id, name }) => [id, name] as const),
+            },
+            {
+              name: 'kind',
+              label: w('kind'),
+              value: 'deny',
+              choices: [
+                ['deny', w('deny')],
+                ['allow', w('allow')],
+              ],
+            },
+          ]}
+          save={async ({ list = '', kind = '' }) => {
+            await lists.upsertGlobalIpListBinding({ binding: { ipListId: list, kind } });
+            found.reload();
+          }}
+        />
+      )}
+    </Card>
+  );
+}
+
+function Lookup(): JSX.Element {
+  const [found, setFound] = useState<LookupIpScopesResponse | null>(null);
+  return (
+    <Card title={w('lookup')}>
+      <Edit
+        label={w('lookup')}
+        codes={['policy:read']}
+        submit={w('ask')}
+        done=""
+        latest={() => Promise.resolve({})}
+        fields={[{ name: 'ip', label: w('address'), required: true }]}
+        save={async ({ ip = '' }) => setFound(await lists.lookupIpScopes({ ip }))}
+      />
+      {found !== null && (
+        <>
+          <p aria-live="polite">
+            {w('decision', { decision: found.decision || found.decisionStatus || '–' })}
+          </p>
+          <Table
+            label={w('lookup')}
+            items={found.hits}
+            empty={w('noHit')}
+            columns={[
+              { title: w('name'), of: ({ ipListName }) => ipListName },
+              { title: w('kind'), of: ({ kind }) => kind },
+              {
+                title: w('scope'),
+                of: ({ scope, siteName, policyName }) => [scope, siteName || policyName].join(' '),
+              },
+            ]}
+          />
+        </>
+      )}
+    </Card>
+  );
+}

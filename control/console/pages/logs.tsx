@@ -1,0 +1,316 @@
+/** Logs: requests that were served, what went wrong in the service, and what is kept of both. */
+
+import { createClient } from '@connectrpc/connect';
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import {
+  AccessLogRankingDimension,
+  LogService,
+  type AccessEvent,
+  type GlobalLogPolicy,
+} from '../../../proto/gen/waf/v1/log_pb.ts';
+import { address, go, withQuery } from '../address.ts';
+import { useCall } from '../call.ts';
+import { Edit, type Field } from '../parts/edit.tsx';
+import { textField } from '../parts/form.ts';
+import { Card, Head, Tabs } from '../parts/panel.tsx';
+import { Ranking } from '../parts/ranking.tsx';
+import { SpanChoice } from '../parts/span-choice.tsx';
+import { State } from '../parts/state.tsx';
+import { Table } from '../parts/table.tsx';
+import { VisibleText } from '../parts/visible-text.tsx';
+import { transport } from '../session.ts';
+import { exactNumber, localTime, pageTexts, t } from '../text/text.ts';
+import { spanOf, timeRange } from '../time-span.ts';
+
+const logs = createClient(LogService, transport);
+const pageSize = 50;
+const ranksShown = 8;
+
+const w = pageTexts({
+  title: ['Logs', '日志'],
+  note: [
+    'Each request that is kept, what failed, and how long it is kept.',
+    '保留的请求、故障记录以及保留时长。',
+  ],
+  access: ['Requests', '请求'],
+  errors: ['Errors', '错误'],
+  keeping: ['What is kept', '保留设置'],
+  when: ['Time', '时间'],
+  client: ['Client', '客户端'],
+  request: ['Request', '请求'],
+  status: ['Status', '状态码'],
+  took: ['Took', '耗时'],
+  ms: ['{ms} ms', '{ms} 毫秒'],
+  bytes: ['Sent bytes', '发送字节'],
+  agent: ['User agent', '用户代理'],
+  path: ['Path begins with', '路径前缀'],
+  method: ['Method', '方法'],
+  empty: [
+    'No request matches. The log policy decides which are kept.',
+    '没有匹配的请求。日志策略决定保留哪些请求。',
+  ],
+  paths: ['Paths', '路径'],
+  hosts: ['Hosts', '主机名'],
+  clients: ['Clients', '客户端'],
+  level: ['Level', '级别'],
+  logger: ['Part', '来源'],
+  message: ['Message', '消息'],
+  noError: ['No error in this time.', '此时间段内没有错误。'],
+  newest: ['Newest', '最新'],
+  accessDays: ['Days requests are kept', '请求保留天数'],
+  securityDays: ['Days security events are kept', '安全事件保留天数'],
+  evidenceDays: ['Days evidence is kept', '证据保留天数'],
+  bodyMax: ['Bytes of a body kept as evidence', '作为证据保留的正文字节数'],
+  pairing: ['Keep evidence of blocked requests', '保留被拦截请求的证据'],
+  risk: ['I accept that this may fill the disk', '我接受这可能占满磁盘'],
+  save: ['Save', '保存'],
+});
+
+/** The page. */
+export function Logs(): JSX.Element {
+  return (
+    <>
+      <Head title={w('title')} note={w('note')} />
+      <Tabs
+        label={w('title')}
+        tabs={[
+          { name: 'access', title: w('access'), view: () => <Access /> },
+          { name: 'errors', title: w('errors'), view: () => <Errors /> },
+          { name: 'keeping', title: w('keeping'), view: () => <Keeping /> },
+        ]}
+      />
+    </>
+  );
+}
+
+function Access(): JSX.Element {
+  const { query } = address.value;
+  const value = (name: string): string => query.get(name) ?? '';
+  const [cursor, setCursor] = useState('');
+  const range = (): ReturnType<typeof timeRange> => timeRange(spanOf(query.get('span')));
+  const key = query.toString();
+  const found = useCall(`${key} ${cursor}`, (signal) =>
+    logs.queryAccessEvents(
+      {
+        page: { pageSize, cursor },
+        timeRange: range(),
+        clientIpCidrs: value('client') === '' ? [] : [value('client')],
+        method: value('method'),
+        pathPrefix: value('path'),
+      },
+      { signal },
+    ),
+  );
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const form = new FormData((event.currentTarget as HTMLElement).closest('form')!);
+    const fields = ['client', 'method', 'path'].map((name) => [name, textField(form, name)]);
+    setCursor('');
+    go(withQuery(Object.fromEntries(fields)));
+  };
+  return (
+    <>
+      <div class="head">
+        <form class="filters" key={key} onSubmit={submit} aria-label={t('attacks.filter')}>
+          {(['client', 'method', 'path'] as const).map((name, index) => (
+            <label>
+              {w(name)}
+              <input
+                name={name}
+                defaultValue={value(name)}
+                onChange={submit}
+                {...(index === 0 ? { 'data-filter': true } : {})}
+              />
+            </label>
+          ))}
+        </form>
+        <SpanChoice />
+      </div>
+      <AccessRankings key={key} />
+      <State of={found}>
+        {({ items, page }) => (
+          <>
+            <AccessTable items={items} />
+            <p class="actions">
+              {cursor !== '' && (
+                <button type="button" onClick={() => setCursor('')}>
+                  {w('newest')}
+                </button>
+              )}
+              {page?.hasMore === true && (
+                <button type="button" onClick={() => setCursor(page.nextCursor)}>
+                  {t('common.more')}
+                </button>
+              )}
+            </p>
+          </>
+        )}
+      </State>
+    </>
+  );
+}
+
+function AccessTable({ items }: { readonly items: readonly AccessEvent[] }): JSX.Element {
+  return (
+    <Table
+      label={w('access')}
+      items={items}
+      empty={w('empty')}
+      columns={[
+        { title: w('when'), of: ({ occurredAt }) => localTime(occurredAt) },
+        { title: w('client'), of: ({ clientIp }) => clientIp },
+        {
+          title: w('request'),
+          of: ({ method, host, path }) => (
+            <span class="request">
+              <VisibleText text={`${method} ${host}${path}`} />
+            </span>
+          ),
+        },
+        { title: w('status'), number: true, of: ({ status }) => String(status) },
+        {
+          title: w('took'),
+          number: true,
+          of: ({ durationMs }) => w('ms', { ms: exactNumber(durationMs) }),
+        },
+        { title: w('bytes'), number: true, of: ({ bytesWritten }) => exactNumber(bytesWritten) },
+        { title: w('agent'), of: ({ userAgent }) => userAgent },
+      ]}
+    />
+  );
+}
+
+function AccessRankings(): JSX.Element {
+  const range = timeRange(spanOf(address.value.query.get('span')));
+  const kinds = [
+    ['paths', AccessLogRankingDimension.PATH],
+    ['hosts', AccessLogRankingDimension.HOST],
+    ['clients', AccessLogRankingDimension.IP],
+  ] as const;
+  const found = useCall('rankings', (signal) =>
+    Promise.all(
+      kinds.map(async ([, dimension]) =>
+        logs.getAccessLogRankings({ timeRange: range, dimension }, { signal }),
+      ),
+    ),
+  );
+  return (
+    <State of={found}>
+      {(answers) => (
+        <div class="columns">
+          {kinds.map(([name], index) => (
+            <Ranking title={w(name)} ranks={(answers[index]?.entries ?? []).slice(0, ranksShown)} />
+          ))}
+        </div>
+      )}
+    </State>
+  );
+}
+
+function Errors(): JSX.Element {
+  const span = spanOf(address.value.query.get('span'));
+  const found = useCall(span, (signal) =>
+    logs.queryErrorEvents({ page: { pageSize }, timeRange: timeRange(span) }, { signal }),
+  );
+  return (
+    <>
+      <div class="head">
+        <span />
+        <SpanChoice />
+      </div>
+      <State of={found}>
+        {({ items }) => (
+          <Table
+            label={w('errors')}
+            items={items}
+            empty={w('noError')}
+            columns={[
+              { title: w('when'), of: ({ occurredAt }) => localTime(occurredAt) },
+              { title: w('level'), of: ({ level }) => level },
+              { title: w('logger'), of: ({ logger }) => logger },
+              { title: w('message'), of: ({ message }) => message },
+            ]}
+          />
+        )}
+      </State>
+    </>
+  );
+}
+
+const numbers = {
+  accessDays: 'accessFullRetentionDays',
+  securityDays: 'securityFullRetentionDays',
+  evidenceDays: 'requestEvidenceRetentionDays',
+  bodyMax: 'requestEvidenceBodyMaxBytes',
+} as const;
+
+function Keeping(): JSX.Element {
+  const found = useCall('policy', (signal) => logs.getGlobalLogPolicy({}, { signal }));
+  return (
+    <State of={found}>
+      {({ policy, warnings }) => (
+        <Card title={w('keeping')}>
+          {warnings.map((warning) => (
+            <p class="notice">
+              <VisibleText text={warning} />
+            </p>
+          ))}
+          {policy !== undefined && <KeepingForm first={policy} />}
+        </Card>
+      )}
+    </State>
+  );
+}
+
+/** What the fields hold for a policy. */
+function keptValues({ policy }: GlobalLogPolicy): Record<string, string> {
+  const entries = Object.entries(numbers).map(([name, field]) => [
+    name,
+    String(policy?.[field] ?? 0),
+  ]);
+  return { ...Object.fromEntries(entries), pairing: policy?.evidencePairing === true ? 'on' : '' };
+}
+
+function KeepingForm({ first }: { readonly first: GlobalLogPolicy }): JSX.Element {
+  const base = useRef(first);
+  const values = keptValues(first);
+  const names = Object.keys(numbers) as (keyof typeof numbers)[];
+  const fields: Field[] = [
+    ...names.map((name) => ({
+      name,
+      label: w(name),
+      kind: 'number' as const,
+      value: values[name] ?? '',
+    })),
+    { name: 'pairing', label: w('pairing'), kind: 'check', value: values['pairing'] ?? '' },
+    { name: 'risk', label: w('risk'), kind: 'check' },
+  ];
+  const latest = async (): Promise<Record<string, string>> => {
+    const { policy } = await logs.getGlobalLogPolicy({});
+    if (policy !== undefined) base.current = policy;
+    return keptValues(base.current);
+  };
+  return (
+    <Edit
+      label={w('keeping')}
+      codes={['system:write']}
+      submit={w('save')}
+      fields={fields}
+      latest={latest}
+      save={async (entered) => {
+        const changed = names.map((name) => [numbers[name], Number(entered[name])]);
+        const { policy } = await logs.updateGlobalLogPolicy({
+          policy: {
+            ...base.current.policy!,
+            ...Object.fromEntries(changed),
+            evidencePairing: entered['pairing'] === 'on',
+          },
+          expectedRevision: base.current.revision,
+          acknowledgeStorageRisk: entered['risk'] === 'on',
+        });
+        if (policy !== undefined) base.current = policy;
+      }}
+    />
+  );
+}

@@ -1,0 +1,141 @@
+/** Policies: which there are, and a new one from a template. */
+
+import { createClient } from '@connectrpc/connect';
+import type { JSX } from 'preact';
+import { EngineState, PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
+import { useCall } from '../call.ts';
+import { Act } from '../parts/act.tsx';
+import { Edit } from '../parts/edit.tsx';
+import { Link } from '../parts/link.tsx';
+import { Fold, Head } from '../parts/panel.tsx';
+import { State } from '../parts/state.tsx';
+import { Table } from '../parts/table.tsx';
+import { VisibleText } from '../parts/visible-text.tsx';
+import { transport } from '../session.ts';
+import { exactNumber, localTime, pageTexts } from '../text/text.ts';
+
+const policies = createClient(PolicyService, transport);
+const page = { page: 1, pageSize: 200 };
+
+const w = pageTexts({
+  title: ['Policies', '策略'],
+  note: [
+    'Which rules inspect the requests of a site, and how strictly.',
+    '用哪些规则、以何种严格程度检测站点请求。',
+  ],
+  name: ['Name', '名称'],
+  engine: ['Rules', '规则引擎'],
+  on: ['block', '拦截'],
+  detect: ['only record', '仅记录'],
+  off: ['off', '关闭'],
+  level: ['Paranoia level', '偏执级别'],
+  threshold: ['Blocks from score', '拦截分数'],
+  state: ['State', '状态'],
+  changed: ['Changed', '修改时间'],
+  revision: ['Revision', '修订版'],
+  isDefault: ['default', '默认'],
+  remove: ['Delete', '删除'],
+  removeAsk: ['Delete this policy?', '删除此策略？'],
+  empty: ['No policy yet: make one from a template.', '还没有策略：请从模板创建。'],
+  create: ['Make a policy from a template', '从模板创建策略'],
+  template: ['Template', '模板'],
+  about: ['What it is for', '用途'],
+  submit: ['Make it', '创建'],
+});
+
+/** How an engine state is called. */
+export function engineText(state: EngineState): string {
+  return w(state === EngineState.ON ? 'on' : state === EngineState.OFF ? 'off' : 'detect');
+}
+
+/** The page. */
+export function Policies(): JSX.Element {
+  const found = useCall('policies', (signal) => policies.listPolicies({ page }, { signal }));
+  const templates = useCall('templates', (signal) =>
+    policies.listPolicyTemplates({ page }, { signal }),
+  );
+  const choices = (templates.value?.items ?? []).map(({ id, name }) => [id, name] as const);
+  return (
+    <>
+      <Head title={w('title')} note={w('note')} />
+      <State of={found}>
+        {({ items }) => (
+          <Table
+            label={w('title')}
+            items={items.filter(({ isTemplate }) => !isTemplate)}
+            empty={w('empty')}
+            columns={[
+              {
+                title: w('name'),
+                of: ({ id, name, isDefault }) => (
+                  <>
+                    <Link href={`/policies/${id}`}>
+                      <VisibleText text={name} />
+                    </Link>{' '}
+                    {isDefault && <span class="badge">{w('isDefault')}</span>}
+                  </>
+                ),
+              },
+              { title: w('engine'), of: ({ engineState }) => engineText(engineState) },
+              {
+                title: w('level'),
+                number: true,
+                of: ({ crsCore }) => exactNumber(crsCore?.blockingParanoiaLevel ?? 0),
+              },
+              {
+                title: w('threshold'),
+                number: true,
+                of: ({ crsCore }) => exactNumber(crsCore?.inboundAnomalyScoreThreshold ?? 0),
+              },
+              { title: w('state'), of: ({ status }) => status },
+              { title: w('revision'), number: true, of: ({ revision }) => exactNumber(revision) },
+              { title: w('changed'), of: ({ updatedAt }) => localTime(updatedAt) },
+              {
+                title: '',
+                of: ({ id, isDefault, builtin }) =>
+                  isDefault || builtin ? null : (
+                    <Act
+                      label={w('remove')}
+                      ask={w('removeAsk')}
+                      codes={['policy:delete']}
+                      run={() => policies.deletePolicy({ id })}
+                      done={found.reload}
+                    />
+                  ),
+              },
+            ]}
+          />
+        )}
+      </State>
+      <Create choices={choices} changed={found.reload} />
+    </>
+  );
+}
+
+function Create({
+  choices,
+  changed,
+}: {
+  readonly choices: readonly (readonly [string, string])[];
+  readonly changed: () => void;
+}): JSX.Element {
+  return (
+    <Fold title={w('create')}>
+      <Edit
+        label={w('create')}
+        codes={['policy:write']}
+        submit={w('submit')}
+        fields={[
+          { name: 'template', label: w('template'), choices },
+          { name: 'name', label: w('name'), required: true },
+          { name: 'about', label: w('about') },
+        ]}
+        save={async ({ template = '', name = '', about = '' }) => {
+          const templateId = template || (choices[0]?.[0] ?? '');
+          await policies.createPolicyFromTemplate({ templateId, name, description: about });
+          changed();
+        }}
+      />
+    </Fold>
+  );
+}

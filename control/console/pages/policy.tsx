@@ -1,0 +1,447 @@
+/** One policy: its settings, exclusions, own rules, a test request, and its versions. */
+
+import { createClient } from '@connectrpc/connect';
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { CustomRuleService } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
+import {
+  EngineState,
+  PolicyService,
+  type Policy,
+  type TestPolicyResponse,
+} from '../../../proto/gen/waf/v1/policy_pb.ts';
+import {
+  RuleOverrideAction,
+  RuleOverrideService,
+} from '../../../proto/gen/waf/v1/rule_override_pb.ts';
+import { useCall } from '../call.ts';
+import { Act } from '../parts/act.tsx';
+import { Edit, type Field, type Values } from '../parts/edit.tsx';
+import { Link } from '../parts/link.tsx';
+import { Card, Fold, Tabs } from '../parts/panel.tsx';
+import { State } from '../parts/state.tsx';
+import { Table } from '../parts/table.tsx';
+import { VisibleText } from '../parts/visible-text.tsx';
+import { transport } from '../session.ts';
+import { localTime, pageTexts, t } from '../text/text.ts';
+import { engineText } from './policies.tsx';
+import { PolicyVersions } from './policy-versions.tsx';
+
+const policies = createClient(PolicyService, transport);
+const overrides = createClient(RuleOverrideService, transport);
+const customRules = createClient(CustomRuleService, transport);
+const page = { page: 1, pageSize: 200 };
+
+const w = pageTexts({
+  back: ['All policies', '全部策略'],
+  settings: ['Settings', '设置'],
+  exclusions: ['Exclusions', '排除项'],
+  rules: ['Own rules', '自定义规则'],
+  test: ['Test', '测试'],
+  versions: ['Versions', '版本'],
+  save: ['Save', '保存'],
+  saved: ['Saved. Compiling rules…', '已保存，正在编译规则…'],
+  engine: ['Rules', '规则引擎'],
+  blocking: ['Paranoia level that blocks', '拦截的偏执级别'],
+  detection: ['Paranoia level that records', '记录的偏执级别'],
+  inbound: ['Blocks requests from score', '请求拦截分数'],
+  outbound: ['Blocks responses from score', '响应拦截分数'],
+  rule: ['Rule', '规则'],
+  effect: ['Effect', '效果'],
+  targets: ['Leaves out', '排除的目标'],
+  site: ['Site', '站点'],
+  why: ['Why', '原因'],
+  when: ['Changed', '修改时间'],
+  remove: ['Delete', '删除'],
+  removeAsk: ['Delete it? The rule acts again.', '删除？规则将重新生效。'],
+  noExclusion: [
+    'No exclusion. The page of a blocked request proposes the narrowest.',
+    '没有排除项。被拦截请求的页面会给出最窄的建议。',
+  ],
+  addExclusion: ['Add an exclusion to a rule', '为规则添加排除项'],
+  add: ['Add', '添加'],
+  target: ['Argument to leave out, for example ARGS:comment', '要排除的参数，例如 ARGS:comment'],
+  partly: ['leave out the argument', '排除该参数'],
+  disable: ['turn the rule off', '关闭规则'],
+  logOnly: ['only record', '仅记录'],
+  score: ['another score', '修改分数'],
+  name: ['Name', '名称'],
+  phase: ['Phase', '阶段'],
+  noRule: ['No rule of your own.', '没有自定义规则。'],
+  addRule: ['Add a rule', '添加规则'],
+  text: ['SecLang', 'SecLang'],
+  preview: ['Preview a rule without saving it', '预览规则（不保存）'],
+  method: ['Method', '方法'],
+  url: ['Address', '地址'],
+  body: ['Body', '正文'],
+  ask: ['Ask the engine', '询问引擎'],
+  blocked: [
+    'Blocked with status {status}. Score {score}.',
+    '已拦截，状态码 {status}，分数 {score}。',
+  ],
+  passed: ['Passes. Score {score}.', '放行，分数 {score}。'],
+  message: ['Message', '说明'],
+});
+
+const effects: Readonly<Record<number, 'partly' | 'disable' | 'logOnly' | 'score'>> = {
+  [RuleOverrideAction.DEFAULT]: 'partly',
+  [RuleOverrideAction.DISABLE]: 'disable',
+  [RuleOverrideAction.LOG_ONLY]: 'logOnly',
+  [RuleOverrideAction.SCORE_OVERRIDE]: 'score',
+};
+
+/** The page of the policy with this id. */
+export function PolicyPage({ id }: { readonly id: string }): JSX.Element {
+  const found = useCall(id, (signal) => policies.getPolicy({ id }, { signal }));
+  return (
+    <>
+      <p>
+        <Link href="/policies">← {w('back')}</Link>
+      </p>
+      <State of={found}>
+        {({ policy, bodyInspection }) =>
+          policy === undefined ? (
+            <p>{t('common.none')}</p>
+          ) : (
+            <>
+              <div class="page-head">
+                <h1>
+                  <VisibleText text={policy.name} />
+                </h1>
+                <p class="quiet">
+                  <VisibleText
+                    text={[policy.description, bodyInspection?.summary].filter(Boolean).join(' · ')}
+                  />
+                </p>
+              </div>
+              <Views policy={policy} changed={found.reload} />
+            </>
+          )
+        }
+      </State>
+    </>
+  );
+}
+
+function Views({
+  policy,
+  changed,
+}: {
+  readonly policy: Policy;
+  readonly changed: () => void;
+}): JSX.Element {
+  return (
+    <Tabs
+      label={policy.name}
+      tabs={[
+        {
+          name: 'settings',
+          title: w('settings'),
+          view: () => <Settings key={String(policy.revision)} first={policy} />,
+        },
+        { name: 'exclusions', title: w('exclusions'), view: () => <Exclusions id={policy.id} /> },
+        { name: 'rules', title: w('rules'), view: () => <OwnRules id={policy.id} /> },
+        { name: 'test', title: w('test'), view: () => <TestRequest id={policy.id} /> },
+        {
+          name: 'versions',
+          title: w('versions'),
+          view: () => <PolicyVersions id={policy.id} changed={changed} />,
+        },
+      ]}
+    />
+  );
+}
+
+const core = {
+  blocking: 'blockingParanoiaLevel',
+  detection: 'detectionParanoiaLevel',
+  inbound: 'inboundAnomalyScoreThreshold',
+  outbound: 'outboundAnomalyScoreThreshold',
+} as const;
+const coreNames = Object.keys(core) as (keyof typeof core)[];
+
+function valuesOf({ engineState, crsCore }: Policy): Record<string, string> {
+  const numbers = coreNames.map((name) => [name, String(crsCore?.[core[name]] ?? 0)]);
+  return { engine: String(engineState), ...Object.fromEntries(numbers) };
+}
+
+function Settings({ first }: { readonly first: Policy }): JSX.Element {
+  const base = useRef(first);
+  const values = valuesOf(first);
+  const states = [EngineState.ON, EngineState.DETECTION_ONLY, EngineState.OFF];
+  const save = async (entered: Values): Promise<void> => {
+    const { crsCore } = base.current;
+    const numbers = coreNames.map((name) => [core[name], Number(entered[name])]);
+    const { policy } = await policies.updatePolicy({
+      policy: {
+        ...base.current,
+        engineState: Number(entered['engine']) as EngineState,
+        crsCore: { ...crsCore!, ...Object.fromEntries(numbers) },
+      },
+      revision: base.current.revision,
+      updateMask: 'engine_state,crs_core',
+    });
+    if (policy !== undefined) base.current = policy;
+  };
+  return (
+    <Card title={w('settings')}>
+      <Edit
+        label={w('settings')}
+        codes={['policy:write']}
+        submit={w('save')}
+        done={w('saved')}
+        save={save}
+        latest={async () => {
+          const { policy } = await policies.getPolicy({ id: first.id });
+          if (policy !== undefined) base.current = policy;
+          return valuesOf(base.current);
+        }}
+        fields={[
+          {
+            name: 'engine',
+            label: w('engine'),
+            value: values['engine'] ?? '',
+            choices: states.map((one) => [String(one), engineText(one)] as const),
+          },
+          ...coreNames.map((name) => ({
+            name,
+            label: w(name),
+            kind: 'number' as const,
+            value: values[name] ?? '',
+            required: true,
+          })),
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Exclusions({ id: policyId }: { readonly id: string }): JSX.Element {
+  const found = useCall(policyId, (signal) =>
+    overrides.listRuleOverrides({ policyId, page }, { signal }),
+  );
+  return (
+    <>
+      <State of={found}>
+        {({ items }) => (
+          <Table
+            label={w('exclusions')}
+            items={items}
+            empty={w('noExclusion')}
+            columns={[
+              { title: w('rule'), of: ({ crsRuleId, tags }) => crsRuleId || tags.join(', ') },
+              { title: w('effect'), of: ({ actionEnum }) => w(effects[actionEnum] ?? 'partly') },
+              { title: w('targets'), of: ({ removedTargets }) => removedTargets.join(', ') },
+              { title: w('site'), of: ({ siteId, scope }) => siteId || scope },
+              { title: w('why'), of: ({ rationale }) => rationale },
+              { title: w('when'), of: ({ updatedAt }) => localTime(updatedAt) },
+              {
+                title: '',
+                of: ({ id }) => (
+                  <Act
+                    label={w('remove')}
+                    ask={w('removeAsk')}
+                    codes={['policy:rule:override']}
+                    run={() => overrides.deleteRuleOverride({ id })}
+                    done={found.reload}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
+      </State>
+      <Fold title={w('addExclusion')}>
+        <Edit
+          label={w('addExclusion')}
+          codes={['policy:rule:override']}
+          submit={w('add')}
+          done={w('saved')}
+          fields={[
+            { name: 'rule', label: w('rule'), required: true },
+            {
+              name: 'effect',
+              label: w('effect'),
+              value: String(RuleOverrideAction.DEFAULT),
+              choices: [1, 2, 3].map((one) => [String(one), w(effects[one]!)] as const),
+            },
+            { name: 'target', label: w('target') },
+            { name: 'why', label: w('why') },
+          ]}
+          save={async ({ rule = '', effect, target = '', why = '' }) => {
+            await overrides.upsertRuleOverride({
+              override: {
+                policyId,
+                crsRuleId: rule,
+                actionEnum: Number(effect) as RuleOverrideAction,
+                removedTargets: target === '' ? [] : [target],
+                rationale: why,
+              },
+            });
+            found.reload();
+          }}
+        />
+      </Fold>
+    </>
+  );
+}
+
+/** The fields of a rule of one's own. */
+const ruleFields = (): Field[] => [
+  { name: 'name', label: w('name'), required: true },
+  { name: 'phase', label: w('phase'), kind: 'number', value: '2' },
+  { name: 'text', label: w('text'), kind: 'area', required: true },
+];
+
+const ruleOf = (policyId: string, { name = '', text = '', phase }: Values): object => ({
+  policyId,
+  name,
+  seclang: text,
+  phase: Number(phase),
+});
+
+function OwnRules({ id: policyId }: { readonly id: string }): JSX.Element {
+  const found = useCall(policyId, (signal) =>
+    customRules.listCustomRules({ policyId, page }, { signal }),
+  );
+  return (
+    <>
+      <State of={found}>
+        {({ items }) => (
+          <Table
+            label={w('rules')}
+            items={items}
+            empty={w('noRule')}
+            columns={[
+              { title: w('rule'), of: ({ ruleId }) => String(ruleId) },
+              { title: w('name'), of: ({ name }) => name },
+              {
+                title: w('text'),
+                of: ({ seclang }) => (
+                  <code class="value">
+                    <VisibleText text={seclang} />
+                  </code>
+                ),
+              },
+              {
+                title: '',
+                of: ({ id }) => (
+                  <Act
+                    label={w('remove')}
+                    ask={`${w('remove')}?`}
+                    codes={['policy:custom:write']}
+                    run={() => customRules.deleteCustomRule({ id })}
+                    done={found.reload}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
+      </State>
+      <AddRule policyId={policyId} changed={found.reload} />
+      <PreviewRule policyId={policyId} />
+    </>
+  );
+}
+
+function PreviewRule({ policyId }: { readonly policyId: string }): JSX.Element {
+  const [preview, setPreview] = useState('');
+  return (
+    <Fold title={w('preview')}>
+      <Edit
+        label={w('preview')}
+        codes={['policy:preview']}
+        submit={w('preview')}
+        done=""
+        fields={ruleFields()}
+        latest={() => Promise.resolve({})}
+        save={async (values) => {
+          const { seclang, warnings } = await customRules.previewCustomRule({
+            rule: ruleOf(policyId, values),
+          });
+          setPreview([...warnings, seclang].join('\n'));
+        }}
+      />
+      {preview !== '' && (
+        <pre class="code">
+          <VisibleText text={preview} lines />
+        </pre>
+      )}
+    </Fold>
+  );
+}
+
+function AddRule({
+  policyId,
+  changed,
+}: {
+  readonly policyId: string;
+  readonly changed: () => void;
+}): JSX.Element {
+  return (
+    <Fold title={w('addRule')}>
+      <Edit
+        label={w('addRule')}
+        codes={['policy:custom:write']}
+        submit={w('add')}
+        done={w('saved')}
+        fields={ruleFields()}
+        save={async (values) => {
+          await customRules.createCustomRule({ rule: ruleOf(policyId, values) });
+          changed();
+        }}
+      />
+    </Fold>
+  );
+}
+
+function TestRequest({ id: policyId }: { readonly id: string }): JSX.Element {
+  const [found, setFound] = useState<TestPolicyResponse | null>(null);
+  return (
+    <Card title={w('test')}>
+      <Edit
+        label={w('test')}
+        codes={['policy:test']}
+        submit={w('ask')}
+        done=""
+        latest={() => Promise.resolve({})}
+        fields={[
+          { name: 'method', label: w('method'), value: 'GET', required: true },
+          { name: 'url', label: w('url'), value: "/?id=1' OR '1'='1", required: true },
+          { name: 'body', label: w('body'), kind: 'area' },
+        ]}
+        save={async ({ method = '', url = '', body = '' }) =>
+          setFound(
+            await policies.testPolicy({
+              policyId,
+              method,
+              url,
+              body: new TextEncoder().encode(body),
+            }),
+          )
+        }
+      />
+      {found !== null && (
+        <>
+          <p class={found.blocked ? 'blocked' : 'good'} aria-live="polite">
+            {w(found.blocked ? 'blocked' : 'passed', {
+              status: found.status,
+              score: found.totalInboundScore,
+            })}
+          </p>
+          <Table
+            label={w('rules')}
+            items={found.matchedRules}
+            empty={t('common.none')}
+            columns={[
+              { title: w('rule'), of: ({ ruleId }) => String(ruleId) },
+              { title: w('message'), of: ({ message }) => message },
+              { title: w('phase'), number: true, of: ({ phase }) => String(phase) },
+            ]}
+          />
+        </>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,270 @@
+/** Settings and the state of the service: health, versions, storage, updates. */
+
+import { createClient } from '@connectrpc/connect';
+import type { JsonObject } from '@bufbuild/protobuf';
+import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import { SystemService, type SystemSettings } from '../../../proto/gen/waf/v1/system_pb.ts';
+import { useCall } from '../call.ts';
+import { Act } from '../parts/act.tsx';
+import { Edit } from '../parts/edit.tsx';
+import { Card, Head, Tabs } from '../parts/panel.tsx';
+import { State } from '../parts/state.tsx';
+import { Table } from '../parts/table.tsx';
+import { VisibleText } from '../parts/visible-text.tsx';
+import { transport } from '../session.ts';
+import { exactNumber, localTime, pageTexts, t } from '../text/text.ts';
+
+const system = createClient(SystemService, transport);
+const page = { page: 1, pageSize: 100 };
+const refreshMs = 10_000;
+
+const w = pageTexts({
+  title: ['Settings', '设置'],
+  note: ['How the service is, and how it is set.', '服务的状态与设置。'],
+  health: ['Health', '健康状态'],
+  settings: ['Settings', '设置'],
+  updates: ['Versions', '版本'],
+  part: ['Part', '组件'],
+  state: ['State', '状态'],
+  message: ['Message', '说明'],
+  took: ['Took', '耗时'],
+  ms: ['{ms} ms', '{ms} 毫秒'],
+  version: ['Version', '版本'],
+  revision: ['Configuration', '配置版本'],
+  nodes: ['Nodes connected', '已连接节点'],
+  none: ['No check.', '没有检查项。'],
+  values: ['Values, as JSON', '值（JSON）'],
+  valuesNote: [
+    'Only what is written here changes; what each means: `waf settings --help`.',
+    '仅更改此处写明的内容；含义见 `waf settings --help`。',
+  ],
+  save: ['Save', '保存'],
+  channel: ['Channel', '通道'],
+  imported: ['Imported', '导入时间'],
+  releases: ['Releases of the program', '程序版本'],
+  noRelease: ['No release was imported.', '尚未导入版本。'],
+  rulesets: ['Releases of the Core Rule Set', 'CRS 规则集版本'],
+  rules: ['Rules', '规则数'],
+  check: ['Look for updates', '检查更新'],
+  geo: ['Geo databases', '地理数据库'],
+  kind: ['Kind', '类型'],
+  runs: ['Upgrade runs', '升级任务'],
+  noRun: ['No upgrade was run.', '没有升级任务。'],
+  noGeo: ['No geo database: countries are unknown.', '没有地理数据库：无法识别国家/地区。'],
+  started: ['Started', '开始时间'],
+});
+
+/** The page. */
+export function Settings(): JSX.Element {
+  return (
+    <>
+      <Head title={w('title')} note={w('note')} />
+      <Tabs
+        label={w('title')}
+        tabs={[
+          { name: 'health', title: w('health'), view: () => <Health /> },
+          { name: 'settings', title: w('settings'), view: () => <Values /> },
+          { name: 'updates', title: w('updates'), view: () => <Updates /> },
+        ]}
+      />
+    </>
+  );
+}
+
+function Health(): JSX.Element {
+  const found = useCall('health', (signal) => system.health({}, { signal }), refreshMs);
+  return (
+    <State of={found}>
+      {({ status, version, configRevision, remoteAgentsConnected, checks, warnings }) => (
+        <>
+          <Card title={w('health')}>
+            <dl class="facts">
+              <dt>{w('state')}</dt>
+              <dd>{status}</dd>
+              <dt>{w('version')}</dt>
+              <dd>{version}</dd>
+              <dt>{w('revision')}</dt>
+              <dd>{exactNumber(configRevision)}</dd>
+              <dt>{w('nodes')}</dt>
+              <dd>{exactNumber(remoteAgentsConnected)}</dd>
+            </dl>
+            {warnings.map((warning) => (
+              <p class="notice">
+                <VisibleText text={warning} />
+              </p>
+            ))}
+          </Card>
+          <Table
+            label={w('health')}
+            items={checks}
+            empty={w('none')}
+            columns={[
+              { title: w('part'), of: ({ component }) => component },
+              {
+                title: w('state'),
+                of: (check) => (
+                  <span class={/^(?:ok|healthy|pass)/i.test(check.status) ? 'good' : 'warning'}>
+                    {check.status}
+                  </span>
+                ),
+              },
+              { title: w('message'), of: ({ message }) => message },
+              {
+                title: w('took'),
+                number: true,
+                of: ({ durationMs }) => w('ms', { ms: exactNumber(durationMs) }),
+              },
+            ]}
+          />
+        </>
+      )}
+    </State>
+  );
+}
+
+const shownValues = (settings: SystemSettings): string =>
+  JSON.stringify(settings.values ?? {}, null, 2);
+
+function Values(): JSX.Element {
+  const found = useCall('settings', (signal) => system.getSystemSettings({}, { signal }));
+  return (
+    <State of={found}>
+      {({ settings, applyError }) => (
+        <Card title={w('settings')} note={w('valuesNote')}>
+          {applyError !== '' && (
+            <p class="notice">
+              <VisibleText text={applyError} />
+            </p>
+          )}
+          {settings !== undefined && <ValuesForm first={settings} />}
+        </Card>
+      )}
+    </State>
+  );
+}
+
+function ValuesForm({ first }: { readonly first: SystemSettings }): JSX.Element {
+  const base = useRef(first);
+  const take = (settings: SystemSettings | undefined): void => {
+    if (settings !== undefined) base.current = settings;
+  };
+  return (
+    <Edit
+      label={w('settings')}
+      codes={['system:write']}
+      submit={w('save')}
+      fields={[{ name: 'values', label: w('values'), kind: 'area', value: shownValues(first) }]}
+      latest={async () => {
+        take((await system.getSystemSettings({})).settings);
+        return { values: shownValues(base.current) };
+      }}
+      save={async ({ values = '' }) => {
+        const { updatedAt } = base.current;
+        const answer = await system.updateSystemSettings({
+          values: changedValues(base.current.values ?? {}, JSON.parse(values) as JsonObject),
+          ...(updatedAt === undefined ? {} : { expectedUpdatedAt: updatedAt }),
+        });
+        take(answer.settings);
+      }}
+    />
+  );
+}
+
+/** The values that differ from those that were read. */
+function changedValues(before: JsonObject, after: JsonObject): JsonObject {
+  const changed = Object.entries(after).filter(
+    ([name, value]) => JSON.stringify(before[name]) !== JSON.stringify(value),
+  );
+  return Object.fromEntries(changed);
+}
+
+function Updates(): JSX.Element {
+  const releases = useCall('releases', (signal) => system.listBinaryReleases({ page }, { signal }));
+  const rulesets = useCall('rulesets', (signal) =>
+    system.listSystemCrsRulesets({ page }, { signal }),
+  );
+  return (
+    <>
+      <Card title={w('releases')}>
+        <State of={releases}>
+          {({ items }) => (
+            <Table
+              label={w('releases')}
+              items={items}
+              empty={w('noRelease')}
+              columns={[
+                { title: w('version'), of: ({ version }) => version },
+                { title: w('channel'), of: ({ channel }) => channel },
+                { title: w('state'), of: ({ fileStatus }) => fileStatus },
+                { title: w('imported'), of: ({ importedAt }) => localTime(importedAt) },
+              ]}
+            />
+          )}
+        </State>
+        <Act
+          label={w('check')}
+          codes={['system:update:read']}
+          run={() => system.checkForUpdates({})}
+          done={releases.reload}
+        />
+      </Card>
+      <Card title={w('rulesets')}>
+        <State of={rulesets}>
+          {({ items }) => (
+            <Table
+              label={w('rulesets')}
+              items={items}
+              empty={t('common.none')}
+              columns={[
+                { title: w('version'), of: ({ version }) => version },
+                { title: w('rules'), number: true, of: ({ ruleCount }) => exactNumber(ruleCount) },
+                { title: w('imported'), of: ({ ingestedAt }) => localTime(ingestedAt) },
+              ]}
+            />
+          )}
+        </State>
+      </Card>
+      <GeoAndRuns />
+    </>
+  );
+}
+
+function GeoAndRuns(): JSX.Element {
+  const geo = useCall('geo', (signal) => system.listGeoDatabases({}, { signal }));
+  const runs = useCall('runs', (signal) => system.listUpgradeRuns({ page }, { signal }));
+  return (
+    <>
+      <Card title={w('geo')}>
+        <State of={geo}>
+          {({ items }) => (
+            <Table
+              label={w('geo')}
+              items={items}
+              empty={w('noGeo')}
+              columns={[
+                { title: w('kind'), of: (item) => item.kind },
+                { title: w('version'), of: ({ version }) => version },
+              ]}
+            />
+          )}
+        </State>
+      </Card>
+      <Card title={w('runs')}>
+        <State of={runs}>
+          {({ items }) => (
+            <Table
+              label={w('runs')}
+              items={items}
+              empty={w('noRun')}
+              columns={[
+                { title: w('version'), of: ({ targetVersion }) => targetVersion },
+                { title: w('started'), of: ({ startedAt }) => localTime(startedAt) },
+              ]}
+            />
+          )}
+        </State>
+      </Card>
+    </>
+  );
+}

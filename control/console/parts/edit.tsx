@@ -1,0 +1,210 @@
+/**
+ * Owns forms: fields by a list, what failed beside the button, and what happens when somebody else
+ * saved meanwhile: both versions are shown, nothing that was typed is lost.
+ */
+
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { messageOf } from '../call.ts';
+import { t } from '../text/text.ts';
+import { lacking, Rights } from './rights.tsx';
+import { VisibleText } from './visible-text.tsx';
+
+/** One field of a form. */
+export interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly kind?: 'text' | 'number' | 'password' | 'check' | 'area' | 'file';
+  /** Values and their texts; makes it a choice. */
+  readonly choices?: readonly (readonly [value: string, label: string])[];
+  readonly value?: string;
+  readonly required?: boolean;
+  readonly hint?: string;
+}
+
+/** What was entered, by field; a check that is set is 'on', a file is its text. */
+export type Values = Readonly<Record<string, string>>;
+
+interface EditProps {
+  readonly label: string;
+  readonly fields: readonly Field[];
+  readonly codes: readonly string[];
+  readonly submit: string;
+  readonly save: (values: Values) => Promise<unknown>;
+  readonly done?: string;
+  /** Reads the record again for the next save, and says what its fields hold now. */
+  readonly latest?: () => Promise<Values>;
+}
+
+type State = 'idle' | 'busy' | 'done';
+
+/** The form. */
+export function Edit(props: EditProps): JSX.Element {
+  const { label, fields, codes, submit, save, done, latest } = props;
+  const form = useRef<HTMLFormElement>(null);
+  const [state, setState] = useState<State>('idle');
+  const [error, setError] = useState('');
+  const [theirs, setTheirs] = useState<Values | null>(null);
+  const start = async (): Promise<void> => {
+    const values = await valuesOf(form.current!, fields);
+    setState('busy');
+    setError('');
+    try {
+      await save(values);
+      setTheirs(null);
+      setState('done');
+      if (latest === undefined) form.current?.reset();
+    } catch (thrown) {
+      setState('idle');
+      setError(messageOf(thrown));
+      if (latest !== undefined && isConflict(thrown)) setTheirs(await latest());
+    }
+  };
+  const run = (event: Event): void => {
+    event.preventDefault();
+    start().catch((thrown: unknown) => setError(messageOf(thrown)));
+  };
+  return (
+    <form class="edit" ref={form} onSubmit={run} aria-label={label}>
+      {fields.map((field) => (
+        <FieldInput key={field.name} field={field} />
+      ))}
+      {theirs !== null && (
+        <Conflict
+          fields={fields}
+          theirs={theirs}
+          take={() => {
+            fill(form.current!, theirs);
+            setTheirs(null);
+            setError('');
+          }}
+        />
+      )}
+      <p class="actions">
+        <button class="primary" disabled={state === 'busy' || lacking(codes) !== ''}>
+          {theirs === null ? submit : t('edit.keepMine')}
+        </button>
+        <Rights codes={codes} />
+      </p>
+      <div aria-live="polite">
+        {error !== '' && <p class="notice">{error}</p>}
+        {state === 'done' && <p class="done">{done ?? t('edit.saved')}</p>}
+      </div>
+    </form>
+  );
+}
+
+/** Whether somebody else saved first. */
+function isConflict(thrown: unknown): boolean {
+  return ConnectError.from(thrown).code === Code.Aborted;
+}
+
+function FieldInput({ field }: { readonly field: Field }): JSX.Element {
+  const { name, label, kind = 'text', choices, value = '', required = false, hint } = field;
+  if (kind === 'check') {
+    return (
+      <label class="check">
+        <input type="checkbox" name={name} defaultChecked={value === 'on'} />
+        {label}
+      </label>
+    );
+  }
+  return (
+    <label class={kind === 'area' ? 'area' : ''}>
+      <span>{label}</span>
+      {choices !== undefined ? (
+        <select name={name} defaultValue={value}>
+          {choices.map(([one, text]) => (
+            <option value={one} selected={one === value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      ) : kind === 'area' ? (
+        <textarea
+          name={name}
+          rows={5}
+          required={required}
+          spellcheck={false}
+          defaultValue={value}
+        />
+      ) : (
+        <input {...inputProps(field)} />
+      )}
+      {hint !== undefined && <small>{hint}</small>}
+    </label>
+  );
+}
+
+function inputProps({ name, kind = 'text', value = '', required = false }: Field): object {
+  const autoComplete = kind === 'password' ? 'new-password' : 'off';
+  const props = { name, type: kind, required, autoComplete };
+  return kind === 'file' ? props : { ...props, defaultValue: value };
+}
+
+function Conflict({
+  fields,
+  theirs,
+  take,
+}: {
+  readonly fields: readonly Field[];
+  readonly theirs: Values;
+  readonly take: () => void;
+}): JSX.Element {
+  return (
+    <div class="conflict" role="alert">
+      <p>{t('edit.conflict')}</p>
+      <dl class="facts">
+        {fields.map(({ name, label, value = '' }) => {
+          const now = theirs[name] ?? '';
+          return now === value ? null : (
+            <>
+              <dt>{label}</dt>
+              <dd>
+                <VisibleText text={now === '' ? '–' : now} />
+              </dd>
+            </>
+          );
+        })}
+      </dl>
+      <button type="button" onClick={take}>
+        {t('edit.takeTheirs')}
+      </button>
+    </div>
+  );
+}
+
+async function valuesOf(form: HTMLFormElement, fields: readonly Field[]): Promise<Values> {
+  const data = new FormData(form);
+  const entries = fields.map(async ({ name, kind }) => {
+    const value = data.get(name);
+    if (value instanceof File) return [name, await value.text()] as const;
+    const text = value ?? '';
+    return [name, kind === 'password' || kind === 'area' ? text : text.trim()] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+function fill(form: HTMLFormElement, values: Values): void {
+  for (const [name, value] of Object.entries(values)) {
+    const input = form.elements.namedItem(name);
+    if (input instanceof HTMLInputElement && input.type === 'checkbox') {
+      input.checked = value === 'on';
+    } else if (
+      input instanceof HTMLInputElement ||
+      input instanceof HTMLSelectElement ||
+      input instanceof HTMLTextAreaElement
+    ) {
+      input.value = value;
+    }
+  }
+}
+
+/** The lines or comma-separated parts of a text. */
+export function partsOf(text: string | undefined): string[] {
+  return (text ?? '')
+    .split(/[\n,]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

@@ -1,0 +1,55 @@
+/** Owns plain tables: columns by a list, texts with hidden characters as escapes. */
+
+import type { ComponentChildren, JSX } from 'preact';
+import { t } from '../text/text.ts';
+import { VisibleText } from './visible-text.tsx';
+
+/** One column; a text that `of` gives is shown as a text of others. */
+export interface Column<T> {
+  readonly title: string;
+  readonly of: (item: T) => ComponentChildren;
+  readonly number?: boolean;
+}
+
+/** The table; `empty` says what to do when there is nothing. */
+export function Table<T>({
+  items,
+  columns,
+  empty,
+  label,
+}: {
+  readonly items: readonly T[];
+  readonly columns: readonly Column<T>[];
+  readonly empty: string;
+  readonly label: string;
+}): JSX.Element {
+  if (items.length === 0) return <p class="empty">{empty}</p>;
+  return (
+    <div class="scroll" role="region" aria-label={label} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map(({ title, number }) => (
+              <th class={number ? 'number' : ''}>
+                {title === '' ? <span class="unseen">{t('common.actions')}</span> : title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((item) => (
+            <tr>
+              {columns.map(({ of, number }) => (
+                <td class={number ? 'number' : ''}>{shown(of(item))}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function shown(value: ComponentChildren): ComponentChildren {
+  return typeof value === 'string' ? <VisibleText text={value === '' ? '–' : value} /> : value;
+}

@@ -1,0 +1,119 @@
+/** Owns what tests of the console share: signing in, waiting, clicking as a person does. */
+
+import { request } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'puppeteer-core';
+import { expect } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import type { Product } from '../support/product.ts';
+
+/** The administrator's password once `choosePassword` is done. */
+export const chosenPassword = 'a password of the tests 1';
+
+/** The password of the first start. */
+export const firstPassword = (product: Product): string =>
+  readFileSync(join(product.data, 'admin-password'), 'utf8').trim();
+
+/** Replaces the first password, so that pages other than the first run are shown. */
+export async function choosePassword(product: Product): Promise<void> {
+  const current = firstPassword(product);
+  const { accessToken } = await call(product, '', 'AuthService/Login', {
+    username: 'admin',
+    password: current,
+  });
+  await call(product, String(accessToken), 'AuthService/ChangePassword', {
+    currentPassword: current,
+    newPassword: chosenPassword,
+  });
+}
+
+/** A token of the administrator. */
+export async function tokenOf(product: Product): Promise<string> {
+  const login = { username: 'admin', password: chosenPassword };
+  return String((await call(product, '', 'AuthService/Login', login))['accessToken']);
+}
+
+/** One call of the API in plain JSON. Errors: any answer but 200. */
+export async function call(
+  product: Product,
+  token: string,
+  method: string,
+  body: object,
+): Promise<Record<string, unknown>> {
+  const answer = await fetch(`http://127.0.0.1:${product.managementPort}/waf.v1.${method}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`${method}: ${answer.status} ${text}`);
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+/** Sends bytes as they are, in a path and two fields; resolves with the status. */
+export function sendRaw(
+  product: Product,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port: product.proxyPort, path, headers, agent: false };
+    request(options, (answer) => {
+      answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+/** What a page may report although nothing is wrong: the first refresh has no cookie yet. */
+const usualFault = /401 \(Unauthorized\)/;
+
+/** A page of a browser of its own, and what it complained about. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+): Promise<{ page: Page; faults: string[] }> {
+  const page = await (await browser.createBrowserContext()).newPage();
+  const faults: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !usualFault.test(message.text())) faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.goto(url);
+  return { page, faults };
+}
+
+/** Enters name and password. */
+export async function enterPassword(page: Page, password = chosenPassword): Promise<void> {
+  await page.waitForSelector('input[type=password]');
+  await page.type('input[autocomplete=username]', 'admin');
+  await page.type('input[type=password]', password);
+  await page.keyboard.press('Enter');
+}
+
+/** The text of a page as a person reads it. */
+export const textOf = (page: Page): Promise<string> =>
+  page.evaluate('document.body.innerText') as Promise<string>;
+
+/** Waits until a page shows words. */
+export async function shows(page: Page, words: string): Promise<void> {
+  const shown = eventually(async () => (await textOf(page)).includes(words));
+  await shown.catch(async () => expect(await textOf(page)).toContain(words));
+}
+
+/** Clicks the button or link with these words. */
+export const press = (page: Page, words: string): Promise<void> =>
+  page.locator(`::-p-text(${words})`).click();
+
+/** Waits until nothing on the page is loading, in either language. */
+export const settled = (page: Page): Promise<true> =>
+  eventually(async () => !/Loading…|加载中…/.test(await textOf(page)));

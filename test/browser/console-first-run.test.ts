@@ -1,0 +1,61 @@
+/** The console's first run in a browser: a password, a site, and an attack that is blocked. */
+
+import type { Browser } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { missingBuild, startProduct, type Product } from '../support/product.ts';
+import { axeFindings, missingChromium, startChromium } from './chromium.ts';
+import * as driver from './console-driver.ts';
+
+const skip = missingChromium ?? missingBuild;
+/** The first start of a machine builds its databases. */
+const testMs = 180_000;
+
+let browser: Browser;
+let product: Product;
+
+describe.skipIf(skip !== null)(`first run (${skip ?? 'in Chromium'})`, { timeout: testMs }, () => {
+  beforeAll(async () => {
+    product = await startProduct('--management-tls', 'off', '--no-demo');
+    browser = await startChromium();
+  }, testMs);
+  afterAll(async () => {
+    await browser?.close();
+    await product?.stop();
+  });
+
+  test('password, site, and a blocked attack, shown as it happens', async () => {
+    const url = `http://127.0.0.1:${product.managementPort}/`;
+    expect(product.output()).toMatch(/Console {10}http/);
+    const { page, faults } = await driver.openPage(browser, url);
+    const first = driver.firstPassword(product);
+    await driver.enterPassword(page, first);
+    await driver.shows(page, "Set the administrator's password");
+    expect(await axeFindings(page)).toEqual([]);
+    await page.type('input[name=current]', first);
+    await page.type('input[name=next]', driver.chosenPassword);
+    await page.type('input[name=again]', 'another');
+    await page.keyboard.press('Enter');
+    await driver.shows(page, 'The new passwords differ.');
+    await page.locator('input[name=again]').fill(driver.chosenPassword);
+    await page.keyboard.press('Enter');
+    await driver.shows(page, 'Add the first site');
+    await page.type('input[name=host]', 'shop.example');
+    await page.type('input[name=origin]', 'http://127.0.0.1:9');
+    await page.keyboard.press('Enter');
+    await driver.shows(page, 'shop.example is served');
+    await driver.press(page, 'Try an attack');
+    await driver.shows(page, 'It is blocked with status 403');
+    await eventually(
+      async () =>
+        (await driver.sendRaw(product, '/?id=1%27%20OR%20%271%27=%271', {
+          host: 'shop.example',
+        })) === 403,
+    );
+    await driver.shows(page, 'Blocked 403');
+    expect(faults).toEqual([]);
+    await page.reload();
+    await driver.settled(page);
+    expect(await driver.textOf(page)).not.toContain('administrator');
+  });
+});

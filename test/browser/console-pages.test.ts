@@ -1,0 +1,215 @@
+/** All pages of the console: attackers' texts, axe, narrow windows, Chinese, rights, two editors. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { missingBuild, root, startProduct, type Product } from '../support/product.ts';
+import { asField, attackTexts, escaped } from './attack-texts.ts';
+import { axeFindings, missingChromium, overflow, startChromium } from './chromium.ts';
+import * as driver from './console-driver.ts';
+
+const skip = missingChromium ?? missingBuild;
+/** Each test opens some forty pages. */
+const testMs = 300_000;
+
+const paths = [
+  ...['/', '/attacks', '/logs', '/logs?tab=errors', '/logs?tab=keeping', '/alerts'],
+  ...['/alerts?tab=rules', '/alerts?tab=channels', '/alerts?tab=silences', '/sites', '/policies'],
+  ...['/tuning', '/protection', '/protection?tab=limits', '/protection?tab=countries'],
+  ...['/protection?tab=trust', '/apis', '/certificates', '/nodes', '/access', '/access?tab=roles'],
+  ...['/access?tab=audit', '/settings', '/settings?tab=settings', '/settings?tab=updates'],
+  ...['/operations', '/account', '/start'],
+];
+
+let browser: Browser;
+let product: Product;
+let token: string;
+
+const consoleUrl = (path: string): string => `http://127.0.0.1:${product.managementPort}${path}`;
+
+async function signedIn(path = '/'): Promise<{ page: Page; faults: string[] }> {
+  const opened = await driver.openPage(browser, consoleUrl(path));
+  await driver.enterPassword(opened.page);
+  await opened.page.waitForSelector('header ~ main h1');
+  return opened;
+}
+
+/** Opens a page and waits for all that it loads. */
+async function visit(page: Page, path: string): Promise<void> {
+  await page.goto(consoleUrl(path));
+  await page.waitForSelector('header ~ main h1, header ~ main .empty');
+  await driver.settled(page);
+}
+
+/** The pages with ids in their address. */
+async function detailPaths(): Promise<string[]> {
+  const policies = await driver.call(product, token, 'PolicyService/ListPolicies', {});
+  const { id } = (policies['items'] as { id: string }[])[0]!;
+  const tabs = ['settings', 'exclusions', 'rules', 'test', 'versions'];
+  return tabs.map((tab) => `/policies/${id}?tab=${tab}`);
+}
+
+describe.skipIf(skip !== null)(
+  `console pages (${skip ?? 'in Chromium'})`,
+  { timeout: testMs },
+  () => {
+    beforeAll(async () => {
+      product = await startProduct('--management-tls', 'off');
+      await driver.choosePassword(product);
+      token = await driver.tokenOf(product);
+      browser = await startChromium();
+    }, testMs);
+    afterAll(async () => {
+      await browser?.close();
+      await product?.stop();
+    });
+
+    test('200 texts of attackers run nothing and hide nothing on any page', async () => {
+      expect(new Set(attackTexts).size).toBe(200);
+      for (const text of attackTexts) {
+        const headers = { 'user-agent': asField(text), 'x-file': asField(text) };
+        const path = `/${escaped(text)}?name=${escaped(text)}`;
+        expect(await driver.sendRaw(product, path, headers)).toBeGreaterThan(0);
+      }
+      const name = attackTexts[3]!;
+      const note = attackTexts[90]!;
+      const ipList = { name: attackTexts[1], entries: [{ value: '192.0.2.1', note }] };
+      await driver.call(product, token, 'IpListService/CreateIpList', { ipList });
+      const upstreams = [{ inline: { url: 'http://127.0.0.1:9', weight: 1 } }];
+      const site = { name, primaryHost: 'shop.example', upstreams };
+      await driver.call(product, token, 'SiteService/CreateSite', { site });
+      const { page, faults } = await signedIn();
+      await eventually(async () => {
+        await visit(page, '/attacks');
+        return (await page.$$('tbody tr')).length >= 50;
+      });
+      const events = await page.$$eval('tbody a', (links) =>
+        links.map((link) => link.getAttribute('href') ?? ''),
+      );
+      const some = events.filter((_, index) => index % 5 === 0);
+      for (const path of [...paths, ...some, ...(await detailPaths())]) {
+        await visit(page, path);
+        expect(await page.evaluate('window.ran'), path).toBeUndefined();
+        const strange =
+          'main img, main script, main style, main iframe, main a[href^="javascript"]';
+        expect(await page.$(strange), path).toBeNull();
+        expect(await driver.textOf(page), path).not.toMatch(/[\u202e\u2066\u200b\u0000]/);
+        expect(await overflow(page), path).toBe(0);
+      }
+      expect(faults).toEqual([]);
+    });
+
+    test('a planted innerHTML is refused by the page and found in the source', async () => {
+      const { page, faults } = await signedIn();
+      const plant = `document.querySelector('main').innerHTML = '<img src=x onerror=window.ran=1>'`;
+      await expect(page.evaluate(plant)).rejects.toThrow(/TrustedHTML/);
+      expect(await page.evaluate('window.ran')).toBeUndefined();
+      expect(faults.join('\n')).toMatch(/TrustedHTML|Trusted Type/);
+      const sinks =
+        /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|setAttribute\('on/;
+      expect(sinks.test(plant)).toBe(true);
+      const folder = join(root, 'control', 'console');
+      const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+        /\.tsx?$/.test(name),
+      );
+      expect(sources.length).toBeGreaterThan(40);
+      const bad = sources.filter((name) => sinks.test(readFileSync(join(folder, name), 'utf8')));
+      expect(bad).toEqual([]);
+    });
+
+    test.each([
+      ['light', 1440],
+      ['dark', 390],
+    ])('axe finds nothing on any page, %s, %i pixels', async (theme, width) => {
+      const { page, faults } = await signedIn();
+      await page.setViewport({ width, height: 900 });
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+      for (const path of [...paths, ...(await detailPaths())]) {
+        await visit(page, path);
+        expect(await axeFindings(page), path).toEqual([]);
+        expect(await overflow(page), path).toBe(0);
+      }
+      expect(faults).toEqual([]);
+    });
+
+    test('no page keeps its English heading in Chinese', async () => {
+      const { page } = await signedIn();
+      const headings = async (): Promise<string[]> => {
+        const found: string[] = [];
+        for (const path of paths) {
+          await visit(page, path);
+          const texts = await page.$$eval('main h1, main th, main .tabs a, main summary', (parts) =>
+            parts.map((part) => part.textContent?.trim() ?? ''),
+          );
+          found.push(...texts);
+        }
+        return found;
+      };
+      await page.select('header select', 'zh-CN');
+      const chinese = await headings();
+      expect(chinese.length).toBeGreaterThan(80);
+      const names = /^(?:API|User-Agent|[A-Z]\w*Service|Health|CheckForUpdates|[A-Z]\w+)$/;
+      expect(chinese.filter((text) => /^[A-Za-z ,.]+$/.test(text) && !names.test(text))).toEqual(
+        [],
+      );
+    });
+
+    test('two editors of one policy: the second sees both versions and loses nothing', async () => {
+      const template = await driver.call(product, token, 'PolicyService/ListPolicyTemplates', {});
+      const templateId = (template['items'] as { id: string }[])[0]!.id;
+      const made = await driver.call(product, token, 'PolicyService/CreatePolicyFromTemplate', {
+        templateId,
+        name: 'Two editors',
+      });
+      const { id } = made['policy'] as { id: string };
+      const { page } = await signedIn(`/policies/${id}`);
+      const other = await signedIn(`/policies/${id}`);
+      for (const one of [page, other.page]) await one.waitForSelector('input[name=inbound]');
+      await other.page.locator('input[name=inbound]').fill('9');
+      await driver.press(other.page, 'Save');
+      await driver.shows(other.page, 'Saved.');
+      await page.locator('input[name=inbound]').fill('7');
+      await driver.press(page, 'Save');
+      await driver.shows(page, 'Somebody else saved this meanwhile.');
+      expect(await page.$eval('.conflict dd', (part) => part.textContent)).toBe('9');
+      expect(await page.$eval('input[name=inbound]', (input) => Reflect.get(input, 'value'))).toBe(
+        '7',
+      );
+      await driver.press(page, 'Save mine over it');
+      await driver.shows(page, 'Saved.');
+      const now = await driver.call(product, token, 'PolicyService/GetPolicy', { id });
+      expect(now).toMatchObject({ policy: { crsCore: { inboundAnomalyScoreThreshold: 7 } } });
+    });
+
+    test('what a role does not allow is said before the click', async () => {
+      const user = { username: 'reader', email: 'reader@shop.example' };
+      const role = { name: 'Reads policies', permissions: ['policy:read', 'site:read'] };
+      const { role: madeRole } = await driver.call(product, token, 'RoleService/CreateRole', {
+        role,
+      });
+      const password = 'a password of a reader 1';
+      const { user: made } = await driver.call(product, token, 'UserService/CreateUser', {
+        user,
+        password,
+      });
+      await driver.call(product, token, 'UserService/AssignRoles', {
+        userId: (made as { id: string }).id,
+        roleIds: [(madeRole as { id: string }).id],
+      });
+      const { page } = await driver.openPage(browser, consoleUrl('/policies'));
+      await page.waitForSelector('input[type=password]');
+      await page.type('input[autocomplete=username]', 'reader');
+      await page.type('input[type=password]', password);
+      await page.keyboard.press('Enter');
+      await driver.shows(page, 'Make a policy from a template');
+      await driver.press(page, 'Make a policy from a template');
+      await driver.shows(page, 'Your role does not allow this (policy:write).');
+      const disabled = await page.$eval('form.edit button.primary', (button) =>
+        button.hasAttribute('disabled'),
+      );
+      expect(disabled).toBe(true);
+    });
+  },
+);
