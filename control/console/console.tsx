@@ -1,4 +1,4 @@
-/** Owns the frame of the console: navigation, which page an address shows, keys that work on all. */
+/** Owns the frame of the console: navigation, which page an address shows, keys of all pages. */
 
 import { lazy } from './lazy.tsx';
 import type { JSX } from 'preact';

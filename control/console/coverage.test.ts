@@ -1,4 +1,4 @@
-/** Tests that every call of the API has a place in the console, and that the place makes the call. */
+/** Tests that every call of the API has a place in the console, and that the place makes it. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -254,7 +254,7 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     UpdatePolicy: 'pages/policy',
     UpdatePolicyLayer: 'operations',
     DeletePolicy: 'pages/policies',
-    SetEngineState: 'operations',
+    SetEngineState: 'pages/policy',
     SetActiveCrsRuleset: 'operations',
     PreviewSecLang: 'operations',
     PreviewCrsImpact: 'operations',
@@ -288,7 +288,7 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
   },
   SiteService: {
     ListSites: 'pages/apis',
-    GetSite: 'pages/first-attack',
+    GetSite: 'operations',
     CreateSite: 'pages/sites',
     UpdateSite: 'operations',
     DeleteSite: 'operations',

@@ -33,7 +33,7 @@ const wrappings: readonly ((text: string) => string)[] = [
   (text) => `\r\nSet-Cookie: a=1\r\n\r\n${text}`,
   (text) => `\u{e0041}${text}`,
   (text) => `${'A'.repeat(2000)}${text}`,
-  (text) => text.replaceAll('<', '\uff1c'),
+  (text) => `\uff1c${text.replaceAll('<', '\uff1c')}`,
   (text) => text.toUpperCase(),
   (text) => `${text}\ufffd\udfff`,
 ];
@@ -43,7 +43,7 @@ export const attackTexts: readonly string[] = wrappings.flatMap((wrap) =>
   payloads.map((payload) => wrap(payload)),
 );
 
-/** The text as a part of an address: UTF-8 in percent escapes; a lone surrogate as invalid UTF-8. */
+/** The text as a part of an address, in percent escapes; a lone surrogate is invalid UTF-8. */
 export const escaped = (text: string): string =>
   text
     .split(/(\udfff)/)

@@ -1,4 +1,4 @@
-/** APIs of a site: its documents, declarations, what is bound, what validation found, and history. */
+/** APIs of a site: its documents, declarations, what is bound, and history. */
 
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';

@@ -4,7 +4,7 @@ import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { PolicyService, type TestPolicyResponse } from '../../../proto/gen/waf/v1/policy_pb.ts';
-import { SiteService, type Site } from '../../../proto/gen/waf/v1/site_pb.ts';
+import type { Site } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { Act } from '../parts/act.tsx';
 import { Link } from '../parts/link.tsx';
 import { LiveEvents } from '../parts/live-events.tsx';
@@ -14,7 +14,6 @@ import { transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
 
 const policies = createClient(PolicyService, transport);
-const sites = createClient(SiteService, transport);
 const attack = '/?id=1%27%20OR%20%271%27=%271';
 
 const w = pageTexts({
@@ -42,8 +41,8 @@ export function FirstAttack({ site }: { readonly site: Site }): JSX.Element {
   const [found, setFound] = useState<TestPolicyResponse | null>(null);
   const host = site.primaryHost;
   const run = async (): Promise<void> => {
-    const policyId =
-      site.waf?.policyId || (await sites.getSite({ id: site.id })).site?.waf?.policyId;
+    const { items } = await policies.listPolicies({});
+    const policyId = site.waf?.policyId || items.find(({ isDefault }) => isDefault)?.id;
     setFound(
       await policies.testPolicy({
         policyId: policyId ?? '',

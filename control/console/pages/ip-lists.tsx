@@ -1,4 +1,4 @@
-/** Address lists: what they hold, where they act, feeds that fill them, and what an address meets. */
+/** Address lists: what they hold, where they act, their feeds, and what an address meets. */
 
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';

@@ -170,18 +170,19 @@ function Settings({ first }: { readonly first: Policy }): JSX.Element {
   const values = valuesOf(first);
   const states = [EngineState.ON, EngineState.DETECTION_ONLY, EngineState.OFF];
   const save = async (entered: Values): Promise<void> => {
-    const { crsCore } = base.current;
+    const { crsCore, id: policyId } = base.current;
     const numbers = coreNames.map((name) => [core[name], Number(entered[name])]);
-    const { policy } = await policies.updatePolicy({
-      policy: {
-        ...base.current,
-        engineState: Number(entered['engine']) as EngineState,
-        crsCore: { ...crsCore!, ...Object.fromEntries(numbers) },
-      },
+    const answer = await policies.updatePolicy({
+      policy: { ...base.current, crsCore: { ...crsCore!, ...Object.fromEntries(numbers) } },
       revision: base.current.revision,
-      updateMask: 'engine_state,crs_core',
+      updateMask: 'crs_core',
     });
-    if (policy !== undefined) base.current = policy;
+    base.current = answer.policy ?? base.current;
+    const engineState = Number(entered['engine']) as EngineState;
+    if (engineState === base.current.engineState) return;
+    const { revision } = base.current;
+    const { policy } = await policies.setEngineState({ policyId, revision, engineState });
+    base.current = policy ?? base.current;
   };
   return (
     <Card title={w('settings')}>

@@ -1,4 +1,4 @@
-/** What a person does about one event beside allowing it: keep the client out, record only, copy. */
+/** What a person does about an event beside allowing it: block, record only, copy. */
 
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';

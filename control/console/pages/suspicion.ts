@@ -32,7 +32,7 @@ interface Group {
   readonly events: Map<string, SecurityEvent>;
 }
 
-/** Pairs of rule and argument, the most suspicious first. Rules that only sum scores are left out. */
+/** Pairs of rule and argument, the most suspicious first; without rules that only sum scores. */
 export function suspectsOf(events: readonly SecurityEvent[]): Suspect[] {
   const groups = new Map<string, Group>();
   for (const event of events) {
