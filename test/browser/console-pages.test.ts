@@ -1,4 +1,4 @@
-/** All pages of the console: texts of attackers, axe, narrow windows, Chinese, rights, conflicts. */
+/** All pages of the console: texts of attackers, axe, widths, Chinese, rights, conflicts. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
