@@ -79,6 +79,7 @@ export async function openPage(
   url: string,
 ): Promise<{ page: Page; faults: string[] }> {
   const page = await (await browser.createBrowserContext()).newPage();
+  await page.setViewport({ width: 1280, height: 900 });
   const faults: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' && !usualFault.test(message.text())) faults.push(message.text());
