@@ -60,30 +60,39 @@ export async function startInspectors(): Promise<Map<string, InspectedUnder>> {
   return started;
 }
 
-/** Draws `count` requests of a kind from `seed` on and compares. */
+/**
+ * Draws `count` requests of a kind from `seed` on and compares. Where backends are `missing`,
+ * nobody knows what all read alike: one that is not there may refuse it.
+ */
 export async function runBed(
   kind: GrammarName,
   seed: number,
   count: number,
   backends: readonly Backend[],
   inspectors: ReadonlyMap<string, InspectedUnder>,
+  missing: readonly string[] = [],
 ): Promise<BedResult> {
   const draw = grammars[kind];
   const requests = function* (): Generator<[string, BedRequest]> {
     for (let i = 0; i < count; i++) yield [`${kind} ${seed + i}`, draw(startDice(seed + i))];
   };
-  return compareAll(requests(), backends, inspectors, kind === 'content type');
+  const judged = missing.length === 0 ? 'all' : 'differing';
+  const alike = kind === 'content type' ? judged : 'none';
+  return compareAll(requests(), backends, inspectors, alike);
 }
+
+/** What is judged of readings beside each other. */
+type Alike = 'none' | 'differing' | 'all';
 
 /**
  * Compares requests that have names; `alike`: also whether the product's own rules refuse what
- * backends read differently, and take what all read alike.
+ * backends read differently (`differing`), and take what all read alike (`all`).
  */
 export async function compareAll(
   requests: Iterable<readonly [name: string, request: BedRequest]>,
   backends: readonly Backend[],
   inspectors: ReadonlyMap<string, InspectedUnder>,
-  alike = false,
+  alike: Alike = 'none',
 ): Promise<BedResult> {
   const refused = new Map<string, number>();
   const readings = new Map<string, number>();
@@ -99,7 +108,7 @@ export async function compareAll(
       backends.map((one) => compareWith(one, batch, inspected, unanswered, read)),
     );
     for (const lines of found) differences.push(...lines);
-    if (alike) differences.push(...compareBackends(read, batch, inspected));
+    if (alike !== 'none') differences.push(...compareBackends(read, batch, inspected, alike));
     for (const { name, kinds } of backends) {
       const taken = batch.filter(([, { kind }]) => kinds.includes(kind)).length;
       if (taken > 0) readings.set(name, (readings.get(name) ?? 0) + taken);
@@ -149,10 +158,11 @@ function compareBackends(
   read: readonly (readonly Reading[])[],
   batch: readonly (readonly [string, BedRequest])[],
   inspected: readonly Inspected[],
+  alike: Alike,
 ): string[] {
   return batch.flatMap(([name, request], at) =>
     inspected.flatMap(([policy, inspections]) => {
-      const line = disagreement(read[at] ?? [], inspections[at]!);
+      const line = disagreement(read[at] ?? [], inspections[at]!, alike === 'all');
       return line === null ? [] : [`${policy}, ${name}: ${line}: ${show(request)}`];
     }),
   );

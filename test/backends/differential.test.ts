@@ -41,7 +41,7 @@ describe.skipIf(missingBuild !== null)('real backends', { timeout: timeoutMs }, 
   });
 
   test.each(Object.keys(grammars) as GrammarName[])('%s', async (kind) => {
-    const result = await runBed(kind, seed, bodies, backends.list, inspectors);
+    const result = await runBed(kind, seed, bodies, backends.list, inspectors, backends.missing);
     console.log(describeResult(kind, seed, result));
     expect(result.differences.slice(0, 20)).toEqual([]);
     expect(result.unanswered.length).toBeLessThanOrEqual(1 + bodies / 1000);

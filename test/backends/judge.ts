@@ -38,15 +38,19 @@ export function uninspected(reading: Reading, inspection: Inspection): string[] 
 
 /**
  * What is wrong where several backends read one request; null where nothing is. Those that find
- * nothing have no reading.
+ * nothing have no reading. `complete`: no backend is missing.
  */
-export function disagreement(readings: readonly Reading[], inspection: Inspection): string | null {
+export function disagreement(
+  readings: readonly Reading[],
+  inspection: Inspection,
+  complete: boolean,
+): string | null {
   const found = readings.map(summary).filter((one) => one !== '');
   const distinct = new Set(found);
   if (distinct.size > 1) {
     return inspection.refused ? null : `passes, and is read as ${[...distinct].join(' and as ')}`;
   }
-  if (distinct.size === 0 || found.length < readings.length) return null;
+  if (!complete || distinct.size === 0 || found.length < readings.length) return null;
   return inspection.refusedByOwnRules ? 'is refused, and all read it alike' : null;
 }
 

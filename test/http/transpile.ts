@@ -1,5 +1,6 @@
 /**
- * Owns the translation of a TypeScript module and what it imports, for threads started by tests.
+ * Entries of threads that tests start: a module of the product as it is compiled, or one of the
+ * tests', translated, which imports the compiled product.
  */
 
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,35 +8,46 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
 
+const imported = /^(import\b[^'"]*|export\b[^'"]*\bfrom\s*)(['"])(\.[^'"]+)\2/gm;
+
 /**
- * Translates `entry` (relative to `root`) and its relative imports into a fresh folder under
- * `.cache`, where the native addon is found as usual. Says where the entry is, and the folder.
+ * Says where the compiled form of `entry` (relative to `root`) is, and a fresh folder under
+ * `.cache` that the caller removes; it holds what was translated of `test/`.
  */
 export function transpileTree(root: string, entry: string): { url: URL; folder: string } {
   const cache = path.join(root, '.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(path.join(cache, 'threads-'));
+  const placeOf = (file: string): URL => {
+    const compiled = file.replace(/\.[jt]s$/, '.js');
+    return pathToFileURL(path.join(root, isOfTests(file) ? folder : '.build', compiled));
+  };
   writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
   const seen = new Set<string>();
   const queue = [entry];
   for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
-    if (seen.has(file)) continue;
+    if (seen.has(file) || !isOfTests(file)) continue;
     seen.add(file);
     const { outputText } = ts.transpileModule(readFileSync(path.join(root, file), 'utf8'), {
       compilerOptions: {
         target: ts.ScriptTarget.ES2023,
         module: ts.ModuleKind.ESNext,
         verbatimModuleSyntax: true,
-        rewriteRelativeImportExtensions: true,
       },
     });
-    const target = path.join(folder, file.replace(/\.ts$/, '.js'));
-    mkdirSync(path.dirname(target), { recursive: true });
-    writeFileSync(target, outputText);
-    for (const [, source] of outputText.matchAll(/from\s+['"](\.[^'"]+)\.js['"]/g)) {
-      queue.push(path.join(path.dirname(file), `${source}.ts`));
-    }
+    const here = path.dirname(file);
+    const text = outputText.replace(imported, (_, before: string, quote: string, name: string) => {
+      const wanted = path.join(here, name);
+      queue.push(wanted);
+      return `${before}${quote}${placeOf(wanted).href}${quote}`;
+    });
+    const target = placeOf(file);
+    mkdirSync(path.dirname(target.pathname), { recursive: true });
+    writeFileSync(target, text);
   }
-  const url = pathToFileURL(path.join(folder, entry.replace(/\.ts$/, '.js')));
-  return { url, folder };
+  return { url: placeOf(entry), folder };
+}
+
+function isOfTests(file: string): boolean {
+  return file.startsWith('test/');
 }
