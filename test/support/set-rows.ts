@@ -135,6 +135,10 @@ export const setRows: Readonly<Record<string, SetRow>> = {
     which: 'tuned',
     steps: [
       ['--description why', /description/],
+      ['--decision both', /crsCore\.decision/],
+      ['--watch-score 20', /watchScore/],
+      ['--challenge-score 50', /challengeScore/],
+      ['--block-score 70', /blockScore/],
       ['--blocking self-contained', /blockingMode/],
       ['--status archived', /status/],
       ['--name tuned --description other', /description/],
