@@ -16,7 +16,7 @@ export default defineConfig({
     passWithNoTests: false,
     sequence: { sequencer: HeavyFirst },
     globalSetup: ['control/setup/compile-first.mjs', 'test/support/run-folder.ts'],
-    setupFiles: ['test/support/seeds.ts'],
+    setupFiles: ['test/support/seeds.ts', 'test/support/leave-nothing.ts'],
     server: { deps: { external: [/\/\.build\//] } },
     projects: [
       {
