@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readBuildInfo } from '../../base/build-info.ts';
 import { buildPackage, type BuiltPackage } from './build-package.ts';
@@ -21,8 +21,9 @@ export async function keepPackage(folder: string, keptIn: string): Promise<Built
   if (known !== null) return known;
   for (const name of readdirSync(keptIn)) rmSync(join(keptIn, name), { force: true });
   const built = await buildPackage(folder, path);
-  // Written last: a package without its note is made again.
-  await writeFile(noteOf(path), JSON.stringify(built), { mode: 0o600 });
+  // Written last and whole: a package without its note is made again.
+  await writeFile(`${noteOf(path)}.new`, JSON.stringify(built), { mode: 0o600 });
+  await rename(`${noteOf(path)}.new`, noteOf(path));
   return built;
 }
 

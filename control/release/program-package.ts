@@ -20,6 +20,7 @@ export class ProgramPackage {
   readonly #folder: string;
   readonly #program: string;
   #built: Promise<BuiltPackage> | null = null;
+  readonly #closed = new AbortController();
   downloads = 0;
 
   /** `folder` is where the file is kept; `program` is packed, the running one by default. */
@@ -32,7 +33,7 @@ export class ProgramPackage {
   file(): Promise<BuiltPackage> {
     if (this.#built !== null) return this.#built;
     const building = existsSync(packEntry)
-      ? packBeside('keep', this.#program, this.#folder)
+      ? packBeside('keep', this.#program, this.#folder, this.#closed.signal)
       : keepPackage(this.#program, this.#folder);
     this.#built = building;
     building.catch(() => (this.#built = null));
@@ -41,7 +42,7 @@ export class ProgramPackage {
 
   /**
    * Packs it ahead after `delayMs`, so that the first node that asks need not wait; not where the
-   * disk has little room. `close` ends the waiting, not the packing.
+   * disk has little room. `close` ends the waiting and a packing that runs.
    */
   packAhead(logger: Logger, delayMs: number = releaseLimits.packAheadMs): { close(): void } {
     const pack = async (): Promise<void> => {
@@ -52,11 +53,17 @@ export class ProgramPackage {
     };
     const timer = setTimeout(() => {
       pack().catch((error: unknown) => {
+        if (this.#closed.signal.aborted) return;
         logger.warn('the program could not be packed ahead', { reason: toAppError(error).message });
       });
     }, delayMs);
     timer.unref();
-    return { close: () => clearTimeout(timer) };
+    return {
+      close: () => {
+        clearTimeout(timer);
+        this.#closed.abort();
+      },
+    };
   }
 }
 
@@ -74,10 +81,11 @@ async function packBeside(
   how: 'keep' | 'build',
   folder: string,
   path: string,
+  signal?: AbortSignal,
 ): Promise<BuiltPackage> {
   try {
     const run = promisify(execFile);
-    const { stdout } = await run(process.execPath, [packEntry, how, folder, path]);
+    const { stdout } = await run(process.execPath, [packEntry, how, folder, path], { signal });
     return JSON.parse(stdout) as BuiltPackage;
   } catch (error) {
     // A failed process says why in its last lines.

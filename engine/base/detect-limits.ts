@@ -8,8 +8,8 @@ export const detectLimits = {
   leavesMax: 2_048,
   /** Bytes of all leaves of one request that are searched; the values themselves come first. */
   leafBytesMax: 4 * 1024 * 1024,
-  /** Hits of one detector in one leaf: further ones add nothing to a score. */
-  hitsPerDetectorMax: 4,
+  /** Hits of one detector in one leaf that have places; with more it counts in the whole leaf. */
+  hitsPerDetectorMax: 16,
   /** Tokens in one window of a tokenizer; longer leaves are read in windows that overlap. */
   tokensMax: 8_192,
   /** Nested arrays and objects of JSON; what is deeper stays text. */

@@ -6,41 +6,26 @@
 import { fromByteString, toByteString, type ByteString } from '../../base/byte-string.ts';
 import { detectLimits } from '../base/detect-limits.ts';
 import { bytesSeen, isPlain } from './bytes-seen.ts';
+import type { Detected, DetectedLeaf, DetectedValue } from './detection.ts';
 import { pathOf, type Family, type Hit, type Leaf, type Report } from './detector.ts';
 import { families } from './list.ts';
-import { mayOpenPlain, openValue, type OpenBudget } from './open/open.ts';
+import { newBudget, type OpenBudget } from './open/leaves.ts';
+import { mayOpenPlain, openValue } from './open/open.ts';
 
-/** A value of a request, as it came or decoded once. */
-export interface ValueToDetect {
-  /** As people read it: `args.q`. */
-  readonly path: string;
-  readonly bytes: Uint8Array;
-}
-
-/** A leaf in which something was found. */
-export interface FoundLeaf {
-  /** Index of the value that it is a leaf of. */
-  readonly value: number;
-  /** For example `args.q → base64`. */
-  readonly path: string;
-  readonly bytes: Uint8Array;
-  readonly hits: readonly Hit[];
-}
-
-const nothing: readonly FoundLeaf[] = [];
+const nothing: Detected = { leaves: [], complete: true };
 
 /**
  * Leaves with hits, in the order of the values. Values of letters, digits, `_`, `-` and `.` cost
  * one look at each byte. Limits: `detectLimits`, over all values of a call together.
  */
-export function detect(values: readonly ValueToDetect[]): readonly FoundLeaf[] {
-  let found: FoundLeaf[] | null = null;
+export function detect(values: readonly DetectedValue[]): Detected {
+  let found: DetectedLeaf[] | null = null;
   let budget: OpenBudget | null = null;
   for (let value = 0; value < values.length; value++) {
     const { path, bytes } = values[value]!;
     const seen = bytesSeen(bytes);
     if (isPlain(seen) && !mayOpenPlain(bytes)) continue;
-    budget ??= { leaves: detectLimits.leavesMax, bytes: detectLimits.leafBytesMax };
+    budget ??= newBudget();
     for (const leaf of openValue(toByteString(bytes), seen, path, budget)) {
       const hits = hitsIn(leaf);
       if (hits.length === 0) continue;
@@ -49,23 +34,28 @@ export function detect(values: readonly ValueToDetect[]): readonly FoundLeaf[] {
       found.push({ value, path: pathOf(leaf), bytes: own, hits });
     }
   }
-  return found ?? nothing;
+  if (budget === null) return nothing;
+  return { leaves: found ?? nothing.leaves, complete: budget.complete };
 }
 
 /** The leaves of one text, also those without hits; for tests and explanations. */
-export function detectText(text: ByteString, path = 'value'): readonly FoundLeaf[] {
-  return detect([{ path, bytes: fromByteString(text) }]);
+export function detectText(text: ByteString, path = 'value'): readonly DetectedLeaf[] {
+  return detect([{ path, bytes: fromByteString(text) }]).leaves;
 }
 
 const report = new (class implements Report {
   hits: Hit[] = [];
+  /** Bytes of the leaf that is searched. */
+  length = 0;
   private readonly counts = new Map<number, number>();
 
   add(id: number, start: number, end: number): void {
     const count = this.counts.get(id) ?? 0;
-    if (count >= detectLimits.hitsPerDetectorMax) return;
+    if (count > detectLimits.hitsPerDetectorMax) return;
     this.counts.set(id, count + 1);
-    this.hits.push({ id, start, end });
+    // No number of harmless hits hides the next one: it is taken to be anywhere.
+    const isLast = count === detectLimits.hitsPerDetectorMax;
+    this.hits.push(isLast ? { id, start: 0, end: this.length } : { id, start, end });
   }
 
   take(): readonly Hit[] {
@@ -78,6 +68,7 @@ const report = new (class implements Report {
 })();
 
 function hitsIn(leaf: Leaf): readonly Hit[] {
+  report.length = leaf.text.length;
   for (const family of families) if (searches(family, leaf)) family.find(leaf, report);
   return report.take();
 }

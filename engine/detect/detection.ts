@@ -3,6 +3,7 @@
  * out. Plain data; `engine/policies` fills it.
  */
 
+import type { Hit } from './detector.ts';
 import type { SignFacts } from './score.ts';
 import type { Weights } from './weights.ts';
 
@@ -13,15 +14,6 @@ export interface DetectedValue {
   readonly bytes: Uint8Array;
 }
 
-/** What a detector found. */
-export interface DetectedHit {
-  /** Id of the detector. */
-  readonly id: number;
-  /** Byte offsets in the leaf. */
-  readonly start: number;
-  readonly end: number;
-}
-
 /** A leaf in which something was found. */
 export interface DetectedLeaf {
   /** Index of the value that it is a leaf of. */
@@ -29,15 +21,23 @@ export interface DetectedLeaf {
   /** For example `args.q → base64`. */
   readonly path: string;
   readonly bytes: Uint8Array;
-  readonly hits: readonly DetectedHit[];
+  readonly hits: readonly Hit[];
+}
+
+/** What was found in the values of a request. */
+export interface Detected {
+  /** Leaves with hits, in the order of the values. */
+  readonly leaves: readonly DetectedLeaf[];
+  /** False where a limit kept a part of the values from being opened. */
+  readonly complete: boolean;
 }
 
 /** What a policy scores with. */
 export interface Detection {
   readonly weights: Weights;
   readonly facts: SignFacts;
-  /** Leaves with hits, in order. Limits: `detectLimits`. */
-  detect(values: readonly DetectedValue[]): readonly DetectedLeaf[];
+  /** Limits: `detectLimits`. */
+  detect(values: readonly DetectedValue[]): Detected;
   /** What a detector proves, as the predicate of a sentence; '' for ids of others. */
   proves(id: number): string;
 }

@@ -50,7 +50,7 @@ export function patternFamily(
 function findAll(row: PatternDetector, leaf: Leaf, report: Report): void {
   const { pattern } = row;
   pattern.lastIndex = 0;
-  for (let count = 0; count < detectLimits.hitsPerDetectorMax; count++) {
+  for (let count = 0; count <= detectLimits.hitsPerDetectorMax; count++) {
     const found = pattern.exec(leaf.text);
     if (found === null) return;
     report.add(row.id, found.index, found.index + found[0].length);

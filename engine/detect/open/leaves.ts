@@ -1,6 +1,7 @@
 /** Where openers put what they find: bounded, without plain texts, which nothing looks at. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
+import { detectLimits } from '../../base/detect-limits.ts';
 import { charsSeen, isPlain } from '../bytes-seen.ts';
 import type { Leaf, LeafKind } from '../detector.ts';
 
@@ -8,6 +9,13 @@ import type { Leaf, LeafKind } from '../detector.ts';
 export interface OpenBudget {
   leaves: number;
   bytes: number;
+  /** False once something was left unopened for a limit. */
+  complete: boolean;
+}
+
+/** The budget of one request. */
+export function newBudget(): OpenBudget {
+  return { leaves: detectLimits.leavesMax, bytes: detectLimits.leafBytesMax, complete: true };
 }
 
 /** A leaf whose kind is still open: openers set it. */
@@ -44,16 +52,25 @@ export class Leaves {
   add(label: string, text: ByteString, kind: LeafKind = 'text'): void {
     const { parent, budget } = this;
     if (parent === null || text.length < 3 || text === parent.text) return;
-    if (budget.leaves <= 0 || budget.bytes < text.length) return;
     const seen = charsSeen(text);
     if (isPlain(seen) && !mayHoldBase64(text)) return;
+    if (budget.leaves <= 0 || budget.bytes < text.length) {
+      budget.complete = false;
+      return;
+    }
     budget.leaves--;
     budget.bytes -= text.length;
     this.list.push({ text, seen, kind, label, parent, depth: parent.depth + 1 });
   }
 
-  get isFull(): boolean {
-    return this.budget.leaves <= 0;
+  /** False where leaves below those of the list are missing. */
+  get isComplete(): boolean {
+    return this.budget.complete;
+  }
+
+  /** Notes that a leaf is not opened for a limit. */
+  leaveUnopened(): void {
+    this.budget.complete = false;
   }
 }
 

@@ -4,14 +4,12 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { detectLimits } from '../../base/detect-limits.ts';
 import { charsSeen } from '../bytes-seen.ts';
-import { detectText } from '../detect.ts';
+import { detect, detectText } from '../detect.ts';
 import { pathOf } from '../detector.ts';
+import { newBudget } from './leaves.ts';
 import { openValue } from './open.ts';
 
-const open = (text: string, path = 'value') => {
-  const { leavesMax: leaves, leafBytesMax: bytes } = detectLimits;
-  return openValue(text, charsSeen(text), path, { leaves, bytes });
-};
+const open = (text: string, path = 'value') => openValue(text, charsSeen(text), path, newBudget());
 const leavesOf = (text: string): Record<string, string> =>
   Object.fromEntries(open(text).map((leaf) => [pathOf(leaf), leaf.text]));
 const base64 = (text: string): string => Buffer.from(text, 'latin1').toString('base64');
@@ -69,7 +67,35 @@ describe('values are opened', () => {
   });
 });
 
+/** Ids of what is found in a JSON text of these strings, and whether all of it was opened. */
+function foundIn(strings: readonly string[]): { ids: number[]; complete: boolean } {
+  const bytes = Buffer.from(JSON.stringify(strings));
+  const { leaves, complete } = detect([{ path: 'args.q', bytes }]);
+  return { ids: leaves.flatMap(({ hits }) => hits.map(({ id }) => id)), complete };
+}
+
 describe('opening is bounded', () => {
+  test('what a bound leaves out is looked for in the text, and the bound is reported', () => {
+    const alone = foundIn([attack]);
+    expect(alone.complete).toBe(true);
+    expect(alone.ids.length).toBeGreaterThan(0);
+    const many = Array.from({ length: 3_000 }, (_, at) => `a b ${at}`);
+    const hidden = foundIn([...many, attack]);
+    expect(hidden.complete).toBe(false);
+    expect(hidden.ids).toEqual(expect.arrayContaining(alone.ids.slice(0, 1)));
+    let deep = attack;
+    for (let depth = 0; depth < 8; depth++) deep = base64(deep);
+    expect(foundIn([deep]).complete).toBe(false);
+  });
+
+  test('no number of hits hides the next one', () => {
+    const many = 'union select a from b; '.repeat(200);
+    const { length } = many + attack;
+    const [leaf] = detectText(many + attack);
+    const whole = leaf!.hits.filter(({ start, end }) => start === 0 && end === length);
+    expect(whole.length).toBeGreaterThan(0);
+  });
+
   test('in depth', () => {
     let text = attack;
     for (let depth = 0; depth < 20; depth++) text = base64(text);

@@ -15,8 +15,6 @@ import { base64BytesMin, Leaves, type OpenBudget, type OpenedLeaf } from './leav
 import { openXml } from './markup.ts';
 import { plainPath } from './path-forms.table.ts';
 
-export type { OpenBudget } from './leaves.ts';
-
 /**
  * The leaves of a value, the value itself first. `seen` are its bits of `SEEN`. Errors: none; what
  * does not decode is no leaf. Cost: linear in the bytes of all leaves.
@@ -31,9 +29,15 @@ export function openValue(
   leaves.addValue(text, seen, path);
   for (let at = 0; at < leaves.list.length; at++) {
     const leaf = leaves.list[at]!;
-    if (leaf.depth >= detectLimits.depthMax || leaves.isFull) break;
+    if (leaf.depth >= detectLimits.depthMax) {
+      leaves.leaveUnopened();
+      break;
+    }
     leaves.openBelow(leaf);
     openLeaf(leaf, leaves);
+    // What its leaves do not hold is looked for in the text itself.
+    const isSearched = leaf.kind !== 'document' && leaf.kind !== 'url';
+    if (!leaves.isComplete && !isSearched) leaf.kind = 'text';
   }
   return leaves.list;
 }

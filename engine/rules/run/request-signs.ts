@@ -3,7 +3,7 @@
  * rules of a policy decide which detectors count where, as for rules. Never weighs a sign.
  */
 
-import type { DetectedLeaf, Detection } from '../../detect/detection.ts';
+import type { Detected, Detection } from '../../detect/detection.ts';
 import type { Sign } from '../../detect/score.ts';
 import type { MatchedRule } from '../../contract/verdict.ts';
 import { ruleRunLimits } from '../../../base/rule-limits.ts';
@@ -24,6 +24,8 @@ export interface SignedLeaf {
 export interface RequestSigns {
   readonly leaves: readonly SignedLeaf[];
   readonly signs: readonly Sign[];
+  /** False where detectors did not see all that the values hold. */
+  readonly complete: boolean;
 }
 
 /** Rules of CRS that look for attacks, by thousands of their ids. */
@@ -44,9 +46,9 @@ export function requestSigns(
   detectors: DetectorRules,
 ): RequestSigns {
   const values = scoredValues(tx);
-  const found = values.length === 0 ? noLeaves : detection.detect(values);
+  const found = values.length === 0 ? nothing : detection.detect(values);
   const collected = new Collected(values, found);
-  for (const [at, leaf] of found.entries()) {
+  for (const [at, leaf] of found.leaves.entries()) {
     const { name } = values[leaf.value]!;
     for (const { id, start, end } of leaf.hits) {
       const rule = detectors.get(id);
@@ -60,7 +62,7 @@ export function requestSigns(
   return collected;
 }
 
-const noLeaves: readonly DetectedLeaf[] = [];
+const nothing: Detected = { leaves: [], complete: true };
 
 /** False where an exclusion takes the value, or the whole detector, out. */
 function looksAt(rule: Rule, name: string, tx: Transaction): boolean {
@@ -77,13 +79,15 @@ function looksAt(rule: Rule, name: string, tx: Transaction): boolean {
 class Collected implements RequestSigns {
   readonly leaves: SignedLeaf[] = [];
   readonly signs: Sign[] = [];
+  readonly complete: boolean;
   private readonly values: readonly ScoredValue[];
   /** Leaves of a value, by the name that rules know it by. */
   private readonly leavesOf = new Map<string, number[]>();
 
-  constructor(values: readonly ScoredValue[], found: readonly DetectedLeaf[]) {
+  constructor(values: readonly ScoredValue[], { leaves, complete }: Detected) {
     this.values = values;
-    for (const { value, path, bytes } of found) this.addLeaf(values[value]!.name, path, bytes);
+    this.complete = complete;
+    for (const { value, path, bytes } of leaves) this.addLeaf(values[value]!.name, path, bytes);
   }
 
   /** A rule counts where its text stands in the value that it matched, or in all of it. */
@@ -91,12 +95,11 @@ class Collected implements RequestSigns {
     if (!isAttackRule(ruleId)) return;
     const names = new Set(matched.map(({ name }) => valueName(name)));
     if (ruleId >= 931_000 && ruleId < 932_000) names.delete('REQUEST_HEADERS:referer');
-    // What matched earlier is not listed.
-    const all = matched.length >= ruleRunLimits.reportedVariablesMax;
     const last = matched.at(-1);
     for (const name of names) {
       if (wholeTexts.has(name)) continue;
-      const text = last !== undefined && !all && valueName(last.name) === name ? shown(data) : '';
+      const text =
+        last !== undefined && !isCut(matched) && valueName(last.name) === name ? shown(data) : '';
       for (const leaf of this.leavesNamed(name)) this.addSign(ruleId, leaf, text);
     }
   }
@@ -104,6 +107,10 @@ class Collected implements RequestSigns {
   /** What matched a whole target or body stands in its path or in one of its arguments. */
   addWholeRule({ ruleId, matched }: MatchedRule): void {
     if (!isAttackRule(ruleId)) return;
+    if (isCut(matched)) {
+      // It may have matched in any of them.
+      for (let leaf = 0; leaf < this.leaves.length; leaf++) this.addSign(ruleId, leaf, '');
+    }
     for (const name of new Set(matched.map((one) => valueName(one.name)))) {
       const own = wholeTexts.get(name);
       if (own === undefined) continue;
@@ -140,6 +147,11 @@ class Collected implements RequestSigns {
 }
 
 const noBytes = new Uint8Array(0);
+
+/** Whether a rule matched in more values than are listed. */
+function isCut(matched: MatchedRule['matched']): boolean {
+  return matched.length >= ruleRunLimits.reportedVariablesMax;
+}
 
 /** True for rules whose matches are signs of an attack. */
 export function isAttackRule(ruleId: number): boolean {

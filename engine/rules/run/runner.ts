@@ -300,16 +300,12 @@ function isFinal({ disruption: { kind } }: Rule): boolean {
   return kind === 'deny' || kind === 'drop' || kind === 'redirect';
 }
 
-/** Rules of CRS that compare the anomaly score: of requests, and of answers. */
+/** Rules of CRS that compare the anomaly score of requests. Nothing else judges answers. */
 const requestScoreRules = [949_110, 949_111];
-const answerScoreRules = [959_100, 959_101];
 
 /** True where the score of detection has a say in what the anomaly score leads to. */
 function waitsForScore(ruleId: number, decision: Decision): boolean {
-  if (decision === 'crs') return false;
-  // The score is one of the request: it confirms nothing that an answer holds.
-  if (answerScoreRules.includes(ruleId)) return decision === 'score';
-  return requestScoreRules.includes(ruleId);
+  return decision !== 'crs' && requestScoreRules.includes(ruleId);
 }
 
 function interruption(rule: Rule, tx: Transaction): Verdict {

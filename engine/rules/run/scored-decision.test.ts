@@ -7,7 +7,7 @@ import type { TransactionRecord } from '../../contract/verdict.ts';
 import type { DetectedLeaf, Detection } from '../../detect/detection.ts';
 import { fullCatalog } from '../features/full-catalog.ts';
 import { loadText } from '../language/include.ts';
-import { requestFrom, samplePorts } from '../load/test-sample.ts';
+import { requestFrom, responseFrom, samplePorts } from '../load/test-sample.ts';
 import { buildPlan } from '../plan/build-plan.ts';
 import { buildProgram } from '../program/build-program.ts';
 import { IdleTransactions } from './idle-transactions.ts';
@@ -31,12 +31,14 @@ const detection: Detection = {
   },
   facts: { isStrong: () => false, confirmedBy: (id) => (id === detector ? [942] : []) },
   proves: (id) => (id === detector ? 'a sign stands' : ''),
-  detect: (values) =>
-    values.flatMap(({ path, bytes }, value): DetectedLeaf[] => {
+  detect: (values) => ({
+    leaves: values.flatMap(({ path, bytes }, value): DetectedLeaf[] => {
       const start = Buffer.from(bytes).indexOf('sign');
       if (start < 0) return [];
       return [{ value, path, bytes, hits: [{ id: detector, start, end: start + 4 }] }];
     }),
+    complete: !values.some(({ bytes }) => Buffer.from(bytes).includes('too deep')),
+  }),
 };
 
 const engines: PolicyEngine[] = [];
@@ -106,6 +108,25 @@ describe('the decision of a policy', () => {
     expect(inspect(engineFor(decision), '/?q=own+sign').verdict).toMatchObject({
       ...{ action: 'block', status: 406, ruleId: 7 },
     });
+  });
+
+  test('leaves the anomaly score to refuse what was not opened', () => {
+    for (const decision of decisions) {
+      const { verdict } = inspect(engineFor(decision), '/?q=by+rule&r=too+deep');
+      expect(verdict, decision).toMatchObject({ action: 'block', ruleId: 949_110 });
+    }
+  });
+
+  test('leaves answers to their anomaly score', () => {
+    const answers = 'SecRule RESPONSE_STATUS "@streq 500" "id:959100,phase:3,deny,status:403,log"';
+    for (const decision of decisions) {
+      const session = engineFor(decision, answers).open(requestFrom('GET / HTTP/1.1\r\nHost: a'));
+      session.requestHead();
+      session.requestBody(null);
+      const verdict = session.responseHead(responseFrom('HTTP/1.1 500 Error\r\nServer: a'));
+      expect(verdict, decision).toMatchObject({ action: 'block', ruleId: 959_100 });
+      session.finish();
+    }
   });
 
   test('says what it refuses', () => {

@@ -31,9 +31,17 @@ export function thresholdsOf(settings: ProgramSettings, own: Thresholds): Thresh
   return { watch: Math.min(settings.watchScore || own.watch, challenge), challenge, block };
 }
 
-/** Whether a decision refuses. Pure. */
-export function refuses(decision: Decision, byScore: boolean, byAnomaly: boolean): boolean {
-  if (decision === 'crs') return byAnomaly;
+/**
+ * Whether a decision refuses. Where the values of the request were not opened to the end
+ * (`complete` false), the score cannot clear it: then the anomaly score refuses, too. Pure.
+ */
+export function refuses(
+  decision: Decision,
+  byScore: boolean,
+  byAnomaly: boolean,
+  complete = true,
+): boolean {
+  if (decision === 'crs' || (!complete && byAnomaly)) return byAnomaly;
   if (decision === 'score') return byScore;
   return decision === 'both' ? byScore || byAnomaly : byScore && byAnomaly;
 }
@@ -48,13 +56,17 @@ export function decideByScore(
   anomaly: Verdict | null,
 ): Verdict | null {
   const { detection, detectors, thresholds, decision } = scoring;
-  const { leaves, signs } = requestSigns(tx, detection, detectors);
+  const { leaves, signs, complete } = requestSigns(tx, detection, detectors);
   const scored = signs.length === 0 ? null : scoreSigns(signs, detection.weights, detection.facts);
   const score = scored?.score ?? 0;
   const byScore = score >= thresholds.block;
-  const refused = refuses(decision, byScore, anomaly !== null);
+  const refused = refuses(decision, byScore, anomaly !== null, complete);
   if (scored !== null && (score >= thresholds.watch || anomaly !== null)) {
-    report(tx, scoring, scored, leaves[scored.leaf]!, { refused, anomaly: anomaly !== null });
+    report(tx, scoring, scored, leaves[scored.leaf]!, {
+      refused,
+      anomaly: anomaly !== null,
+      complete,
+    });
   }
   if (!refused) return null;
   if (anomaly !== null && !byScore) return anomaly;
@@ -64,6 +76,7 @@ export function decideByScore(
 interface Outcome {
   readonly refused: boolean;
   readonly anomaly: boolean;
+  readonly complete: boolean;
 }
 
 /** The detectors of the worst piece, then the score. */
@@ -91,7 +104,7 @@ function scoreRecord(
   scored: Scored,
   leaf: SignedLeaf,
   piece: ShownPiece,
-  { refused, anomaly }: Outcome,
+  { refused, anomaly, complete }: Outcome,
   tx: Transaction,
 ): MatchedRule {
   const { score, bits } = scored;
@@ -99,7 +112,7 @@ function scoreRecord(
   const told = bits.find(({ id, points }) => points > 0 && detection.proves(id) !== '');
   const proves = told === undefined ? 'rules of the ruleset match' : detection.proves(told.id);
   const would = (one: Decision): string => {
-    return `would/${one}=${refuses(one, byScore, anomaly) ? 'block' : 'pass'}`;
+    return `would/${one}=${refuses(one, byScore, anomaly, complete) ? 'block' : 'pass'}`;
   };
   const bitTags = bits
     .filter(({ points }) => points > 0)
@@ -115,6 +128,7 @@ function scoreRecord(
       `weights/${detection.weights.version}`,
       ...[would('crs'), would('score'), would('both'), would('scoreConfirms')],
       ...bitTags,
+      ...(complete ? [] : ['opened/in-part']),
     ],
     operator: '@detected',
     matched: [{ name: leaf.name, value: piece.text }],
