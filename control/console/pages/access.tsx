@@ -2,15 +2,15 @@
 
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import { AuditService, type AuditEntry } from '../../../proto/gen/waf/v1/audit_pb.ts';
 import { RoleService } from '../../../proto/gen/waf/v1/role_pb.ts';
 import { UserService, type User } from '../../../proto/gen/waf/v1/user_pb.ts';
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
-import { Edit, partsOf } from '../parts/edit.tsx';
+import { partsOf } from '../parts/edit.tsx';
+import { allItems, CursorSteps, FoldedEdit, List, useCursor, usePages } from '../parts/list.tsx';
 import { Card, Fold, Head, Tabs } from '../parts/panel.tsx';
-import { State } from '../parts/state.tsx';
+import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts, t } from '../text/text.ts';
@@ -18,7 +18,6 @@ import { exactNumber, localTime, pageTexts, t } from '../text/text.ts';
 const users = createClient(UserService, transport);
 const roles = createClient(RoleService, transport);
 const audit = createClient(AuditService, transport);
-const page = { page: 1, pageSize: 200 };
 const auditPage = 50;
 
 const w = pageTexts({
@@ -89,60 +88,55 @@ export function Access(): JSX.Element {
 }
 
 function Users(): JSX.Element {
-  const found = useCall('users', (signal) => users.listUsers({ page }, { signal }));
-  const known = useCall('roles', (signal) => roles.listRoles({ page }, { signal }));
-  const choices = (known.value?.items ?? []).map(({ id, name }) => [id, name] as const);
+  const found = usePages('users', (page, signal) => users.listUsers({ page }, { signal }));
+  const known = useCall('roles', (signal) =>
+    allItems((page) => roles.listRoles({ page }, { signal })),
+  );
+  const choices = (known.value ?? []).map(({ id, name }) => [id, name] as const);
   const people = (found.value?.items ?? []).map(({ id, username }) => [id, username] as const);
   return (
     <>
-      <State of={found}>
-        {({ items }) => (
-          <Table
-            label={w('users')}
-            items={items}
-            empty={w('noUser')}
-            columns={[
-              { title: w('name'), of: ({ username }) => username },
-              { title: w('mail'), of: ({ email }) => email },
-              { title: w('roles'), of: (user) => user.roles.map(({ name }) => name).join(', ') },
-              { title: w('factor'), of: ({ totpEnabled }) => w(totpEnabled ? 'yes' : 'no') },
-              { title: w('state'), of: ({ locked }) => w(locked ? 'locked' : 'active') },
-              { title: w('seen'), of: ({ lastLoginAt }) => localTime(lastLoginAt) },
-              { title: '', of: (user) => <UserActions user={user} changed={found.reload} /> },
-            ]}
-          />
-        )}
-      </State>
-      <Fold title={w('addUser')}>
-        <Edit
-          label={w('addUser')}
-          codes={['user:write']}
-          submit={w('add')}
-          fields={[
-            { name: 'username', label: w('name'), required: true },
-            { name: 'email', label: w('mail') },
-            { name: 'password', label: w('password'), kind: 'password', required: true },
-            { name: 'role', label: w('role'), choices },
-          ]}
-          save={async ({ username = '', email = '', password = '', role = '' }) => {
-            const { user } = await users.createUser({ user: { username, email }, password });
-            await users.assignRoles({ userId: user?.id ?? '', roleIds: [role] });
-            found.reload();
-          }}
-        />
-      </Fold>
-      <Fold title={w('reset')}>
-        <Edit
-          label={w('reset')}
-          codes={['user:write']}
-          submit={w('reset')}
-          fields={[
-            { name: 'user', label: w('name'), choices: people },
-            { name: 'password', label: w('password'), kind: 'password', required: true },
-          ]}
-          save={({ user = '', password = '' }) => users.resetPassword({ userId: user, password })}
-        />
-      </Fold>
+      <List
+        of={found}
+        label={w('users')}
+        empty={w('noUser')}
+        columns={[
+          { title: w('name'), of: ({ username }) => username },
+          { title: w('mail'), of: ({ email }) => email },
+          { title: w('roles'), of: (user) => user.roles.map(({ name }) => name).join(', ') },
+          { title: w('factor'), of: ({ totpEnabled }) => w(totpEnabled ? 'yes' : 'no') },
+          { title: w('state'), of: ({ locked }) => w(locked ? 'locked' : 'active') },
+          { title: w('seen'), of: ({ lastLoginAt }) => localTime(lastLoginAt) },
+          { title: '', of: (user) => <UserActions user={user} changed={found.reload} /> },
+        ]}
+      />
+      <Failure of={known} />
+      <FoldedEdit
+        label={w('addUser')}
+        codes={['user:write']}
+        submit={w('add')}
+        fields={[
+          { name: 'username', label: w('name'), required: true },
+          { name: 'email', label: w('mail') },
+          { name: 'password', label: w('password'), kind: 'password', required: true },
+          { name: 'role', label: w('role'), choices },
+        ]}
+        save={async ({ username = '', email = '', password = '', role = '' }) => {
+          const { user } = await users.createUser({ user: { username, email }, password });
+          await users.assignRoles({ userId: user?.id ?? '', roleIds: [role] });
+        }}
+        saved={found.reload}
+      />
+      <FoldedEdit
+        label={w('reset')}
+        codes={['user:write']}
+        submit={w('reset')}
+        fields={[
+          { name: 'user', label: w('name'), choices: people },
+          { name: 'password', label: w('password'), kind: 'password', required: true },
+        ]}
+        save={({ user = '', password = '' }) => users.resetPassword({ userId: user, password })}
+      />
     </>
   );
 }
@@ -184,43 +178,39 @@ function UserActions({
 }
 
 function Roles(): JSX.Element {
-  const found = useCall('roles', (signal) => roles.listRoles({ page }, { signal }));
+  const found = usePages('roles', (page, signal) => roles.listRoles({ page }, { signal }));
   const known = useCall('permissions', (signal) => roles.listPermissions({}, { signal }));
   return (
     <>
-      <State of={found}>
-        {({ items }) => (
-          <Table
-            label={w('roles')}
-            items={items}
-            empty={w('noRole')}
-            columns={[
-              { title: w('name'), of: ({ name }) => name },
-              { title: w('permissions'), of: ({ permissions }) => permissions.join(', ') },
-              {
-                title: w('members'),
-                number: true,
-                of: ({ memberCount }) => exactNumber(memberCount),
-              },
-              {
-                title: '',
-                of: ({ id, builtin }) =>
-                  builtin ? (
-                    <span class="badge">{w('builtin')}</span>
-                  ) : (
-                    <Act
-                      label={w('remove')}
-                      ask={w('removeAsk')}
-                      codes={['role:delete']}
-                      run={() => roles.deleteRole({ id })}
-                      done={found.reload}
-                    />
-                  ),
-              },
-            ]}
-          />
-        )}
-      </State>
+      <List
+        of={found}
+        label={w('roles')}
+        empty={w('noRole')}
+        columns={[
+          { title: w('name'), of: ({ name }) => name },
+          { title: w('permissions'), of: ({ permissions }) => permissions.join(', ') },
+          {
+            title: w('members'),
+            number: true,
+            of: ({ memberCount }) => exactNumber(memberCount),
+          },
+          {
+            title: '',
+            of: ({ id, builtin }) =>
+              builtin ? (
+                <span class="badge">{w('builtin')}</span>
+              ) : (
+                <Act
+                  label={w('remove')}
+                  ask={w('removeAsk')}
+                  codes={['role:delete']}
+                  run={() => roles.deleteRole({ id })}
+                  done={found.reload}
+                />
+              ),
+          },
+        ]}
+      />
       <AddRole changed={found.reload} />
       <Fold title={w('permissions')}>
         <State of={known}>
@@ -243,26 +233,24 @@ function Roles(): JSX.Element {
 
 function AddRole({ changed }: { readonly changed: () => void }): JSX.Element {
   return (
-    <Fold title={w('addRole')}>
-      <Edit
-        label={w('addRole')}
-        codes={['role:write']}
-        submit={w('add')}
-        fields={[
-          { name: 'name', label: w('name'), required: true },
-          { name: 'codes', label: w('codes'), kind: 'area', required: true },
-        ]}
-        save={async ({ name = '', codes }) => {
-          await roles.createRole({ role: { name, permissions: partsOf(codes) } });
-          changed();
-        }}
-      />
-    </Fold>
+    <FoldedEdit
+      label={w('addRole')}
+      codes={['role:write']}
+      submit={w('add')}
+      fields={[
+        { name: 'name', label: w('name'), required: true },
+        { name: 'codes', label: w('codes'), kind: 'area', required: true },
+      ]}
+      save={({ name = '', codes }) =>
+        roles.createRole({ role: { name, permissions: partsOf(codes) } })
+      }
+      saved={changed}
+    />
   );
 }
 
 function Audit(): JSX.Element {
-  const [cursor, setCursor] = useState('');
+  const [cursor, setCursor] = useCursor('audit');
   const found = useCall(`audit ${cursor}`, (signal) =>
     audit.queryAudit({ page: { pageSize: auditPage, cursor } }, { signal }),
   );
@@ -305,11 +293,7 @@ function Audit(): JSX.Element {
                 { title: w('changed'), of: ({ diff }) => diff?.changedPaths.join(', ') ?? '' },
               ]}
             />
-            {next?.hasMore === true && (
-              <button type="button" onClick={() => setCursor(next.nextCursor)}>
-                {t('common.more')}
-              </button>
-            )}
+            <CursorSteps cursor={cursor} page={next} go={setCursor} />
           </>
         )}
       </State>

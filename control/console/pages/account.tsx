@@ -145,10 +145,8 @@ function Renew({
         codes={[]}
         fields={codeField()}
         submit={w('remove')}
-        save={async ({ code = '' }) => {
-          await auth.disableTOTP({ code });
-          changed();
-        }}
+        save={({ code = '' }) => auth.disableTOTP({ code })}
+        saved={changed}
       />
     </>
   );

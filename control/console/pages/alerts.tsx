@@ -10,17 +10,13 @@ import {
   AlertStatus,
   type Alert,
 } from '../../../proto/gen/waf/v1/alert_pb.ts';
-import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
-import { Edit } from '../parts/edit.tsx';
-import { Fold, Head, Tabs } from '../parts/panel.tsx';
-import { State } from '../parts/state.tsx';
-import { Table } from '../parts/table.tsx';
+import { FoldedEdit, List, usePages } from '../parts/list.tsx';
+import { Head, Tabs } from '../parts/panel.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts } from '../text/text.ts';
 
 const alerts = createClient(AlertService, transport);
-const page = { page: 1, pageSize: 200 };
 const refreshMs = 10_000;
 const hourMs = 3_600_000;
 
@@ -110,7 +106,11 @@ function Severity({ of }: { readonly of: AlertSeverity }): JSX.Element {
 }
 
 function Fired(): JSX.Element {
-  const found = useCall('alerts', (signal) => alerts.listAlerts({ page }, { signal }), refreshMs);
+  const found = usePages(
+    'alerts',
+    (page, signal) => alerts.listAlerts({ page }, { signal }),
+    refreshMs,
+  );
   const act = ({ id, status }: Alert): JSX.Element => (
     <span class="actions">
       {status === AlertStatus.OPEN && (
@@ -132,75 +132,67 @@ function Fired(): JSX.Element {
     </span>
   );
   return (
-    <State of={found}>
-      {({ items }) => (
-        <Table
-          label={w('fired')}
-          items={items}
-          empty={w('calm')}
-          columns={[
-            { title: w('when'), of: ({ openedAt }) => localTime(openedAt) },
-            { title: w('severity'), of: ({ severity }) => <Severity of={severity} /> },
-            {
-              title: w('what'),
-              of: ({ title, message }) => [title, message].filter(Boolean).join(': '),
-            },
-            { title: w('state'), of: ({ status }) => w(states[status] ?? 'open') },
-            { title: '', of: act },
-          ]}
-        />
-      )}
-    </State>
+    <List
+      of={found}
+      label={w('fired')}
+      empty={w('calm')}
+      columns={[
+        { title: w('when'), of: ({ openedAt }) => localTime(openedAt) },
+        { title: w('severity'), of: ({ severity }) => <Severity of={severity} /> },
+        {
+          title: w('what'),
+          of: ({ title, message }) => [title, message].filter(Boolean).join(': '),
+        },
+        { title: w('state'), of: ({ status }) => w(states[status] ?? 'open') },
+        { title: '', of: act },
+      ]}
+    />
   );
 }
 
 function Rules(): JSX.Element {
-  const found = useCall('rules', (signal) => alerts.listAlertRules({ page }, { signal }));
+  const found = usePages('rules', (page, signal) => alerts.listAlertRules({ page }, { signal }));
   return (
     <>
-      <State of={found}>
-        {({ items }) => (
-          <Table
-            label={w('rules')}
-            items={items}
-            empty={w('noRule')}
-            columns={[
-              { title: w('name'), of: ({ name }) => name },
-              { title: w('severity'), of: ({ severity }) => <Severity of={severity} /> },
-              { title: w('expression'), of: ({ expression }) => expression },
-              { title: w('state'), of: ({ enabled }) => w(enabled ? 'on' : 'off') },
-              {
-                title: '',
-                of: (rule) => (
-                  <span class="actions">
-                    <Act
-                      label={w(rule.enabled ? 'turnOff' : 'turnOn')}
-                      codes={['alert:write']}
-                      run={() =>
-                        alerts.upsertAlertRule({
-                          rule: { ...rule, enabled: !rule.enabled },
-                          updateMask: 'enabled',
-                          ...(rule.updatedAt === undefined
-                            ? {}
-                            : { expectedUpdatedAt: rule.updatedAt }),
-                        })
-                      }
-                      done={found.reload}
-                    />
-                    <Act
-                      label={w('remove')}
-                      ask={w('removeAsk')}
-                      codes={['alert:write']}
-                      run={() => alerts.deleteAlertRule({ id: rule.id })}
-                      done={found.reload}
-                    />
-                  </span>
-                ),
-              },
-            ]}
-          />
-        )}
-      </State>
+      <List
+        of={found}
+        label={w('rules')}
+        empty={w('noRule')}
+        columns={[
+          { title: w('name'), of: ({ name }) => name },
+          { title: w('severity'), of: ({ severity }) => <Severity of={severity} /> },
+          { title: w('expression'), of: ({ expression }) => expression },
+          { title: w('state'), of: ({ enabled }) => w(enabled ? 'on' : 'off') },
+          {
+            title: '',
+            of: (rule) => (
+              <span class="actions">
+                <Act
+                  label={w(rule.enabled ? 'turnOff' : 'turnOn')}
+                  codes={['alert:write']}
+                  run={() =>
+                    alerts.upsertAlertRule({
+                      rule: { ...rule, enabled: !rule.enabled },
+                      updateMask: 'enabled',
+                      ...(rule.updatedAt === undefined
+                        ? {}
+                        : { expectedUpdatedAt: rule.updatedAt }),
+                    })
+                  }
+                  done={found.reload}
+                />
+                <Act
+                  label={w('remove')}
+                  ask={w('removeAsk')}
+                  codes={['alert:write']}
+                  run={() => alerts.deleteAlertRule({ id: rule.id })}
+                  done={found.reload}
+                />
+              </span>
+            ),
+          },
+        ]}
+      />
       <AddRule changed={found.reload} />
     </>
   );
@@ -208,91 +200,87 @@ function Rules(): JSX.Element {
 
 function AddRule({ changed }: { readonly changed: () => void }): JSX.Element {
   return (
-    <Fold title={w('addRule')}>
-      <Edit
-        label={w('addRule')}
-        codes={['alert:write']}
-        submit={w('add')}
-        fields={[
-          { name: 'name', label: w('name'), required: true },
-          {
-            name: 'severity',
-            label: w('severity'),
-            value: '2',
-            choices: [1, 2, 3].map((one) => [String(one), w(severities[one]!)] as const),
+    <FoldedEdit
+      label={w('addRule')}
+      codes={['alert:write']}
+      submit={w('add')}
+      fields={[
+        { name: 'name', label: w('name'), required: true },
+        {
+          name: 'severity',
+          label: w('severity'),
+          value: '2',
+          choices: [1, 2, 3].map((one) => [String(one), w(severities[one]!)] as const),
+        },
+        { name: 'expression', label: w('expression'), kind: 'area', required: true },
+      ]}
+      save={({ name = '', severity, expression = '' }) =>
+        alerts.upsertAlertRule({
+          rule: {
+            name,
+            expression,
+            severity: Number(severity) as AlertSeverity,
+            enabled: true,
           },
-          { name: 'expression', label: w('expression'), kind: 'area', required: true },
-        ]}
-        save={async ({ name = '', severity, expression = '' }) => {
-          await alerts.upsertAlertRule({
-            rule: {
-              name,
-              expression,
-              severity: Number(severity) as AlertSeverity,
-              enabled: true,
-            },
-          });
-          changed();
-        }}
-      />
-    </Fold>
+        })
+      }
+      saved={changed}
+    />
   );
 }
 
 function Channels(): JSX.Element {
-  const found = useCall('channels', (signal) => alerts.listAlertChannels({ page }, { signal }));
+  const found = usePages('channels', (page, signal) =>
+    alerts.listAlertChannels({ page }, { signal }),
+  );
   return (
     <>
-      <State of={found}>
-        {({ items }) => (
-          <Table
-            label={w('channels')}
-            items={items}
-            empty={w('noChannels')}
-            columns={[
-              { title: w('name'), of: ({ name }) => name },
-              { title: w('kind'), of: ({ kind }) => channelKinds[kind - 1] ?? '' },
-              {
-                title: w('sent'),
-                number: true,
-                of: ({ health }) => exactNumber(health?.sentCount ?? 0),
-              },
-              {
-                title: w('failed'),
-                number: true,
-                of: ({ health }) => exactNumber(health?.failedCount ?? 0),
-              },
-              {
-                title: w('state'),
-                of: ({ health, enabled }) => health?.lastError || w(enabled ? 'on' : 'off'),
-              },
-              {
-                title: '',
-                of: (channel) => (
-                  <span class="actions">
-                    <Act
-                      label={w('test')}
-                      codes={['alert:write']}
-                      run={async () => {
-                        const { success, message } = await alerts.testAlertChannel({ channel });
-                        if (!success) throw new Error(message);
-                      }}
-                      done={found.reload}
-                    />
-                    <Act
-                      label={w('remove')}
-                      ask={w('removeAsk')}
-                      codes={['alert:write']}
-                      run={() => alerts.deleteAlertChannel({ id: channel.id })}
-                      done={found.reload}
-                    />
-                  </span>
-                ),
-              },
-            ]}
-          />
-        )}
-      </State>
+      <List
+        of={found}
+        label={w('channels')}
+        empty={w('noChannels')}
+        columns={[
+          { title: w('name'), of: ({ name }) => name },
+          { title: w('kind'), of: ({ kind }) => channelKinds[kind - 1] ?? '' },
+          {
+            title: w('sent'),
+            number: true,
+            of: ({ health }) => exactNumber(health?.sentCount ?? 0),
+          },
+          {
+            title: w('failed'),
+            number: true,
+            of: ({ health }) => exactNumber(health?.failedCount ?? 0),
+          },
+          {
+            title: w('state'),
+            of: ({ health, enabled }) => health?.lastError || w(enabled ? 'on' : 'off'),
+          },
+          {
+            title: '',
+            of: (channel) => (
+              <span class="actions">
+                <Act
+                  label={w('test')}
+                  codes={['alert:write']}
+                  run={async () => {
+                    const { success, message } = await alerts.testAlertChannel({ channel });
+                    if (!success) throw new Error(message);
+                  }}
+                  done={found.reload}
+                />
+                <Act
+                  label={w('remove')}
+                  ask={w('removeAsk')}
+                  codes={['alert:write']}
+                  run={() => alerts.deleteAlertChannel({ id: channel.id })}
+                  done={found.reload}
+                />
+              </span>
+            ),
+          },
+        ]}
+      />
       <AddChannel changed={found.reload} />
     </>
   );
@@ -300,96 +288,84 @@ function Channels(): JSX.Element {
 
 function AddChannel({ changed }: { readonly changed: () => void }): JSX.Element {
   return (
-    <Fold title={w('addChannel')}>
-      <Edit
-        label={w('addChannel')}
-        codes={['alert:write']}
-        submit={w('add')}
-        fields={[
-          { name: 'name', label: w('name'), required: true },
-          {
-            name: 'kind',
-            label: w('kind'),
-            value: 'WEBHOOK',
-            choices: channelKinds.map((one) => [one, one] as const),
+    <FoldedEdit
+      label={w('addChannel')}
+      codes={['alert:write']}
+      submit={w('add')}
+      fields={[
+        { name: 'name', label: w('name'), required: true },
+        {
+          name: 'kind',
+          label: w('kind'),
+          value: 'WEBHOOK',
+          choices: channelKinds.map((one) => [one, one] as const),
+        },
+        { name: 'config', label: w('config'), kind: 'area', value: '{"url": ""}' },
+      ]}
+      save={async ({ name = '', kind = '', config = '' }) => {
+        const known = channelKinds.find((one) => one === kind) ?? 'WEBHOOK';
+        await alerts.upsertAlertChannel({
+          channel: {
+            name,
+            enabled: true,
+            kind: AlertChannelKind[known],
+            config: JSON.parse(config),
           },
-          { name: 'config', label: w('config'), kind: 'area', value: '{"url": ""}' },
-        ]}
-        save={async ({ name = '', kind = '', config = '' }) => {
-          const known = channelKinds.find((one) => one === kind) ?? 'WEBHOOK';
-          await alerts.upsertAlertChannel({
-            channel: {
-              name,
-              enabled: true,
-              kind: AlertChannelKind[known],
-              config: JSON.parse(config),
-            },
-          });
-          changed();
-        }}
-      />
-    </Fold>
+        });
+      }}
+      saved={changed}
+    />
   );
 }
 
 function Silences(): JSX.Element {
-  const found = useCall('silences', (signal) => alerts.listAlertSilences({ page }, { signal }));
+  const found = usePages('silences', (page, signal) =>
+    alerts.listAlertSilences({ page }, { signal }),
+  );
   return (
     <>
-      <State of={found}>
-        {({ items }) => (
-          <Table
-            label={w('silences')}
-            items={items}
-            empty={w('noSilence')}
-            columns={[
-              {
-                title: w('matchers'),
-                of: ({ matchers }) =>
-                  Object.entries(matchers)
-                    .map(([key, value]) => `${key}=${value}`)
-                    .join(', '),
-              },
-              { title: w('until'), of: ({ endsAt }) => localTime(endsAt) },
-              { title: w('reason'), of: ({ reason }) => reason },
-              {
-                title: '',
-                of: ({ id }) => (
-                  <Act
-                    label={w('remove')}
-                    codes={['alert:write']}
-                    run={() => alerts.deleteAlertSilence({ id })}
-                    done={found.reload}
-                  />
-                ),
-              },
-            ]}
-          />
-        )}
-      </State>
-      <Fold title={w('addSilence')}>
-        <Edit
-          label={w('addSilence')}
-          codes={['alert:write']}
-          submit={w('addSilence')}
-          fields={[
-            { name: 'label', label: w('label'), value: 'severity', required: true },
-            { name: 'value', label: w('value'), value: 'info', required: true },
-            { name: 'hours', label: w('hours'), kind: 'number', value: '4' },
-            { name: 'reason', label: w('reason'), required: true },
-          ]}
-          save={async ({ label = '', value = '', hours, reason = '' }) => {
-            const now = Date.now();
-            await alerts.createAlertSilence({
-              matchers: { [label]: value },
-              startsAt: timestampFromMs(now),
-              endsAt: timestampFromMs(now + Number(hours) * hourMs),
-              reason,
-            });
-            found.reload();
-          }}
-        />
-      </Fold>
+      <List
+        of={found}
+        label={w('silences')}
+        empty={w('noSilence')}
+        columns={[
+          {
+            title: w('matchers'),
+            of: ({ matchers }) =>
+              Object.entries(matchers)
+                .map(([key, value]) => `${key}=${value}`)
+                .join(', '),
+          },
+          { title: w('until'), of: ({ endsAt }) => localTime(endsAt) },
+          { title: w('reason'), of: ({ reason }) => reason },
+        ]}
+        remove={{
+          label: w('remove'),
+          codes: ['alert:write'],
+          run: ({ id }) => alerts.deleteAlertSilence({ id }),
+        }}
+      />
+      <FoldedEdit
+        label={w('addSilence')}
+        codes={['alert:write']}
+        submit={w('addSilence')}
+        fields={[
+          { name: 'label', label: w('label'), value: 'severity', required: true },
+          { name: 'value', label: w('value'), value: 'info', required: true },
+          { name: 'hours', label: w('hours'), kind: 'number', value: '4' },
+          { name: 'reason', label: w('reason'), required: true },
+        ]}
+        save={async ({ label = '', value = '', hours, reason = '' }) => {
+          const now = Date.now();
+          await alerts.createAlertSilence({
+            matchers: { [label]: value },
+            startsAt: timestampFromMs(now),
+            endsAt: timestampFromMs(now + Number(hours) * hourMs),
+            reason,
+          });
+        }}
+        saved={found.reload}
+      />
     </>
   );
 }

@@ -10,6 +10,7 @@ import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
 import { Edit } from '../parts/edit.tsx';
 import { Link } from '../parts/link.tsx';
+import { allItems, CursorSteps, List, useCursor } from '../parts/list.tsx';
 import { Card, Head } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
@@ -19,7 +20,6 @@ import { exactNumber, localTime, pageTexts } from '../text/text.ts';
 const schemas = createClient(ApiSchemaService, transport);
 const controls = createClient(OperationControlService, transport);
 const sites = createClient(SiteService, transport);
-const page = { page: 1, pageSize: 200 };
 
 const w = pageTexts({
   title: ['APIs', 'API'],
@@ -71,12 +71,14 @@ const w = pageTexts({
 
 /** The page. */
 export function Apis(): JSX.Element {
-  const found = useCall('sites', (signal) => sites.listSites({ page }, { signal }));
+  const found = useCall('sites', (signal) =>
+    allItems((page) => sites.listSites({ page }, { signal })),
+  );
   return (
     <>
       <Head title={w('title')} note={w('note')} />
       <State of={found}>
-        {({ items }) => {
+        {(items) => {
           const wanted = address.value.query.get('site');
           const site = items.find(({ id }) => id === wanted) ?? items[0];
           if (site === undefined) {
@@ -207,16 +209,16 @@ function Upload({
         },
         { name: 'file', label: w('file'), kind: 'file', required: true },
       ]}
-      save={async ({ name = '', format = '', file = '' }) => {
-        await schemas.stageSchemaSource({
+      save={({ name = '', format = '', file = '' }) =>
+        schemas.stageSchemaSource({
           siteId,
           name,
           format,
           source: new TextEncoder().encode(file),
           idempotencyKey: window.crypto.randomUUID(),
-        });
-        changed();
-      }}
+        })
+      }
+      saved={changed}
     />
   );
 }
@@ -226,9 +228,11 @@ function InForce({ siteId }: { readonly siteId: string }): JSX.Element {
   const contracts = useCall(siteId, (signal) =>
     schemas.listSchemaContracts({ siteId }, { signal }),
   );
-  const history = useCall(siteId, (signal) =>
-    controls.listOperationControlHistory({ siteId }, { signal }),
+  const [before, setBefore] = useCursor(siteId);
+  const history = useCall(`${siteId} ${before}`, (signal) =>
+    controls.listOperationControlHistory({ siteId, beforeRevision: BigInt(before) }, { signal }),
   );
+  const next = history.value?.nextBeforeRevision ?? 0n;
   return (
     <>
       <Card title={w('bindings')}>
@@ -261,21 +265,22 @@ function InForce({ siteId }: { readonly siteId: string }): JSX.Element {
         </State>
       </Card>
       <Card title={w('history')}>
-        <State of={history}>
-          {({ items }) => (
-            <Table
-              label={w('history')}
-              items={items}
-              empty={w('noHistory')}
-              columns={[
-                { title: w('revision'), of: ({ controlRevision }) => exactNumber(controlRevision) },
-                { title: w('reason'), of: ({ reason }) => reason },
-                { title: w('state'), of: ({ latestStatus }) => latestStatus },
-                { title: w('made'), of: ({ createdAt }) => localTime(createdAt) },
-              ]}
-            />
-          )}
-        </State>
+        <List
+          of={history}
+          label={w('history')}
+          empty={w('noHistory')}
+          columns={[
+            { title: w('revision'), of: ({ controlRevision }) => exactNumber(controlRevision) },
+            { title: w('reason'), of: ({ reason }) => reason },
+            { title: w('state'), of: ({ latestStatus }) => latestStatus },
+            { title: w('made'), of: ({ createdAt }) => localTime(createdAt) },
+          ]}
+        />
+        <CursorSteps
+          cursor={before}
+          page={{ hasMore: next !== 0n, nextCursor: String(next) }}
+          go={setBefore}
+        />
       </Card>
     </>
   );

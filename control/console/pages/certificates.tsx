@@ -6,15 +6,15 @@ import type { JSX } from 'preact';
 import { CertService, type Certificate } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
-import { Edit, partsOf } from '../parts/edit.tsx';
-import { Card, Fold, Head } from '../parts/panel.tsx';
-import { State } from '../parts/state.tsx';
-import { Table } from '../parts/table.tsx';
+import { partsOf } from '../parts/edit.tsx';
+import { FoldedEdit, List, usePages, type Listed, type Pages } from '../parts/list.tsx';
+import { Card, Head } from '../parts/panel.tsx';
+import { pemParts } from '../parts/pem.ts';
+import { Failure } from '../parts/state.tsx';
 import { transport } from '../session.ts';
 import { localTime, pageTexts } from '../text/text.ts';
 
 const certs = createClient(CertService, transport);
-const pageSize = 200;
 const dayMs = 86_400_000;
 const soonDays = 14;
 
@@ -70,75 +70,52 @@ const w = pageTexts({
 
 /** The page. */
 export function Certificates(): JSX.Element {
-  const found = useCall('certs', (signal) =>
-    certs.listCerts({ page: { page: 1, pageSize } }, { signal }),
-  );
+  const found = usePages('certs', (page, signal) => certs.listCerts({ page }, { signal }));
   return (
     <>
       <Head title={w('title')} note={w('note')} />
-      <State of={found}>{({ items }) => <CertTable items={items} changed={found.reload} />}</State>
-      <Fold title={w('upload')}>
-        <Edit
-          label={w('upload')}
-          codes={['cert:write']}
-          submit={w('upload')}
-          fields={[
-            { name: 'name', label: w('name'), required: true },
-            { name: 'cert', label: w('cert'), kind: 'area', required: true },
-            { name: 'key', label: w('key'), kind: 'area', required: true },
-          ]}
-          save={async ({ name = '', cert = '', key = '' }) => {
-            await upload(name, cert, key);
-            found.reload();
-          }}
-        />
-      </Fold>
-      <Fold title={w('issue')}>
-        <Edit
-          label={w('issue')}
-          codes={['cert:issue']}
-          submit={w('issue')}
-          done={w('order')}
-          fields={[
-            { name: 'name', label: w('name'), required: true },
-            { name: 'email', label: w('email'), required: true },
-            { name: 'staging', label: w('staging'), kind: 'check' },
-            { name: 'hosts', label: w('hosts'), kind: 'area', required: true },
-          ]}
-          save={async ({ name = '', email = '', hosts, staging }) => {
-            const dnsNames = partsOf(hosts);
-            await certs.issueACMECert({ name, email, dnsNames, staging: staging === 'on' });
-            found.reload();
-          }}
-        />
-      </Fold>
+      <CertTable found={found} />
+      <FoldedEdit
+        label={w('upload')}
+        codes={['cert:write']}
+        submit={w('upload')}
+        fields={[
+          { name: 'name', label: w('name'), required: true },
+          { name: 'cert', label: w('cert'), kind: 'area', required: true },
+          { name: 'key', label: w('key'), kind: 'area', required: true },
+        ]}
+        save={({ name = '', cert = '', key = '' }) =>
+          certs.uploadCert({ name, ...pemParts(cert, key) })
+        }
+        saved={found.reload}
+      />
+      <FoldedEdit
+        label={w('issue')}
+        codes={['cert:issue']}
+        submit={w('issue')}
+        done={w('order')}
+        fields={[
+          { name: 'name', label: w('name'), required: true },
+          { name: 'email', label: w('email'), required: true },
+          { name: 'staging', label: w('staging'), kind: 'check' },
+          { name: 'hosts', label: w('hosts'), kind: 'area', required: true },
+        ]}
+        save={async ({ name = '', email = '', hosts, staging }) => {
+          const dnsNames = partsOf(hosts);
+          await certs.issueACMECert({ name, email, dnsNames, staging: staging === 'on' });
+        }}
+        saved={found.reload}
+      />
       <Providers />
     </>
   );
 }
 
-async function upload(name: string, cert: string, key: string): Promise<void> {
-  const bytes = new TextEncoder();
-  const blocks = cert.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  await certs.uploadCert({
-    name,
-    certPem: bytes.encode(blocks[0] ?? cert),
-    keyPem: bytes.encode(key),
-    chainPem: blocks.slice(1),
-  });
-}
-
-function CertTable({
-  items,
-  changed,
-}: {
-  readonly items: readonly Certificate[];
-  readonly changed: () => void;
-}): JSX.Element {
+function CertTable({ found }: { readonly found: Pages<Listed<Certificate>> }): JSX.Element {
   return (
-    <Table
+    <List
+      of={found}
       label={w('title')}
-      items={items}
       empty={w('empty')}
       columns={[
         { title: w('name'), of: ({ name }) => name },
@@ -155,7 +132,7 @@ function CertTable({
                   label={w('renew')}
                   codes={['cert:issue']}
                   run={() => certs.renewCert({ id })}
-                  done={changed}
+                  done={found.reload}
                 />
               )}
               <Act
@@ -163,7 +140,7 @@ function CertTable({
                 ask={w('removeAsk')}
                 codes={['cert:delete']}
                 run={() => certs.deleteCert({ id })}
-                done={changed}
+                done={found.reload}
               />
             </span>
           ),
@@ -191,64 +168,53 @@ function Providers(): JSX.Element {
   const names = drivers.value?.drivers ?? [];
   return (
     <Card title={w('providers')} note={w('providersNote')}>
-      <State of={found}>
-        {({ items }) => (
-          <Table
-            label={w('providers')}
-            items={items}
-            empty={w('noProvider')}
-            columns={[
-              { title: w('name'), of: ({ name }) => name },
-              { title: w('provider'), of: ({ provider }) => provider },
-              { title: w('zones'), of: ({ zones }) => zones.join(', ') },
-              {
-                title: w('state'),
-                of: ({ status, lastError }) => [status, lastError].filter(Boolean).join(': '),
-              },
-              {
-                title: '',
-                of: ({ id }) => (
-                  <Act
-                    label={w('remove')}
-                    ask={w('removeAsk')}
-                    codes={['cert:delete']}
-                    run={() => certs.deleteDNSProvider({ id })}
-                    done={found.reload}
-                  />
-                ),
-              },
-            ]}
-          />
-        )}
-      </State>
-      <details>
-        <summary>{w('addProvider')}</summary>
-        <Edit
-          label={w('addProvider')}
-          codes={['cert:write']}
-          submit={w('add')}
-          fields={[
-            { name: 'name', label: w('name'), required: true },
-            {
-              name: 'provider',
-              label: w('provider'),
-              choices: names.map((one) => [one, one] as const),
-            },
-            { name: 'zones', label: w('zones'), required: true },
-            { name: 'credentials', label: w('credentials'), kind: 'area', value: '{}' },
-          ]}
-          save={async ({ name = '', provider = '', zones, credentials = '' }) => {
-            const credentialsJson = new TextEncoder().encode(credentials);
-            await certs.createDNSProvider({
-              name,
-              provider,
-              zones: partsOf(zones),
-              credentialsJson,
-            });
-            found.reload();
-          }}
-        />
-      </details>
+      <List
+        of={found}
+        label={w('providers')}
+        empty={w('noProvider')}
+        columns={[
+          { title: w('name'), of: ({ name }) => name },
+          { title: w('provider'), of: ({ provider }) => provider },
+          { title: w('zones'), of: ({ zones }) => zones.join(', ') },
+          {
+            title: w('state'),
+            of: ({ status, lastError }) => [status, lastError].filter(Boolean).join(': '),
+          },
+        ]}
+        remove={{
+          label: w('remove'),
+          ask: w('removeAsk'),
+          codes: ['cert:delete'],
+          run: ({ id }) => certs.deleteDNSProvider({ id }),
+        }}
+      />
+      <Failure of={drivers} />
+      <FoldedEdit
+        inside
+        label={w('addProvider')}
+        codes={['cert:write']}
+        submit={w('add')}
+        fields={[
+          { name: 'name', label: w('name'), required: true },
+          {
+            name: 'provider',
+            label: w('provider'),
+            choices: names.map((one) => [one, one] as const),
+          },
+          { name: 'zones', label: w('zones'), required: true },
+          { name: 'credentials', label: w('credentials'), kind: 'area', value: '{}' },
+        ]}
+        save={async ({ name = '', provider = '', zones, credentials = '' }) => {
+          const credentialsJson = new TextEncoder().encode(credentials);
+          await certs.createDNSProvider({
+            name,
+            provider,
+            zones: partsOf(zones),
+            credentialsJson,
+          });
+        }}
+        saved={found.reload}
+      />
     </Card>
   );
 }

@@ -7,6 +7,7 @@ import { PolicyService, type TestPolicyResponse } from '../../../proto/gen/waf/v
 import type { Site } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { Act } from '../parts/act.tsx';
 import { Link } from '../parts/link.tsx';
+import { allItems } from '../parts/list.tsx';
 import { LiveEvents } from '../parts/live-events.tsx';
 import { Card } from '../parts/panel.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
@@ -41,7 +42,7 @@ export function FirstAttack({ site }: { readonly site: Site }): JSX.Element {
   const [found, setFound] = useState<TestPolicyResponse | null>(null);
   const host = site.primaryHost;
   const run = async (): Promise<void> => {
-    const { items } = await policies.listPolicies({});
+    const items = await allItems((page) => policies.listPolicies({ page }));
     const policyId = site.waf?.policyId || items.find(({ isDefault }) => isDefault)?.id;
     setFound(
       await policies.testPolicy({

@@ -11,14 +11,13 @@ import {
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
 import { Edit, partsOf } from '../parts/edit.tsx';
-import { Card, Fold } from '../parts/panel.tsx';
-import { State } from '../parts/state.tsx';
+import { FoldedEdit, List, usePages, type Listed, type Pages } from '../parts/list.tsx';
+import { Card } from '../parts/panel.tsx';
 import { Table } from '../parts/table.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts } from '../text/text.ts';
 
 const lists = createClient(IpListService, transport);
-const page = { page: 1, pageSize: 200 };
 
 const w = pageTexts({
   lists: ['Address lists', 'IP 名单'],
@@ -64,13 +63,11 @@ const w = pageTexts({
 
 /** The view. */
 export function IpLists(): JSX.Element {
-  const found = useCall('lists', (signal) => lists.listIpLists({ page }, { signal }));
+  const found = usePages('lists', (page, signal) => lists.listIpLists({ page }, { signal }));
   const [open, setOpen] = useState<IpList | null>(null);
   return (
     <>
-      <State of={found}>
-        {({ items }) => <ListTable items={items} changed={found.reload} open={setOpen} />}
-      </State>
+      <ListTable found={found} open={setOpen} />
       {open !== null && (
         <Entries key={open.id} list={open} close={() => setOpen(null)} changed={found.reload} />
       )}
@@ -82,18 +79,16 @@ export function IpLists(): JSX.Element {
 }
 
 function ListTable({
-  items,
-  changed,
+  found,
   open,
 }: {
-  readonly items: readonly IpList[];
-  readonly changed: () => void;
+  readonly found: Pages<Listed<IpList>>;
   readonly open: (list: IpList) => void;
 }): JSX.Element {
   return (
-    <Table
+    <List
+      of={found}
       label={w('lists')}
-      items={items}
       empty={w('empty')}
       columns={[
         { title: w('name'), of: ({ name }) => name },
@@ -121,7 +116,7 @@ function ListTable({
                   label={w('sync')}
                   codes={['policy:iplist:sync']}
                   run={() => lists.syncIpListNow({ id: list.id })}
-                  done={changed}
+                  done={found.reload}
                 />
               )}
               <Act
@@ -129,7 +124,7 @@ function ListTable({
                 ask={w('removeAsk')}
                 codes={['policy:iplist:write']}
                 run={() => lists.deleteIpList({ id: list.id })}
-                done={changed}
+                done={found.reload}
               />
             </span>
           ),
@@ -149,7 +144,7 @@ function Entries({
   readonly changed: () => void;
 }): JSX.Element {
   const ipListId = list.id;
-  const found = useCall(ipListId, (signal) =>
+  const found = usePages(ipListId, (page, signal) =>
     lists.listIpListEntries({ ipListId, page }, { signal }),
   );
   const both = (): void => {
@@ -158,31 +153,27 @@ function Entries({
   };
   return (
     <Card title={list.name}>
-      <State of={found}>
-        {({ items }) => (
-          <Table
-            label={list.name}
-            items={items}
-            empty={w('noEntry')}
-            columns={[
-              { title: w('value'), of: ({ value }) => value },
-              { title: w('note'), of: ({ note }) => note },
-              { title: w('until'), of: ({ expiresAt }) => localTime(expiresAt) },
-              {
-                title: '',
-                of: ({ value }) => (
-                  <Act
-                    label={w('take')}
-                    codes={['policy:iplist:write']}
-                    run={() => lists.removeEntries({ ipListId, values: [value] })}
-                    done={both}
-                  />
-                ),
-              },
-            ]}
-          />
-        )}
-      </State>
+      <List
+        of={found}
+        label={list.name}
+        empty={w('noEntry')}
+        columns={[
+          { title: w('value'), of: ({ value }) => value },
+          { title: w('note'), of: ({ note }) => note },
+          { title: w('until'), of: ({ expiresAt }) => localTime(expiresAt) },
+          {
+            title: '',
+            of: ({ value }) => (
+              <Act
+                label={w('take')}
+                codes={['policy:iplist:write']}
+                run={() => lists.removeEntries({ ipListId, values: [value] })}
+                done={both}
+              />
+            ),
+          },
+        ]}
+      />
       {list.source === undefined && (
         <Edit
           label={w('add')}
@@ -195,8 +186,8 @@ function Entries({
           save={async ({ addresses, note = '' }) => {
             const entries = partsOf(addresses).map((value) => ({ value, note }));
             await lists.addEntries({ ipListId, entries });
-            both();
           }}
+          saved={both}
         />
       )}
       <button type="button" onClick={close}>
@@ -209,41 +200,37 @@ function Entries({
 function Create({ changed }: { readonly changed: () => void }): JSX.Element {
   return (
     <>
-      <Fold title={w('create')}>
-        <Edit
-          label={w('create')}
-          codes={['policy:iplist:write']}
-          submit={w('create')}
-          fields={[
-            { name: 'name', label: w('name'), required: true },
-            { name: 'addresses', label: w('addresses'), kind: 'area' },
-          ]}
-          save={async ({ name = '', addresses }) => {
-            const entries = partsOf(addresses).map((value) => ({ value }));
-            await lists.createIpList({ ipList: { name, entries } });
-            changed();
-          }}
-        />
-      </Fold>
-      <Fold title={w('feed')}>
-        <Edit
-          label={w('feed')}
-          codes={['policy:iplist:source:write']}
-          submit={w('subscribe')}
-          fields={[
-            { name: 'name', label: w('name'), required: true },
-            { name: 'url', label: w('url'), required: true },
-          ]}
-          save={async ({ name = '', url = '' }) => {
-            await lists.createIpListSubscription({
-              name,
-              source: { url, format: 'text' },
-              syncNow: true,
-            });
-            changed();
-          }}
-        />
-      </Fold>
+      <FoldedEdit
+        label={w('create')}
+        codes={['policy:iplist:write']}
+        submit={w('create')}
+        fields={[
+          { name: 'name', label: w('name'), required: true },
+          { name: 'addresses', label: w('addresses'), kind: 'area' },
+        ]}
+        save={async ({ name = '', addresses }) => {
+          const entries = partsOf(addresses).map((value) => ({ value }));
+          await lists.createIpList({ ipList: { name, entries } });
+        }}
+        saved={changed}
+      />
+      <FoldedEdit
+        label={w('feed')}
+        codes={['policy:iplist:source:write']}
+        submit={w('subscribe')}
+        fields={[
+          { name: 'name', label: w('name'), required: true },
+          { name: 'url', label: w('url'), required: true },
+        ]}
+        save={({ name = '', url = '' }) =>
+          lists.createIpListSubscription({
+            name,
+            source: { url, format: 'text' },
+            syncNow: true,
+          })
+        }
+        saved={changed}
+      />
     </>
   );
 }
@@ -252,31 +239,21 @@ function Bindings({ known }: { readonly known: readonly IpList[] }): JSX.Element
   const found = useCall('bindings', (signal) => lists.listGlobalIpListBindings({}, { signal }));
   return (
     <Card title={w('bindings')}>
-      <State of={found}>
-        {({ items }) => (
-          <Table
-            label={w('bindings')}
-            items={items}
-            empty={w('noBinding')}
-            columns={[
-              { title: w('name'), of: ({ ipListName }) => ipListName },
-              { title: w('kind'), of: ({ kind }) => kind },
-              {
-                title: '',
-                of: ({ id }) => (
-                  <Act
-                    label={w('remove')}
-                    ask={`${w('remove')}?`}
-                    codes={['policy:iplist:write']}
-                    run={() => lists.deleteGlobalIpListBinding({ id })}
-                    done={found.reload}
-                  />
-                ),
-              },
-            ]}
-          />
-        )}
-      </State>
+      <List
+        of={found}
+        label={w('bindings')}
+        empty={w('noBinding')}
+        columns={[
+          { title: w('name'), of: ({ ipListName }) => ipListName },
+          { title: w('kind'), of: ({ kind }) => kind },
+        ]}
+        remove={{
+          label: w('remove'),
+          ask: `${w('remove')}?`,
+          codes: ['policy:iplist:write'],
+          run: ({ id }) => lists.deleteGlobalIpListBinding({ id }),
+        }}
+      />
       {known.length > 0 && (
         <Edit
           key={String(known.length)}
@@ -299,10 +276,10 @@ function Bindings({ known }: { readonly known: readonly IpList[] }): JSX.Element
               ],
             },
           ]}
-          save={async ({ list = '', kind = '' }) => {
-            await lists.upsertGlobalIpListBinding({ binding: { ipListId: list, kind } });
-            found.reload();
-          }}
+          save={({ list = '', kind = '' }) =>
+            lists.upsertGlobalIpListBinding({ binding: { ipListId: list, kind } })
+          }
+          saved={found.reload}
         />
       )}
     </Card>
@@ -318,7 +295,7 @@ function Lookup(): JSX.Element {
         codes={['policy:read']}
         submit={w('ask')}
         done=""
-        latest={() => Promise.resolve({})}
+        keep
         fields={[{ name: 'ip', label: w('address'), required: true }]}
         save={async ({ ip = '' }) => setFound(await lists.lookupIpScopes({ ip }))}
       />

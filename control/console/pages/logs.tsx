@@ -2,7 +2,7 @@
 
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import {
   AccessLogRankingDimension,
   LogService,
@@ -13,6 +13,7 @@ import { address, go, withQuery } from '../address.ts';
 import { useCall } from '../call.ts';
 import { Edit, type Field } from '../parts/edit.tsx';
 import { textField } from '../parts/form.ts';
+import { CursorSteps, useCursor } from '../parts/list.tsx';
 import { Card, Head, Tabs } from '../parts/panel.tsx';
 import { Ranking } from '../parts/ranking.tsx';
 import { SpanChoice } from '../parts/span-choice.tsx';
@@ -57,7 +58,6 @@ const w = pageTexts({
   logger: ['Part', '来源'],
   message: ['Message', '消息'],
   noError: ['No error in this time.', '此时间段内没有错误。'],
-  newest: ['Newest', '最新'],
   accessDays: ['Days requests are kept', '请求保留天数'],
   securityDays: ['Days security events are kept', '安全事件保留天数'],
   evidenceDays: ['Days evidence is kept', '证据保留天数'],
@@ -87,9 +87,9 @@ export function Logs(): JSX.Element {
 function Access(): JSX.Element {
   const { query } = address.value;
   const value = (name: string): string => query.get(name) ?? '';
-  const [cursor, setCursor] = useState('');
   const range = (): ReturnType<typeof timeRange> => timeRange(spanOf(query.get('span')));
   const key = query.toString();
+  const [cursor, setCursor] = useCursor(key);
   const found = useCall(`${key} ${cursor}`, (signal) =>
     logs.queryAccessEvents(
       {
@@ -132,18 +132,7 @@ function Access(): JSX.Element {
         {({ items, page }) => (
           <>
             <AccessTable items={items} />
-            <p class="actions">
-              {cursor !== '' && (
-                <button type="button" onClick={() => setCursor('')}>
-                  {w('newest')}
-                </button>
-              )}
-              {page?.hasMore === true && (
-                <button type="button" onClick={() => setCursor(page.nextCursor)}>
-                  {t('common.more')}
-                </button>
-              )}
-            </p>
+            <CursorSteps cursor={cursor} page={page} go={setCursor} />
           </>
         )}
       </State>
@@ -210,8 +199,9 @@ function AccessRankings(): JSX.Element {
 
 function Errors(): JSX.Element {
   const span = spanOf(address.value.query.get('span'));
-  const found = useCall(span, (signal) =>
-    logs.queryErrorEvents({ page: { pageSize }, timeRange: timeRange(span) }, { signal }),
+  const [cursor, setCursor] = useCursor(span);
+  const found = useCall(`${span} ${cursor}`, (signal) =>
+    logs.queryErrorEvents({ page: { pageSize, cursor }, timeRange: timeRange(span) }, { signal }),
   );
   return (
     <>
@@ -220,18 +210,21 @@ function Errors(): JSX.Element {
         <SpanChoice />
       </div>
       <State of={found}>
-        {({ items }) => (
-          <Table
-            label={w('errors')}
-            items={items}
-            empty={w('noError')}
-            columns={[
-              { title: w('when'), of: ({ occurredAt }) => localTime(occurredAt) },
-              { title: w('level'), of: ({ level }) => level },
-              { title: w('logger'), of: ({ logger }) => logger },
-              { title: w('message'), of: ({ message }) => message },
-            ]}
-          />
+        {({ items, page }) => (
+          <>
+            <Table
+              label={w('errors')}
+              items={items}
+              empty={w('noError')}
+              columns={[
+                { title: w('when'), of: ({ occurredAt }) => localTime(occurredAt) },
+                { title: w('level'), of: ({ level }) => level },
+                { title: w('logger'), of: ({ logger }) => logger },
+                { title: w('message'), of: ({ message }) => message },
+              ]}
+            />
+            <CursorSteps cursor={cursor} page={page} go={setCursor} />
+          </>
         )}
       </State>
     </>

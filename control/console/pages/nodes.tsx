@@ -12,6 +12,7 @@ import { AgentGroupService } from '../../../proto/gen/waf/v1/agent_group_pb.ts';
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
 import { Edit, partsOf } from '../parts/edit.tsx';
+import { FoldedEdit, List, usePages } from '../parts/list.tsx';
 import { Card, Fold, Head } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
@@ -22,7 +23,6 @@ import { exactNumber, localTime, pageTexts } from '../text/text.ts';
 const agents = createClient(AgentService, transport);
 const groups = createClient(AgentGroupService, transport);
 const refreshMs = 10_000;
-const pageSize = 200;
 
 const w = pageTexts({
   title: ['Nodes', '节点'],
@@ -35,7 +35,6 @@ const w = pageTexts({
   state: ['State', '状态'],
   version: ['Version', '版本'],
   config: ['Configuration', '配置'],
-  applied: ['Applied', '应用时间'],
   seen: ['Last seen', '最近在线'],
   revision: ['revision {revision}', '版本 {revision}'],
   retry: ['Send again', '重新下发'],
@@ -58,9 +57,6 @@ const w = pageTexts({
   noGroup: ['No group: every node serves every site.', '没有分组：所有节点服务所有站点。'],
   addGroup: ['Add a group', '添加分组'],
   add: ['Add', '添加'],
-  events: ['Configurations that were sent', '已下发的配置'],
-  at: ['Time', '时间'],
-  none: ['None was sent yet.', '尚未下发。'],
 });
 
 /** The page. */
@@ -196,59 +192,45 @@ function Installation({ made }: { readonly made: CreateNodeInstallationResponse 
 }
 
 function Groups(): JSX.Element {
-  const found = useCall('groups', (signal) =>
-    groups.listAgentGroups({ page: { page: 1, pageSize } }, { signal }),
-  );
+  const found = usePages('groups', (page, signal) => groups.listAgentGroups({ page }, { signal }));
   return (
     <Card title={w('groups')} note={w('groupsNote')}>
-      <State of={found}>
-        {({ items }) => (
-          <Table
-            label={w('groups')}
-            items={items}
-            empty={w('noGroup')}
-            columns={[
-              { title: w('name'), of: ({ name }) => name },
-              { title: w('tags'), of: ({ selector }) => selector?.matchTags.join(', ') ?? '' },
-              {
-                title: w('members'),
-                number: true,
-                of: ({ memberCount }) => exactNumber(memberCount),
-              },
-              {
-                title: '',
-                of: ({ id }) => (
-                  <Act
-                    label={w('remove')}
-                    ask={`${w('remove')}?`}
-                    codes={['agent_group:delete']}
-                    run={() => groups.deleteAgentGroup({ id })}
-                    done={found.reload}
-                  />
-                ),
-              },
-            ]}
-          />
-        )}
-      </State>
-      <details>
-        <summary>{w('addGroup')}</summary>
-        <Edit
-          label={w('addGroup')}
-          codes={['agent_group:write']}
-          submit={w('add')}
-          fields={[
-            { name: 'name', label: w('name'), required: true },
-            { name: 'tags', label: w('tags'), required: true },
-          ]}
-          save={async ({ name = '', tags }) => {
-            await groups.createAgentGroup({
-              group: { name, selector: { matchTags: partsOf(tags) } },
-            });
-            found.reload();
-          }}
-        />
-      </details>
+      <List
+        of={found}
+        label={w('groups')}
+        empty={w('noGroup')}
+        columns={[
+          { title: w('name'), of: ({ name }) => name },
+          { title: w('tags'), of: ({ selector }) => selector?.matchTags.join(', ') ?? '' },
+          {
+            title: w('members'),
+            number: true,
+            of: ({ memberCount }) => exactNumber(memberCount),
+          },
+        ]}
+        remove={{
+          label: w('remove'),
+          ask: `${w('remove')}?`,
+          codes: ['agent_group:delete'],
+          run: ({ id }) => groups.deleteAgentGroup({ id }),
+        }}
+      />
+      <FoldedEdit
+        inside
+        label={w('addGroup')}
+        codes={['agent_group:write']}
+        submit={w('add')}
+        fields={[
+          { name: 'name', label: w('name'), required: true },
+          { name: 'tags', label: w('tags'), required: true },
+        ]}
+        save={({ name = '', tags }) =>
+          groups.createAgentGroup({
+            group: { name, selector: { matchTags: partsOf(tags) } },
+          })
+        }
+        saved={found.reload}
+      />
     </Card>
   );
 }

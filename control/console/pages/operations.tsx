@@ -32,7 +32,7 @@ const w = pageTexts({
   request: ['Request, as JSON', '请求（JSON）'],
   call: ['Call', '调用'],
   answer: ['Answer', '响应'],
-  fields: ['Fields', '字段'],
+  cut: ['Only the newest {count} messages are shown.', '仅显示最新的 {count} 条消息。'],
 });
 
 /** The page. */
@@ -92,6 +92,7 @@ function MethodChoice({ service }: { readonly service: DescService }): JSX.Eleme
 function Operation({ service }: { readonly service: DescService }): JSX.Element {
   const method = chosenOf(service);
   const [answer, setAnswer] = useState('');
+  const [cut, setCut] = useState(false);
   const call = async ({ request = '' }: Readonly<Record<string, string>>): Promise<void> => {
     const input = fromJsonString(method.input, request === '' ? '{}' : request);
     const client = createClient(service, transport) as unknown as Client;
@@ -99,6 +100,7 @@ function Operation({ service }: { readonly service: DescService }): JSX.Element 
     for await (const output of outputsOf(client[method.localName]!(input), method.methodKind)) {
       shown.push(toJsonString(method.output, output as never, { prettySpaces: 2 }));
       setAnswer(shown.slice(-messagesShown).join('\n'));
+      setCut(shown.length > messagesShown);
     }
   };
   return (
@@ -109,7 +111,7 @@ function Operation({ service }: { readonly service: DescService }): JSX.Element 
           codes={[]}
           submit={w('call')}
           done=""
-          latest={() => Promise.resolve({})}
+          keep
           save={call}
           fields={[
             {
@@ -122,7 +124,7 @@ function Operation({ service }: { readonly service: DescService }): JSX.Element 
         />
       </Card>
       {answer !== '' && (
-        <Card title={w('answer')}>
+        <Card title={w('answer')} {...(cut ? { note: w('cut', { count: messagesShown }) } : {})}>
           <pre class="code">
             <VisibleText text={answer} lines />
           </pre>

@@ -5,17 +5,16 @@ import type { JSX } from 'preact';
 import { EngineState, PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
-import { Edit } from '../parts/edit.tsx';
 import { Link } from '../parts/link.tsx';
-import { Fold, Head } from '../parts/panel.tsx';
-import { State } from '../parts/state.tsx';
+import { allItems, FoldedEdit, PageSteps, usePages } from '../parts/list.tsx';
+import { Head } from '../parts/panel.tsx';
+import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts } from '../text/text.ts';
 
 const policies = createClient(PolicyService, transport);
-const page = { page: 1, pageSize: 200 };
 
 const w = pageTexts({
   title: ['Policies', '策略'],
@@ -50,11 +49,11 @@ export function engineText(state: EngineState): string {
 
 /** The page. */
 export function Policies(): JSX.Element {
-  const found = useCall('policies', (signal) => policies.listPolicies({ page }, { signal }));
+  const found = usePages('policies', (page, signal) => policies.listPolicies({ page }, { signal }));
   const templates = useCall('templates', (signal) =>
-    policies.listPolicyTemplates({ page }, { signal }),
+    allItems((page) => policies.listPolicyTemplates({ page }, { signal })),
   );
-  const choices = (templates.value?.items ?? []).map(({ id, name }) => [id, name] as const);
+  const choices = (templates.value ?? []).map(({ id, name }) => [id, name] as const);
   return (
     <>
       <Head title={w('title')} note={w('note')} />
@@ -107,6 +106,8 @@ export function Policies(): JSX.Element {
           />
         )}
       </State>
+      <PageSteps of={found} />
+      <Failure of={templates} />
       <Create choices={choices} changed={found.reload} />
     </>
   );
@@ -120,22 +121,20 @@ function Create({
   readonly changed: () => void;
 }): JSX.Element {
   return (
-    <Fold title={w('create')}>
-      <Edit
-        label={w('create')}
-        codes={['policy:write']}
-        submit={w('submit')}
-        fields={[
-          { name: 'template', label: w('template'), choices },
-          { name: 'name', label: w('name'), required: true },
-          { name: 'about', label: w('about') },
-        ]}
-        save={async ({ template = '', name = '', about = '' }) => {
-          const templateId = template || (choices[0]?.[0] ?? '');
-          await policies.createPolicyFromTemplate({ templateId, name, description: about });
-          changed();
-        }}
-      />
-    </Fold>
+    <FoldedEdit
+      label={w('create')}
+      codes={['policy:write']}
+      submit={w('submit')}
+      fields={[
+        { name: 'template', label: w('template'), choices },
+        { name: 'name', label: w('name'), required: true },
+        { name: 'about', label: w('about') },
+      ]}
+      save={async ({ template = '', name = '', about = '' }) => {
+        const templateId = template || (choices[0]?.[0] ?? '');
+        await policies.createPolicyFromTemplate({ templateId, name, description: about });
+      }}
+      saved={changed}
+    />
   );
 }

@@ -7,14 +7,12 @@ import { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { JsonPatch } from '../../../proto/gen/waf/v1/common_pb.ts';
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
-import { State } from '../parts/state.tsx';
-import { Table } from '../parts/table.tsx';
+import { List, usePages } from '../parts/list.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts } from '../text/text.ts';
 
 const policies = createClient(PolicyService, transport);
-const page = { page: 1, pageSize: 50 };
 
 const w = pageTexts({
   versions: ['Versions', '版本'],
@@ -37,55 +35,55 @@ export function PolicyVersions({
   readonly id: string;
   readonly changed: () => void;
 }): JSX.Element {
-  const found = useCall(policyId, (signal) =>
+  const found = usePages(policyId, (page, signal) =>
     policies.listPolicyVersions({ policyId, page }, { signal }),
   );
   const [diff, setDiff] = useState<JsonPatch | null>(null);
-  const newest = found.value?.items[0]?.id ?? '';
+  const first = useCall(policyId, (signal) =>
+    policies.listPolicyVersions({ policyId, page: { page: 1, pageSize: 1 } }, { signal }),
+  );
+  const newest = first.value?.items[0]?.id ?? '';
   return (
     <>
-      <State of={found}>
-        {({ items }) => (
-          <Table
-            label={w('versions')}
-            items={items}
-            empty={w('none')}
-            columns={[
-              { title: w('revision'), of: ({ revision }) => exactNumber(revision) },
-              { title: w('when'), of: ({ createdAt }) => localTime(createdAt) },
-              { title: w('who'), of: ({ createdBy }) => createdBy },
-              {
-                title: '',
-                of: ({ id }) =>
-                  id === newest ? (
-                    <span class="badge">{w('now')}</span>
-                  ) : (
-                    <span class="actions">
-                      <Act
-                        label={w('diff')}
-                        codes={['policy:read']}
-                        run={async () => {
-                          const pair = { leftVersionId: id, rightVersionId: newest };
-                          setDiff((await policies.diffPolicyVersions(pair)).diff ?? null);
-                        }}
-                      />
-                      <Act
-                        label={w('back')}
-                        ask={w('backAsk')}
-                        codes={['policy:write']}
-                        run={() => policies.rollbackPolicy({ policyId, versionId: id })}
-                        done={() => {
-                          found.reload();
-                          changed();
-                        }}
-                      />
-                    </span>
-                  ),
-              },
-            ]}
-          />
-        )}
-      </State>
+      <List
+        of={found}
+        label={w('versions')}
+        empty={w('none')}
+        columns={[
+          { title: w('revision'), of: ({ revision }) => exactNumber(revision) },
+          { title: w('when'), of: ({ createdAt }) => localTime(createdAt) },
+          { title: w('who'), of: ({ createdBy }) => createdBy },
+          {
+            title: '',
+            of: ({ id }) =>
+              newest === '' ? null : id === newest ? (
+                <span class="badge">{w('now')}</span>
+              ) : (
+                <span class="actions">
+                  <Act
+                    label={w('diff')}
+                    codes={['policy:read']}
+                    run={async () => {
+                      const pair = { leftVersionId: id, rightVersionId: newest };
+                      setDiff((await policies.diffPolicyVersions(pair)).diff ?? null);
+                    }}
+                  />
+                  <Act
+                    label={w('back')}
+                    ask={w('backAsk')}
+                    codes={['policy:write']}
+                    run={() => policies.rollbackPolicy({ policyId, versionId: id })}
+                    done={() => {
+                      found.reload();
+                      first.reload();
+                      changed();
+                    }}
+                  />
+                </span>
+              ),
+          },
+        ]}
+      />
       {diff !== null && (
         <pre class="code" aria-live="polite">
           <VisibleText text={textOf(diff)} lines />

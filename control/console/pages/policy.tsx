@@ -15,9 +15,9 @@ import {
   RuleOverrideService,
 } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { useCall } from '../call.ts';
-import { Act } from '../parts/act.tsx';
 import { Edit, type Field, type Values } from '../parts/edit.tsx';
 import { Link } from '../parts/link.tsx';
+import { FoldedEdit, List, usePages } from '../parts/list.tsx';
 import { Card, Fold, Tabs } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
@@ -30,7 +30,6 @@ import { PolicyVersions } from './policy-versions.tsx';
 const policies = createClient(PolicyService, transport);
 const overrides = createClient(RuleOverrideService, transport);
 const customRules = createClient(CustomRuleService, transport);
-const page = { page: 1, pageSize: 200 };
 
 const w = pageTexts({
   back: ['All policies', '全部策略'],
@@ -218,71 +217,59 @@ function Settings({ first }: { readonly first: Policy }): JSX.Element {
 }
 
 function Exclusions({ id: policyId }: { readonly id: string }): JSX.Element {
-  const found = useCall(policyId, (signal) =>
+  const found = usePages(policyId, (page, signal) =>
     overrides.listRuleOverrides({ policyId, page }, { signal }),
   );
   return (
     <>
-      <State of={found}>
-        {({ items }) => (
-          <Table
-            label={w('exclusions')}
-            items={items}
-            empty={w('noExclusion')}
-            columns={[
-              { title: w('rule'), of: ({ crsRuleId, tags }) => crsRuleId || tags.join(', ') },
-              { title: w('effect'), of: ({ actionEnum }) => w(effects[actionEnum] ?? 'partly') },
-              { title: w('targets'), of: ({ removedTargets }) => removedTargets.join(', ') },
-              { title: w('site'), of: ({ siteId, scope }) => siteId || scope },
-              { title: w('why'), of: ({ rationale }) => rationale },
-              { title: w('when'), of: ({ updatedAt }) => localTime(updatedAt) },
-              {
-                title: '',
-                of: ({ id }) => (
-                  <Act
-                    label={w('remove')}
-                    ask={w('removeAsk')}
-                    codes={['policy:rule:override']}
-                    run={() => overrides.deleteRuleOverride({ id })}
-                    done={found.reload}
-                  />
-                ),
-              },
-            ]}
-          />
-        )}
-      </State>
-      <Fold title={w('addExclusion')}>
-        <Edit
-          label={w('addExclusion')}
-          codes={['policy:rule:override']}
-          submit={w('add')}
-          done={w('saved')}
-          fields={[
-            { name: 'rule', label: w('rule'), required: true },
-            {
-              name: 'effect',
-              label: w('effect'),
-              value: String(RuleOverrideAction.DEFAULT),
-              choices: [1, 2, 3].map((one) => [String(one), w(effects[one]!)] as const),
+      <List
+        of={found}
+        label={w('exclusions')}
+        empty={w('noExclusion')}
+        columns={[
+          { title: w('rule'), of: ({ crsRuleId, tags }) => crsRuleId || tags.join(', ') },
+          { title: w('effect'), of: ({ actionEnum }) => w(effects[actionEnum] ?? 'partly') },
+          { title: w('targets'), of: ({ removedTargets }) => removedTargets.join(', ') },
+          { title: w('site'), of: ({ siteId, scope }) => siteId || scope },
+          { title: w('why'), of: ({ rationale }) => rationale },
+          { title: w('when'), of: ({ updatedAt }) => localTime(updatedAt) },
+        ]}
+        remove={{
+          label: w('remove'),
+          ask: w('removeAsk'),
+          codes: ['policy:rule:override'],
+          run: ({ id }) => overrides.deleteRuleOverride({ id }),
+        }}
+      />
+      <FoldedEdit
+        label={w('addExclusion')}
+        codes={['policy:rule:override']}
+        submit={w('add')}
+        done={w('saved')}
+        fields={[
+          { name: 'rule', label: w('rule'), required: true },
+          {
+            name: 'effect',
+            label: w('effect'),
+            value: String(RuleOverrideAction.DEFAULT),
+            choices: [1, 2, 3].map((one) => [String(one), w(effects[one]!)] as const),
+          },
+          { name: 'target', label: w('target') },
+          { name: 'why', label: w('why') },
+        ]}
+        save={({ rule = '', effect, target = '', why = '' }) =>
+          overrides.upsertRuleOverride({
+            override: {
+              policyId,
+              crsRuleId: rule,
+              actionEnum: Number(effect) as RuleOverrideAction,
+              removedTargets: target === '' ? [] : [target],
+              rationale: why,
             },
-            { name: 'target', label: w('target') },
-            { name: 'why', label: w('why') },
-          ]}
-          save={async ({ rule = '', effect, target = '', why = '' }) => {
-            await overrides.upsertRuleOverride({
-              override: {
-                policyId,
-                crsRuleId: rule,
-                actionEnum: Number(effect) as RuleOverrideAction,
-                removedTargets: target === '' ? [] : [target],
-                rationale: why,
-              },
-            });
-            found.reload();
-          }}
-        />
-      </Fold>
+          })
+        }
+        saved={found.reload}
+      />
     </>
   );
 }
@@ -302,44 +289,34 @@ const ruleOf = (policyId: string, { name = '', text = '', phase }: Values): obje
 });
 
 function OwnRules({ id: policyId }: { readonly id: string }): JSX.Element {
-  const found = useCall(policyId, (signal) =>
+  const found = usePages(policyId, (page, signal) =>
     customRules.listCustomRules({ policyId, page }, { signal }),
   );
   return (
     <>
-      <State of={found}>
-        {({ items }) => (
-          <Table
-            label={w('rules')}
-            items={items}
-            empty={w('noRule')}
-            columns={[
-              { title: w('rule'), of: ({ ruleId }) => String(ruleId) },
-              { title: w('name'), of: ({ name }) => name },
-              {
-                title: w('text'),
-                of: ({ seclang }) => (
-                  <code class="value">
-                    <VisibleText text={seclang} />
-                  </code>
-                ),
-              },
-              {
-                title: '',
-                of: ({ id }) => (
-                  <Act
-                    label={w('remove')}
-                    ask={`${w('remove')}?`}
-                    codes={['policy:custom:write']}
-                    run={() => customRules.deleteCustomRule({ id })}
-                    done={found.reload}
-                  />
-                ),
-              },
-            ]}
-          />
-        )}
-      </State>
+      <List
+        of={found}
+        label={w('rules')}
+        empty={w('noRule')}
+        columns={[
+          { title: w('rule'), of: ({ ruleId }) => String(ruleId) },
+          { title: w('name'), of: ({ name }) => name },
+          {
+            title: w('text'),
+            of: ({ seclang }) => (
+              <code class="value">
+                <VisibleText text={seclang} />
+              </code>
+            ),
+          },
+        ]}
+        remove={{
+          label: w('remove'),
+          ask: `${w('remove')}?`,
+          codes: ['policy:custom:write'],
+          run: ({ id }) => customRules.deleteCustomRule({ id }),
+        }}
+      />
       <AddRule policyId={policyId} changed={found.reload} />
       <PreviewRule policyId={policyId} />
     </>
@@ -356,7 +333,7 @@ function PreviewRule({ policyId }: { readonly policyId: string }): JSX.Element {
         submit={w('preview')}
         done=""
         fields={ruleFields()}
-        latest={() => Promise.resolve({})}
+        keep
         save={async (values) => {
           const { seclang, warnings } = await customRules.previewCustomRule({
             rule: ruleOf(policyId, values),
@@ -381,19 +358,15 @@ function AddRule({
   readonly changed: () => void;
 }): JSX.Element {
   return (
-    <Fold title={w('addRule')}>
-      <Edit
-        label={w('addRule')}
-        codes={['policy:custom:write']}
-        submit={w('add')}
-        done={w('saved')}
-        fields={ruleFields()}
-        save={async (values) => {
-          await customRules.createCustomRule({ rule: ruleOf(policyId, values) });
-          changed();
-        }}
-      />
-    </Fold>
+    <FoldedEdit
+      label={w('addRule')}
+      codes={['policy:custom:write']}
+      submit={w('add')}
+      done={w('saved')}
+      fields={ruleFields()}
+      save={(values) => customRules.createCustomRule({ rule: ruleOf(policyId, values) })}
+      saved={changed}
+    />
   );
 }
 
@@ -406,7 +379,7 @@ function TestRequest({ id: policyId }: { readonly id: string }): JSX.Element {
         codes={['policy:test']}
         submit={w('ask')}
         done=""
-        latest={() => Promise.resolve({})}
+        keep
         fields={[
           { name: 'method', label: w('method'), value: 'GET', required: true },
           { name: 'url', label: w('url'), value: "/?id=1' OR '1'='1", required: true },

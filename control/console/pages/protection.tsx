@@ -8,14 +8,13 @@ import { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { RateLimitService } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { TrustService, type ExplainTrustResponse } from '../../../proto/gen/waf/v1/trust_pb.ts';
 import { useCall } from '../call.ts';
-import { Act } from '../parts/act.tsx';
 import { Edit, partsOf } from '../parts/edit.tsx';
-import { Card, Fold, Head, Tabs } from '../parts/panel.tsx';
-import { State } from '../parts/state.tsx';
+import { allItems, FoldedEdit, List } from '../parts/list.tsx';
+import { Card, Head, Tabs } from '../parts/panel.tsx';
+import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
-import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, language, pageTexts } from '../text/text.ts';
+import { exactNumber, language, localTime, pageTexts } from '../text/text.ts';
 import { IpLists } from './ip-lists.tsx';
 
 const limits = createClient(RateLimitService, transport);
@@ -62,7 +61,6 @@ const w = pageTexts({
     'No geo database is there: country rules have no effect.',
     '没有地理数据库：国家/地区规则不起作用。',
   ],
-  catalog: ['Known countries', '已知国家/地区'],
   peer: ['Address that connects', '连接地址'],
   header: ['X-Forwarded-For', 'X-Forwarded-For'],
   explain: ['Whose address would count?', '将以谁的地址为准？'],
@@ -77,6 +75,9 @@ const w = pageTexts({
   ],
   warnings: ['Headers that were not believed of late', '近期未被信任的请求头'],
   noWarning: ['None.', '没有。'],
+  since: ['First seen', '首次出现'],
+  site: ['Site', '站点'],
+  spoofedHeader: ['Header', '请求头'],
 });
 
 /** The page. */
@@ -99,9 +100,9 @@ export function Protection(): JSX.Element {
 
 function Limits(): JSX.Element {
   const known = useCall('policies', (signal) =>
-    policies.listPolicies({ page: { page: 1, pageSize: 100 } }, { signal }),
+    allItems((page) => policies.listPolicies({ page }, { signal })),
   );
-  const items = (known.value?.items ?? []).filter(({ isTemplate }) => !isTemplate);
+  const items = (known.value ?? []).filter(({ isTemplate }) => !isTemplate);
   const [chosen, setChosen] = useState('');
   const policyId = chosen || (items.find(({ isDefault }) => isDefault)?.id ?? items[0]?.id ?? '');
   return (
@@ -134,46 +135,36 @@ function PolicyLimits({ policyId }: { readonly policyId: string }): JSX.Element 
   );
   return (
     <>
-      <State of={found}>
-        {({ items }) => (
-          <Table
-            label={w('limits')}
-            items={items}
-            empty={w('noLimit')}
-            columns={[
-              { title: w('path'), of: ({ pathPattern }) => pathPattern },
-              {
-                title: w('methods'),
-                of: ({ methods, methodMode }) => methods.join(', ') || methodMode,
-              },
-              {
-                title: w('rate'),
-                of: ({ requestCount, windowSeconds }) =>
-                  w('perSeconds', {
-                    count: exactNumber(requestCount),
-                    seconds: exactNumber(windowSeconds),
-                  }),
-              },
-              {
-                title: w('after'),
-                of: ({ action, enforcementMode }) => [action, enforcementMode].join(' '),
-              },
-              {
-                title: '',
-                of: ({ id }) => (
-                  <Act
-                    label={w('remove')}
-                    ask={w('removeAsk')}
-                    codes={['policy:write']}
-                    run={() => limits.deleteRateLimitEndpoint({ id })}
-                    done={found.reload}
-                  />
-                ),
-              },
-            ]}
-          />
-        )}
-      </State>
+      <List
+        of={found}
+        label={w('limits')}
+        empty={w('noLimit')}
+        columns={[
+          { title: w('path'), of: ({ pathPattern }) => pathPattern },
+          {
+            title: w('methods'),
+            of: ({ methods, methodMode }) => methods.join(', ') || methodMode,
+          },
+          {
+            title: w('rate'),
+            of: ({ requestCount, windowSeconds }) =>
+              w('perSeconds', {
+                count: exactNumber(requestCount),
+                seconds: exactNumber(windowSeconds),
+              }),
+          },
+          {
+            title: w('after'),
+            of: ({ action, enforcementMode }) => [action, enforcementMode].join(' '),
+          },
+        ]}
+        remove={{
+          label: w('remove'),
+          ask: w('removeAsk'),
+          codes: ['policy:write'],
+          run: ({ id }) => limits.deleteRateLimitEndpoint({ id }),
+        }}
+      />
       <AddLimit policyId={policyId} changed={found.reload} />
     </>
   );
@@ -187,31 +178,29 @@ function AddLimit({
   readonly changed: () => void;
 }): JSX.Element {
   return (
-    <Fold title={w('addLimit')}>
-      <Edit
-        label={w('addLimit')}
-        codes={['policy:write']}
-        submit={w('add')}
-        fields={[
-          { name: 'path', label: w('path'), value: '/', required: true },
-          { name: 'count', label: w('count'), kind: 'number', value: '100' },
-          { name: 'seconds', label: w('seconds'), kind: 'number', value: '60' },
-          { name: 'wait', label: w('wait'), kind: 'number', value: '60' },
-        ]}
-        save={async ({ path = '', count, seconds, wait }) => {
-          await limits.upsertRateLimitEndpoint({
-            endpoint: {
-              policyId,
-              pathPattern: path,
-              requestCount: Number(count),
-              windowSeconds: Number(seconds),
-              mitigationSeconds: Number(wait),
-            },
-          });
-          changed();
-        }}
-      />
-    </Fold>
+    <FoldedEdit
+      label={w('addLimit')}
+      codes={['policy:write']}
+      submit={w('add')}
+      fields={[
+        { name: 'path', label: w('path'), value: '/', required: true },
+        { name: 'count', label: w('count'), kind: 'number', value: '100' },
+        { name: 'seconds', label: w('seconds'), kind: 'number', value: '60' },
+        { name: 'wait', label: w('wait'), kind: 'number', value: '60' },
+      ]}
+      save={({ path = '', count, seconds, wait }) =>
+        limits.upsertRateLimitEndpoint({
+          endpoint: {
+            policyId,
+            pathPattern: path,
+            requestCount: Number(count),
+            windowSeconds: Number(seconds),
+            mitigationSeconds: Number(wait),
+          },
+        })
+      }
+      saved={changed}
+    />
   );
 }
 
@@ -221,44 +210,35 @@ function Countries(): JSX.Element {
   const known = catalog.value?.catalog;
   return (
     <>
+      <Failure of={catalog} />
       {known?.available === false && <p class="notice">{w('noCatalog')}</p>}
-      <State of={found}>
-        {({ items }) => (
-          <Table
-            label={w('countries')}
-            items={items}
-            empty={w('noCountry')}
-            columns={[
-              { title: w('name'), of: ({ name }) => name },
-              {
-                title: w('countries'),
-                of: ({ countryCodes }) => countryCodes.map(countryName).join(', '),
-              },
-              { title: w('kind'), of: ({ kind }) => kind },
-              {
-                title: w('where'),
-                of: ({ targets }) =>
-                  targets
-                    .map(({ scope, siteName, policyName }) => siteName || policyName || scope)
-                    .join(', '),
-              },
-              { title: w('state'), of: ({ enabled }) => w(enabled ? 'on' : 'off') },
-              {
-                title: '',
-                of: ({ id }) => (
-                  <Act
-                    label={w('remove')}
-                    ask={w('removeAsk')}
-                    codes={['policy:country:write']}
-                    run={() => countries.deleteCountryAccessRule({ id })}
-                    done={found.reload}
-                  />
-                ),
-              },
-            ]}
-          />
-        )}
-      </State>
+      <List
+        of={found}
+        label={w('countries')}
+        empty={w('noCountry')}
+        columns={[
+          { title: w('name'), of: ({ name }) => name },
+          {
+            title: w('countries'),
+            of: ({ countryCodes }) => countryCodes.map(countryName).join(', '),
+          },
+          { title: w('kind'), of: ({ kind }) => kind },
+          {
+            title: w('where'),
+            of: ({ targets }) =>
+              targets
+                .map(({ scope, siteName, policyName }) => siteName || policyName || scope)
+                .join(', '),
+          },
+          { title: w('state'), of: ({ enabled }) => w(enabled ? 'on' : 'off') },
+        ]}
+        remove={{
+          label: w('remove'),
+          ask: w('removeAsk'),
+          codes: ['policy:country:write'],
+          run: ({ id }) => countries.deleteCountryAccessRule({ id }),
+        }}
+      />
       <AddCountry changed={found.reload} />
     </>
   );
@@ -266,34 +246,32 @@ function Countries(): JSX.Element {
 
 function AddCountry({ changed }: { readonly changed: () => void }): JSX.Element {
   return (
-    <Fold title={w('addCountry')}>
-      <Edit
-        label={w('addCountry')}
-        codes={['policy:country:write']}
-        submit={w('add')}
-        fields={[
-          { name: 'name', label: w('name'), required: true },
-          { name: 'codes', label: w('codes'), required: true },
-          {
-            name: 'kind',
-            label: w('kind'),
-            value: 'deny',
-            choices: [
-              ['deny', w('deny')],
-              ['allow', w('allow')],
-            ],
-          },
-        ]}
-        save={async ({ name = '', codes, kind = '' }) => {
-          const countryCodes = partsOf(codes).map((code) => code.toUpperCase());
-          const targets = [{ scope: 'global' }];
-          await countries.upsertCountryAccessRule({
-            rule: { name, countryCodes, kind, enabled: true, targets },
-          });
-          changed();
-        }}
-      />
-    </Fold>
+    <FoldedEdit
+      label={w('addCountry')}
+      codes={['policy:country:write']}
+      submit={w('add')}
+      fields={[
+        { name: 'name', label: w('name'), required: true },
+        { name: 'codes', label: w('codes'), required: true },
+        {
+          name: 'kind',
+          label: w('kind'),
+          value: 'deny',
+          choices: [
+            ['deny', w('deny')],
+            ['allow', w('allow')],
+          ],
+        },
+      ]}
+      save={async ({ name = '', codes, kind = '' }) => {
+        const countryCodes = partsOf(codes).map((code) => code.toUpperCase());
+        const targets = [{ scope: 'global' }];
+        await countries.upsertCountryAccessRule({
+          rule: { name, countryCodes, kind, enabled: true, targets },
+        });
+      }}
+      saved={changed}
+    />
   );
 }
 
@@ -313,7 +291,7 @@ function Trust(): JSX.Element {
           codes={['system:read']}
           submit={w('explain')}
           done=""
-          latest={() => Promise.resolve({})}
+          keep
           fields={[
             { name: 'peer', label: w('peer'), required: true },
             { name: 'header', label: w('header') },
@@ -340,17 +318,18 @@ function Trust(): JSX.Element {
               <p class="quiet">
                 {w('overrides', { count: siteOverrides.length, total: totalSites })}
               </p>
-              {recentWarnings.length === 0 && <p class="quiet">{w('noWarning')}</p>}
-              {recentWarnings.map((warning) => (
-                <p>
-                  <VisibleText
-                    text={Object.values(warning)
-                      .filter((one) => typeof one === 'string')
-                      .slice(1)
-                      .join(' ')}
-                  />
-                </p>
-              ))}
+              <Table
+                label={w('warnings')}
+                items={recentWarnings}
+                empty={w('noWarning')}
+                columns={[
+                  { title: w('since'), of: ({ firstSeenAt }) => localTime(firstSeenAt) },
+                  { title: w('site'), of: ({ siteId }) => siteId },
+                  { title: w('peer'), of: ({ peer }) => peer },
+                  { title: w('spoofedHeader'), of: ({ header }) => header },
+                  { title: w('count'), number: true, of: ({ count }) => exactNumber(count) },
+                ]}
+              />
             </>
           )}
         </State>

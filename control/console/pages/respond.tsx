@@ -12,7 +12,9 @@ import {
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
 import { Edit } from '../parts/edit.tsx';
+import { allItems } from '../parts/list.tsx';
 import { Card } from '../parts/panel.tsx';
+import { Failure } from '../parts/state.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
@@ -21,7 +23,6 @@ import { curlOf } from './curl.ts';
 const lists = createClient(IpListService, transport);
 const logs = createClient(LogService, transport);
 const overrides = createClient(RuleOverrideService, transport);
-const page = { page: 1, pageSize: 200 };
 /** The list that “block this client” fills; it is made with the first one. */
 const blockedName = 'Blocked clients';
 const noteMax = 200;
@@ -62,8 +63,10 @@ export function Respond({
   const client = event.clientIp;
   const rule = event.messages.toSorted((a, b) => b.scoreContribution - a.scoreContribution)[0]
     ?.ruleId;
-  const known = useCall('lists', (signal) => lists.listIpLists({ page }, { signal }));
-  const byHand = (known.value?.items ?? []).filter(({ source }) => source === undefined);
+  const known = useCall('lists', (signal) =>
+    allItems((page) => lists.listIpLists({ page }, { signal })),
+  );
+  const byHand = (known.value ?? []).filter(({ source }) => source === undefined);
   const note = `from request ${event.requestId}`.slice(0, noteMax);
   return (
     <Card title={w('title')}>
@@ -98,6 +101,7 @@ export function Respond({
           }}
         />
       </div>
+      <Failure of={known} />
       <AddToList byHand={byHand} client={client} note={note} />
       <div aria-live="polite">
         {done !== '' && <p class="done">{done}</p>}
@@ -143,7 +147,7 @@ function AddToList({
 
 /** Adds the client to the list of blocked clients, which denies on all sites. */
 async function blockClient(value: string, note: string): Promise<void> {
-  const { items } = await lists.listIpLists({ page, query: blockedName });
+  const items = await allItems((page) => lists.listIpLists({ page, query: blockedName }));
   const found = items.find(({ name }) => name === blockedName);
   let id = found?.id ?? '';
   if (found === undefined) {

@@ -8,6 +8,7 @@ import { SystemService, type SystemSettings } from '../../../proto/gen/waf/v1/sy
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
 import { Edit } from '../parts/edit.tsx';
+import { List, usePages } from '../parts/list.tsx';
 import { Card, Head, Tabs } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
@@ -16,7 +17,6 @@ import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts, t } from '../text/text.ts';
 
 const system = createClient(SystemService, transport);
-const page = { page: 1, pageSize: 100 };
 const refreshMs = 10_000;
 
 const w = pageTexts({
@@ -180,28 +180,26 @@ function changedValues(before: JsonObject, after: JsonObject): JsonObject {
 }
 
 function Updates(): JSX.Element {
-  const releases = useCall('releases', (signal) => system.listBinaryReleases({ page }, { signal }));
-  const rulesets = useCall('rulesets', (signal) =>
+  const releases = usePages('releases', (page, signal) =>
+    system.listBinaryReleases({ page }, { signal }),
+  );
+  const rulesets = usePages('rulesets', (page, signal) =>
     system.listSystemCrsRulesets({ page }, { signal }),
   );
   return (
     <>
       <Card title={w('releases')}>
-        <State of={releases}>
-          {({ items }) => (
-            <Table
-              label={w('releases')}
-              items={items}
-              empty={w('noRelease')}
-              columns={[
-                { title: w('version'), of: ({ version }) => version },
-                { title: w('channel'), of: ({ channel }) => channel },
-                { title: w('state'), of: ({ fileStatus }) => fileStatus },
-                { title: w('imported'), of: ({ importedAt }) => localTime(importedAt) },
-              ]}
-            />
-          )}
-        </State>
+        <List
+          of={releases}
+          label={w('releases')}
+          empty={w('noRelease')}
+          columns={[
+            { title: w('version'), of: ({ version }) => version },
+            { title: w('channel'), of: ({ channel }) => channel },
+            { title: w('state'), of: ({ fileStatus }) => fileStatus },
+            { title: w('imported'), of: ({ importedAt }) => localTime(importedAt) },
+          ]}
+        />
         <Act
           label={w('check')}
           codes={['system:update:read']}
@@ -210,20 +208,16 @@ function Updates(): JSX.Element {
         />
       </Card>
       <Card title={w('rulesets')}>
-        <State of={rulesets}>
-          {({ items }) => (
-            <Table
-              label={w('rulesets')}
-              items={items}
-              empty={t('common.none')}
-              columns={[
-                { title: w('version'), of: ({ version }) => version },
-                { title: w('rules'), number: true, of: ({ ruleCount }) => exactNumber(ruleCount) },
-                { title: w('imported'), of: ({ ingestedAt }) => localTime(ingestedAt) },
-              ]}
-            />
-          )}
-        </State>
+        <List
+          of={rulesets}
+          label={w('rulesets')}
+          empty={t('common.none')}
+          columns={[
+            { title: w('version'), of: ({ version }) => version },
+            { title: w('rules'), number: true, of: ({ ruleCount }) => exactNumber(ruleCount) },
+            { title: w('imported'), of: ({ ingestedAt }) => localTime(ingestedAt) },
+          ]}
+        />
       </Card>
       <GeoAndRuns />
     </>
@@ -232,38 +226,30 @@ function Updates(): JSX.Element {
 
 function GeoAndRuns(): JSX.Element {
   const geo = useCall('geo', (signal) => system.listGeoDatabases({}, { signal }));
-  const runs = useCall('runs', (signal) => system.listUpgradeRuns({ page }, { signal }));
+  const runs = usePages('runs', (page, signal) => system.listUpgradeRuns({ page }, { signal }));
   return (
     <>
       <Card title={w('geo')}>
-        <State of={geo}>
-          {({ items }) => (
-            <Table
-              label={w('geo')}
-              items={items}
-              empty={w('noGeo')}
-              columns={[
-                { title: w('kind'), of: (item) => item.kind },
-                { title: w('version'), of: ({ version }) => version },
-              ]}
-            />
-          )}
-        </State>
+        <List
+          of={geo}
+          label={w('geo')}
+          empty={w('noGeo')}
+          columns={[
+            { title: w('kind'), of: (item) => item.kind },
+            { title: w('version'), of: ({ version }) => version },
+          ]}
+        />
       </Card>
       <Card title={w('runs')}>
-        <State of={runs}>
-          {({ items }) => (
-            <Table
-              label={w('runs')}
-              items={items}
-              empty={w('noRun')}
-              columns={[
-                { title: w('version'), of: ({ targetVersion }) => targetVersion },
-                { title: w('started'), of: ({ startedAt }) => localTime(startedAt) },
-              ]}
-            />
-          )}
-        </State>
+        <List
+          of={runs}
+          label={w('runs')}
+          empty={w('noRun')}
+          columns={[
+            { title: w('version'), of: ({ targetVersion }) => targetVersion },
+            { title: w('started'), of: ({ startedAt }) => localTime(startedAt) },
+          ]}
+        />
       </Card>
     </>
   );

@@ -5,41 +5,29 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ResourceStatus } from '../../../proto/gen/waf/v1/common_pb.ts';
 import { SiteService, WafMode, type Site } from '../../../proto/gen/waf/v1/site_pb.ts';
-import { messageOf, useCall } from '../call.ts';
+import { messageOf } from '../call.ts';
 import { textField } from '../parts/form.ts';
 import { Link } from '../parts/link.tsx';
+import { PageSteps, usePages } from '../parts/list.tsx';
 import { State } from '../parts/state.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { person, transport } from '../session.ts';
 import { t } from '../text/text.ts';
 
 const sites = createClient(SiteService, transport);
-const pageSize = 200;
 
 /** The page. */
 export function Sites(): JSX.Element {
-  const [page, setPage] = useState(1);
-  const found = useCall(`page ${page}`, (signal) =>
-    sites.listSites({ page: { page, pageSize } }, { signal }),
-  );
+  const found = usePages('sites', (page, signal) => sites.listSites({ page }, { signal }));
   return (
     <>
       <h1>{t('sites.title')}</h1>
       <CreateSite onCreated={found.reload} />
       <State of={found}>
-        {({ items, page: of }) => (
+        {({ items }) => (
           <>
             <SiteTable items={items} />
-            {page > 1 && (
-              <button type="button" onClick={() => setPage(page - 1)}>
-                ←
-              </button>
-            )}
-            {Number(of?.total ?? 0) > page * pageSize && (
-              <button type="button" onClick={() => setPage(page + 1)}>
-                {t('common.more')}
-              </button>
-            )}
+            <PageSteps of={found} />
           </>
         )}
       </State>

@@ -19,6 +19,7 @@ import { go } from '../address.ts';
 import { Edit, type Values } from '../parts/edit.tsx';
 import { Card, Head } from '../parts/panel.tsx';
 import { Link } from '../parts/link.tsx';
+import { pemParts } from '../parts/pem.ts';
 import { auth, person, transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
 import { FirstAttack } from './first-attack.tsx';
@@ -178,14 +179,7 @@ function tls(kind: string, certId: string): object {
 async function certificateOf(kind: string, host: string, values: Values): Promise<string> {
   const { cert = '', key = '', email = '' } = values;
   if (kind === 'own') {
-    const bytes = new TextEncoder();
-    const blocks = cert.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-    const answer = await certs.uploadCert({
-      name: host,
-      certPem: bytes.encode(blocks[0] ?? cert),
-      keyPem: bytes.encode(key),
-      chainPem: blocks.slice(1),
-    });
+    const answer = await certs.uploadCert({ name: host, ...pemParts(cert, key) });
     return answer.cert?.id ?? '';
   }
   if (kind !== 'acme') return '';

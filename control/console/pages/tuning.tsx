@@ -18,13 +18,14 @@ import { address } from '../address.ts';
 import { useCall } from '../call.ts';
 import { Edit, type Values } from '../parts/edit.tsx';
 import { Link } from '../parts/link.tsx';
+import { allItems } from '../parts/list.tsx';
 import { Card, Head } from '../parts/panel.tsx';
 import { SpanChoice } from '../parts/span-choice.tsx';
-import { State } from '../parts/state.tsx';
+import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, pageTexts } from '../text/text.ts';
+import { exactNumber, pageTexts, t } from '../text/text.ts';
 import { spanOf, timeRange } from '../time-span.ts';
 import { suspectsOf, type Suspect } from './suspicion.ts';
 
@@ -111,7 +112,8 @@ async function newestEvents(signal: AbortSignal): Promise<SecurityEvent[]> {
 }
 
 function Suspects({ events }: { readonly events: readonly SecurityEvent[] }): JSX.Element {
-  const suspects = suspectsOf(events).slice(0, suspectsShown);
+  const all = suspectsOf(events);
+  const suspects = all.slice(0, suspectsShown);
   const examples = ({ examples: some }: Suspect): JSX.Element => (
     <ul class="plain">
       {some.map(({ id, method, host, path }) => (
@@ -158,7 +160,15 @@ function Suspects({ events }: { readonly events: readonly SecurityEvent[] }): JS
           { title: w('examples'), of: examples },
         ]}
       />
+      <LeftOut count={all.length - suspects.length} />
     </Card>
+  );
+}
+
+/** Says how many rows a table leaves out. */
+function LeftOut({ count }: { readonly count: number }): JSX.Element | null {
+  return count <= 0 ? null : (
+    <p class="quiet">{t('allow.leftOut', { count: exactNumber(count) })}</p>
   );
 }
 
@@ -172,9 +182,9 @@ interface Trial {
 function Draft(): JSX.Element {
   const [trial, setTrial] = useState<Trial | null>(null);
   const found = useCall('policies', (signal) =>
-    policies.listPolicies({ page: { page: 1, pageSize } }, { signal }),
+    allItems((page) => policies.listPolicies({ page }, { signal })),
   );
-  const known = (found.value?.items ?? []).filter(({ isTemplate }) => !isTemplate);
+  const known = (found.value ?? []).filter(({ isTemplate }) => !isTemplate);
   const run = async (values: Values): Promise<void> => {
     const policy = known.find(({ id }) => id === values['policy']) ?? known[0];
     if (policy === undefined) return;
@@ -202,13 +212,14 @@ function Draft(): JSX.Element {
   };
   return (
     <Card title={w('draft')} note={w('draftNote')}>
+      <Failure of={found} />
       <Edit
         key={String(known.length)}
         label={w('draft')}
         codes={['policy:test', 'log:read']}
         submit={w('run')}
         done=""
-        latest={() => Promise.resolve({})}
+        keep
         save={run}
         fields={[
           {
@@ -273,6 +284,7 @@ function Outcome({ trial }: { readonly trial: Trial }): JSX.Element {
                 { title: w('rule'), of: ({ ruleIds }) => ruleIds.join(', ') },
               ]}
             />
+            <LeftOut count={some.length - differencesShown} />
           </>
         ),
       )}

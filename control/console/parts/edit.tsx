@@ -26,13 +26,18 @@ export interface Field {
 /** What was entered, by field; a check that is set is 'on', a file is its text. */
 export type Values = Readonly<Record<string, string>>;
 
-interface EditProps {
+/** What a form is made of. */
+export interface EditProps {
   readonly label: string;
   readonly fields: readonly Field[];
   readonly codes: readonly string[];
   readonly submit: string;
   readonly save: (values: Values) => Promise<unknown>;
+  /** Called after each save that worked. */
+  readonly saved?: () => void;
   readonly done?: string;
+  /** Keeps what was typed after a save: for questions that are asked again. */
+  readonly keep?: boolean;
   /** Reads the record again for the next save, and says what its fields hold now. */
   readonly latest?: () => Promise<Values>;
 }
@@ -41,7 +46,7 @@ type State = 'idle' | 'busy' | 'done';
 
 /** The form. */
 export function Edit(props: EditProps): JSX.Element {
-  const { label, fields, codes, submit, save, done, latest } = props;
+  const { label, fields, codes, submit, save, saved, done, keep = false, latest } = props;
   const form = useRef<HTMLFormElement>(null);
   const [state, setState] = useState<State>('idle');
   const [error, setError] = useState('');
@@ -52,9 +57,10 @@ export function Edit(props: EditProps): JSX.Element {
     setError('');
     try {
       await save(values);
+      saved?.();
       setTheirs(null);
       setState('done');
-      if (latest === undefined) form.current?.reset();
+      if (latest === undefined && !keep) form.current?.reset();
     } catch (thrown) {
       setState('idle');
       setError(messageOf(thrown));

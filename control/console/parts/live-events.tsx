@@ -32,11 +32,13 @@ export function LiveEvents({ siteId }: { readonly siteId: string }): JSX.Element
     };
     let timer = 0;
     const run = (): void => {
-      follow().catch((thrown: unknown) => {
-        if (stop.signal.aborted) return;
-        setError(messageOf(thrown));
-        timer = window.setTimeout(run, 2000);
-      });
+      follow()
+        .catch((thrown: unknown) => {
+          if (!stop.signal.aborted) setError(messageOf(thrown));
+        })
+        .finally(() => {
+          if (!stop.signal.aborted) timer = window.setTimeout(run, 2000);
+        });
     };
     run();
     return () => {
@@ -48,6 +50,8 @@ export function LiveEvents({ siteId }: { readonly siteId: string }): JSX.Element
     <>
       <p class="quiet" aria-live="polite">
         {error === '' ? t('attacks.liveOn') : error}
+        {events.length === liveEventsMax &&
+          ` ${t('attacks.liveMax', { count: exactNumber(liveEventsMax) })}`}
         {skipped > 0n && ` ${t('attacks.skipped', { count: exactNumber(skipped) })}`}
       </p>
       <EventTable events={events} empty={t('common.none')} />

@@ -4,6 +4,19 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { Loaded } from '../call.ts';
 import { t } from '../text/text.ts';
 
+/** What failed, with a way to try again; nothing while a call works. */
+export function Failure({ of }: { readonly of: Loaded<unknown> }): JSX.Element | null {
+  if (of.error === '') return null;
+  return (
+    <p class="notice" role="alert">
+      {t('common.failed', { message: of.error })}{' '}
+      <button type="button" onClick={of.reload}>
+        {t('common.retry')}
+      </button>
+    </p>
+  );
+}
+
 /** The view once there is a value; an error stands above the last value that is known. */
 export function State<T>({
   of,
@@ -14,14 +27,7 @@ export function State<T>({
 }): JSX.Element {
   return (
     <>
-      {of.error !== '' && (
-        <p class="notice" role="alert">
-          {t('common.failed', { message: of.error })}{' '}
-          <button type="button" onClick={of.reload}>
-            {t('common.retry')}
-          </button>
-        </p>
-      )}
+      <Failure of={of} />
       {of.value === null && of.error === '' && <p class="quiet">{t('common.loading')}</p>}
       {of.value !== null && children(of.value)}
     </>
