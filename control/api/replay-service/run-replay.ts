@@ -29,6 +29,7 @@ import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { readDraft, type Compared } from './draft.ts';
 import { ReplayCounts, verdictOf } from './replay-outcome.ts';
+import { tryEvent } from './try-event.ts';
 import { Turns } from './turns.ts';
 
 /** Runs retained requests for a caller of the API. */
@@ -57,6 +58,10 @@ export async function* replayFor(
     const range = rangeOf(parts, request);
     const chosen = await choose(parts, caller, wanted, range, request, signal);
     yield message({ case: 'plan', value: chosen.plan });
+    if (request.securityEventId !== '') {
+      const value = await tryEvent(parts, caller, request.securityEventId, compared, signal);
+      if (value !== null) yield message({ case: 'rebuilt', value });
+    }
     yield* compareAll(parts, compared, chosen.items, signal);
   } finally {
     end();

@@ -4,6 +4,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type {
   ReplayDifference,
   ReplayPlan,
+  ReplayRebuilt,
   ReplaySummary,
   RunReplayRequestSchema,
 } from '../../../proto/gen/waf/replay/v1/replay_pb.ts';
@@ -17,6 +18,8 @@ export interface ReplayResult {
   readonly plan: ReplayPlan;
   readonly differences: readonly ReplayDifference[];
   readonly summary: ReplaySummary;
+  /** The request of the event that was asked for, made anew. */
+  readonly rebuilt?: ReplayRebuilt | undefined;
 }
 
 /** Errors: of the call; AppError replay_incomplete for one that ends early. */
@@ -27,6 +30,7 @@ export async function replay(
 ): Promise<ReplayResult> {
   let plan: ReplayPlan | undefined;
   let summary: ReplaySummary | undefined;
+  let rebuilt: ReplayRebuilt | undefined;
   const differences: ReplayDifference[] = [];
   let noticeMs = performance.now() + commandLineLimits.callNoticeMs;
   const options = { timeoutMs: commandLineLimits.replayTimeoutMs };
@@ -34,11 +38,14 @@ export async function replay(
     if (message.case === 'plan') plan = message.value;
     if (message.case === 'difference') differences.push(message.value);
     if (message.case === 'summary') summary = message.value;
+    if (message.case === 'rebuilt') rebuilt = message.value;
     if (message.case !== 'progress' || performance.now() < noticeMs) continue;
     noticeMs = performance.now() + commandLineLimits.callNoticeMs;
     output.note(`Trying requests: ${message.value.done} of ${message.value.total}`);
   }
-  if (plan !== undefined && summary !== undefined) return { plan, differences, summary };
+  if (plan !== undefined && summary !== undefined) {
+    return { plan, differences, summary, rebuilt };
+  }
   throw new AppError('replay_incomplete', 'the replay ended early; try again', {
     source: 'internal',
   });

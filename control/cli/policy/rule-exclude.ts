@@ -1,5 +1,6 @@
 /** `waf rule exclude`: the exclusions that would have let a request through, and adding one. */
 
+import type { ReplayRebuilt } from '../../../proto/gen/waf/replay/v1/replay_pb.ts';
 import type {
   GetSecurityEventResponse,
   SuggestedExclusion,
@@ -12,7 +13,7 @@ import { badFlag } from '../input.ts';
 import { showExclusions } from '../log/log-explain.ts';
 import type { Output } from '../output.ts';
 import { differenceRow } from './policy-replay.ts';
-import { describeReplay, replay } from './replay-run.ts';
+import { describeReplay, replay, type ReplayResult } from './replay-run.ts';
 import { printable } from '../show.ts';
 
 /** Other requests that are listed. */
@@ -92,14 +93,18 @@ async function tryExclusion(
       policyId: explanation?.policyId ?? '',
       siteId: event?.siteId ?? '',
       addedOverrides: overrides,
+      // What is kept whole is tried among the others.
+      securityEventId: isWhole(event) ? '' : (event?.id ?? ''),
     });
     const own = found.differences.find(({ requestId }) => requestId === event?.requestId);
     const others = found.differences.filter((one) => one !== own && one.after?.blocked === false);
     const rows = others.slice(0, othersShown).map((one) => `  ${differenceRow(one).join('  ')}`);
     const more = Number(found.summary.newlyPassed) - (own === undefined ? 0 : 1) - rows.length;
+    const all = describeReplay(found);
+    const named = all.some((line) => line.includes(keepBodies));
     return [
-      ...describeReplay(found),
-      ...(own === undefined ? notTried(event) : ['This request would pass.']),
+      ...all,
+      ...(own === undefined ? notRetained(event, found, named) : ['This request would pass.']),
       ...(rows.length === 0 ? [] : ['Other requests that would pass, too:', ...rows]),
       ...(more > 0 ? [`  and ${more} more`] : []),
     ];
@@ -109,16 +114,44 @@ async function tryExclusion(
   }
 }
 
-/** What is known of a request that no replay shows to pass. */
-function notTried(event: GetSecurityEventResponse['event']): string[] {
+function isWhole(event: GetSecurityEventResponse['event']): boolean {
   const kept = event?.requestEvidence;
-  const isWhole = kept?.available === true && !kept.headerTruncated && !kept.bodyTruncated;
-  if (isWhole) return ['This request would still be blocked: see waf log explain.'];
+  return kept?.available === true && !kept.headerTruncated && !kept.bodyTruncated;
+}
+
+const keepBodies = 'waf log policy-set --evidence-body prefix --evidence-body-bytes 65536';
+
+/** What is known of a request that no replay shows to pass. */
+function notRetained(
+  event: GetSecurityEventResponse['event'],
+  { rebuilt }: ReplayResult,
+  isNamed: boolean,
+): string[] {
+  if (isWhole(event)) return ['This request would still be blocked: see waf log explain.'];
+  const kept = event?.requestEvidence;
+  const headIsWhole = kept?.available === true && !kept.headerTruncated;
+  const lacking = headIsWhole ? 'its body was not kept' : 'it was not kept';
   return [
-    'This request itself is not retained whole. By the values in its event it would pass: the ' +
-      'exclusion covers what every rule that decided matched there.',
-    'What the event does not show is not tried: keep bodies, and try again with the next request.',
+    `This request cannot be sent again: ${lacking}. Tried instead: the values in its event.`,
+    ...rebuiltVerdict(rebuilt),
+    ...(isNamed ? [] : [`To keep those to come (they may hold secrets): ${keepBodies}`]),
   ];
+}
+
+/** What the request made of the event's values says. */
+function rebuiltVerdict(rebuilt: ReplayRebuilt | undefined): string[] {
+  if (rebuilt === undefined) return ['The event has no values that make a request.'];
+  const { before, after, leftOut } = rebuilt;
+  const left = leftOut.length === 0 ? '' : ` without ${printable(leftOut.join(', '))}`;
+  const values = `A request with the matched values${left}`;
+  if (before?.blocked !== true) {
+    return [`${values} is not blocked today: they show nothing of the exclusion.`];
+  }
+  const rules = (ids: readonly string[] = []): string => ids.join(', ');
+  if (after?.blocked === true) {
+    return [`${values} would still be blocked, by ${rules(after.ruleIds)}.`];
+  }
+  return [`${values} is blocked today (${rules(before.ruleIds)}) and would pass.`];
 }
 
 /** Errors: AppError bad_flag. */

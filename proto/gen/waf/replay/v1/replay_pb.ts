@@ -24,7 +24,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/replay/v1/replay.proto.
  */
 export const file_waf_replay_v1_replay: GenFile = /*@__PURE__*/
-  fileDesc("Chp3YWYvcmVwbGF5L3YxL3JlcGxheS5wcm90bxINd2FmLnJlcGxheS52MSLjAgoQUnVuUmVwbGF5UmVxdWVzdBIoCglwb2xpY3lfaWQYASABKAlCFbpIEsgBAXINGIACMgheWyEtfl0qJBIjCgdzaXRlX2lkGAIgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSJQoKdGltZV9yYW5nZRgDIAEoCzIRLndhZi52MS5UaW1lUmFuZ2USHAoKc2FtcGxlX21heBgEIAEoDUIIukgFKgMYkE4SKwoPZHJhZnRfcG9saWN5X2lkGAUgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSIQoJY2FuZGlkYXRlGAYgASgLMg4ud2FmLnYxLlBvbGljeRI4Cg9hZGRlZF9vdmVycmlkZXMYByADKAsyFC53YWYudjEuUnVsZU92ZXJyaWRlQgm6SAaSAQMQ9AMSMQoLYWRkZWRfcnVsZXMYCCADKAsyEi53YWYudjEuQ3VzdG9tUnVsZUIIukgFkgECEDIi5AEKEVJ1blJlcGxheVJlc3BvbnNlEikKBHBsYW4YASABKAsyGS53YWYucmVwbGF5LnYxLlJlcGxheVBsYW5IABIxCghwcm9ncmVzcxgCIAEoCzIdLndhZi5yZXBsYXkudjEuUmVwbGF5UHJvZ3Jlc3NIABI1CgpkaWZmZXJlbmNlGAMgASgLMh8ud2FmLnJlcGxheS52MS5SZXBsYXlEaWZmZXJlbmNlSAASLwoHc3VtbWFyeRgEIAEoCzIcLndhZi5yZXBsYXkudjEuUmVwbGF5U3VtbWFyeUgAQgkKB21lc3NhZ2UiUgoKUmVwbGF5UGxhbhINCgVmb3VuZBgBIAEoAxIOCgZjaG9zZW4YAiABKAMSDgoGc2FtcGxlGAMgASgJEhUKDW1vcmVfcmV0YWluZWQYBCABKAgiLQoOUmVwbGF5UHJvZ3Jlc3MSDAoEZG9uZRgBIAEoAxINCgV0b3RhbBgCIAEoAyKVAgoQUmVwbGF5RGlmZmVyZW5jZRITCgtldmlkZW5jZV9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJEg8KB3NpdGVfaWQYAyABKAkSLgoKc3RhcnRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGbWV0aG9kGAUgASgJEgwKBGhvc3QYBiABKAkSDAoEcGF0aBgHIAEoCRIsCgZiZWZvcmUYCCABKAsyHC53YWYucmVwbGF5LnYxLlJlcGxheVZlcmRpY3QSKwoFYWZ0ZXIYCSABKAsyHC53YWYucmVwbGF5LnYxLlJlcGxheVZlcmRpY3QSEAoIcnVsZV9pZHMYCiADKAkiWQoNUmVwbGF5VmVyZGljdBIPCgdibG9ja2VkGAEgASgIEg4KBnN0YXR1cxgCIAEoBRIVCg1pbmJvdW5kX3Njb3JlGAMgASgFEhAKCHJ1bGVfaWRzGAQgAygJIvkBCg1SZXBsYXlTdW1tYXJ5EhAKCHJlcGxheWVkGAEgASgDEi0KB3NraXBwZWQYAiADKAsyHC53YWYucmVwbGF5LnYxLlJlcGxheVNraXBwZWQSFQoNbmV3bHlfYmxvY2tlZBgDIAEoAxIUCgxuZXdseV9wYXNzZWQYBCABKAMSFgoOYmxvY2tlZF9iZWZvcmUYBSABKAMSFQoNYmxvY2tlZF9hZnRlchgGIAEoAxItCgVydWxlcxgHIAMoCzIeLndhZi5yZXBsYXkudjEuUmVwbGF5UnVsZUNvdW50EhwKFGRpZmZlcmVuY2VzX2xlZnRfb3V0GAggASgDIi4KDVJlcGxheVNraXBwZWQSDgoGcmVhc29uGAEgASgJEg0KBWNvdW50GAIgASgDIk8KD1JlcGxheVJ1bGVDb3VudBIPCgdydWxlX2lkGAEgASgJEhUKDW5ld2x5X2Jsb2NrZWQYAiABKAMSFAoMbmV3bHlfcGFzc2VkGAMgASgDMn4KDVJlcGxheVNlcnZpY2USbQoJUnVuUmVwbGF5Eh8ud2FmLnJlcGxheS52MS5SdW5SZXBsYXlSZXF1ZXN0GiAud2FmLnJlcGxheS52MS5SdW5SZXBsYXlSZXNwb25zZSIborsYFxoLcG9saWN5OnRlc3QaCGxvZzpyZWFkMAFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_waf_v1_common, file_waf_v1_custom_rule, file_waf_v1_options, file_waf_v1_policy, file_waf_v1_rule_override]);
+  fileDesc("Chp3YWYvcmVwbGF5L3YxL3JlcGxheS5wcm90bxINd2FmLnJlcGxheS52MSKSAwoQUnVuUmVwbGF5UmVxdWVzdBIoCglwb2xpY3lfaWQYASABKAlCFbpIEsgBAXINGIACMgheWyEtfl0qJBIjCgdzaXRlX2lkGAIgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSJQoKdGltZV9yYW5nZRgDIAEoCzIRLndhZi52MS5UaW1lUmFuZ2USHAoKc2FtcGxlX21heBgEIAEoDUIIukgFKgMYkE4SKwoPZHJhZnRfcG9saWN5X2lkGAUgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSIQoJY2FuZGlkYXRlGAYgASgLMg4ud2FmLnYxLlBvbGljeRI4Cg9hZGRlZF9vdmVycmlkZXMYByADKAsyFC53YWYudjEuUnVsZU92ZXJyaWRlQgm6SAaSAQMQ9AMSMQoLYWRkZWRfcnVsZXMYCCADKAsyEi53YWYudjEuQ3VzdG9tUnVsZUIIukgFkgECEDISLQoRc2VjdXJpdHlfZXZlbnRfaWQYCSABKAlCErpID3INGIACMgheWyEtfl0qJCKVAgoRUnVuUmVwbGF5UmVzcG9uc2USKQoEcGxhbhgBIAEoCzIZLndhZi5yZXBsYXkudjEuUmVwbGF5UGxhbkgAEjEKCHByb2dyZXNzGAIgASgLMh0ud2FmLnJlcGxheS52MS5SZXBsYXlQcm9ncmVzc0gAEjUKCmRpZmZlcmVuY2UYAyABKAsyHy53YWYucmVwbGF5LnYxLlJlcGxheURpZmZlcmVuY2VIABIvCgdzdW1tYXJ5GAQgASgLMhwud2FmLnJlcGxheS52MS5SZXBsYXlTdW1tYXJ5SAASLwoHcmVidWlsdBgFIAEoCzIcLndhZi5yZXBsYXkudjEuUmVwbGF5UmVidWlsdEgAQgkKB21lc3NhZ2UifAoNUmVwbGF5UmVidWlsdBIsCgZiZWZvcmUYASABKAsyHC53YWYucmVwbGF5LnYxLlJlcGxheVZlcmRpY3QSKwoFYWZ0ZXIYAiABKAsyHC53YWYucmVwbGF5LnYxLlJlcGxheVZlcmRpY3QSEAoIbGVmdF9vdXQYAyADKAkiUgoKUmVwbGF5UGxhbhINCgVmb3VuZBgBIAEoAxIOCgZjaG9zZW4YAiABKAMSDgoGc2FtcGxlGAMgASgJEhUKDW1vcmVfcmV0YWluZWQYBCABKAgiLQoOUmVwbGF5UHJvZ3Jlc3MSDAoEZG9uZRgBIAEoAxINCgV0b3RhbBgCIAEoAyKVAgoQUmVwbGF5RGlmZmVyZW5jZRITCgtldmlkZW5jZV9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJEg8KB3NpdGVfaWQYAyABKAkSLgoKc3RhcnRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGbWV0aG9kGAUgASgJEgwKBGhvc3QYBiABKAkSDAoEcGF0aBgHIAEoCRIsCgZiZWZvcmUYCCABKAsyHC53YWYucmVwbGF5LnYxLlJlcGxheVZlcmRpY3QSKwoFYWZ0ZXIYCSABKAsyHC53YWYucmVwbGF5LnYxLlJlcGxheVZlcmRpY3QSEAoIcnVsZV9pZHMYCiADKAkiWQoNUmVwbGF5VmVyZGljdBIPCgdibG9ja2VkGAEgASgIEg4KBnN0YXR1cxgCIAEoBRIVCg1pbmJvdW5kX3Njb3JlGAMgASgFEhAKCHJ1bGVfaWRzGAQgAygJIvkBCg1SZXBsYXlTdW1tYXJ5EhAKCHJlcGxheWVkGAEgASgDEi0KB3NraXBwZWQYAiADKAsyHC53YWYucmVwbGF5LnYxLlJlcGxheVNraXBwZWQSFQoNbmV3bHlfYmxvY2tlZBgDIAEoAxIUCgxuZXdseV9wYXNzZWQYBCABKAMSFgoOYmxvY2tlZF9iZWZvcmUYBSABKAMSFQoNYmxvY2tlZF9hZnRlchgGIAEoAxItCgVydWxlcxgHIAMoCzIeLndhZi5yZXBsYXkudjEuUmVwbGF5UnVsZUNvdW50EhwKFGRpZmZlcmVuY2VzX2xlZnRfb3V0GAggASgDIi4KDVJlcGxheVNraXBwZWQSDgoGcmVhc29uGAEgASgJEg0KBWNvdW50GAIgASgDIk8KD1JlcGxheVJ1bGVDb3VudBIPCgdydWxlX2lkGAEgASgJEhUKDW5ld2x5X2Jsb2NrZWQYAiABKAMSFAoMbmV3bHlfcGFzc2VkGAMgASgDMn4KDVJlcGxheVNlcnZpY2USbQoJUnVuUmVwbGF5Eh8ud2FmLnJlcGxheS52MS5SdW5SZXBsYXlSZXF1ZXN0GiAud2FmLnJlcGxheS52MS5SdW5SZXBsYXlSZXNwb25zZSIborsYFxoLcG9saWN5OnRlc3QaCGxvZzpyZWFkMAFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_waf_v1_common, file_waf_v1_custom_rule, file_waf_v1_options, file_waf_v1_policy, file_waf_v1_rule_override]);
 
 /**
  * Request of RunReplay.
@@ -87,6 +87,14 @@ export type RunReplayRequest = Message<"waf.replay.v1.RunReplayRequest"> & {
    * @generated from field: repeated waf.v1.CustomRule added_rules = 8;
    */
   addedRules: CustomRule[];
+
+  /**
+   * Security event whose request is tried first, made anew from the values that rules matched: for
+   * requests of which no whole evidence is kept. Empty for none.
+   *
+   * @generated from field: string security_event_id = 9;
+   */
+  securityEventId: string;
 };
 
 /**
@@ -150,6 +158,14 @@ export type RunReplayRequestJson = {
    * @generated from field: repeated waf.v1.CustomRule added_rules = 8;
    */
   addedRules?: CustomRuleJson[];
+
+  /**
+   * Security event whose request is tried first, made anew from the values that rules matched: for
+   * requests of which no whole evidence is kept. Empty for none.
+   *
+   * @generated from field: string security_event_id = 9;
+   */
+  securityEventId?: string;
 };
 
 /**
@@ -202,6 +218,14 @@ export type RunReplayResponse = Message<"waf.replay.v1.RunReplayResponse"> & {
      */
     value: ReplaySummary;
     case: "summary";
+  } | {
+    /**
+     * What both make of the request of the event that was asked for; after the plan.
+     *
+     * @generated from field: waf.replay.v1.ReplayRebuilt rebuilt = 5;
+     */
+    value: ReplayRebuilt;
+    case: "rebuilt";
   } | { case: undefined; value?: undefined };
 };
 
@@ -238,6 +262,13 @@ export type RunReplayResponseJson = {
    * @generated from field: waf.replay.v1.ReplaySummary summary = 4;
    */
   summary?: ReplaySummaryJson;
+
+  /**
+   * What both make of the request of the event that was asked for; after the plan.
+   *
+   * @generated from field: waf.replay.v1.ReplayRebuilt rebuilt = 5;
+   */
+  rebuilt?: ReplayRebuiltJson;
 };
 
 /**
@@ -246,6 +277,69 @@ export type RunReplayResponseJson = {
  */
 export const RunReplayResponseSchema: GenMessage<RunReplayResponse, {jsonType: RunReplayResponseJson}> = /*@__PURE__*/
   messageDesc(file_waf_replay_v1_replay, 1);
+
+/**
+ * The request of a security event, made anew from its matched values, under both policies.
+ *
+ * @generated from message waf.replay.v1.ReplayRebuilt
+ */
+export type ReplayRebuilt = Message<"waf.replay.v1.ReplayRebuilt"> & {
+  /**
+   * Under the policy as it is: where it is not blocked, what the event lacks decided.
+   *
+   * @generated from field: waf.replay.v1.ReplayVerdict before = 1;
+   */
+  before?: ReplayVerdict | undefined;
+
+  /**
+   * Under the draft.
+   *
+   * @generated from field: waf.replay.v1.ReplayVerdict after = 2;
+   */
+  after?: ReplayVerdict | undefined;
+
+  /**
+   * Matched values that the request could not be given, such as REQUEST_BODY.
+   *
+   * @generated from field: repeated string left_out = 3;
+   */
+  leftOut: string[];
+};
+
+/**
+ * The request of a security event, made anew from its matched values, under both policies.
+ *
+ * @generated from message waf.replay.v1.ReplayRebuilt
+ */
+export type ReplayRebuiltJson = {
+  /**
+   * Under the policy as it is: where it is not blocked, what the event lacks decided.
+   *
+   * @generated from field: waf.replay.v1.ReplayVerdict before = 1;
+   */
+  before?: ReplayVerdictJson;
+
+  /**
+   * Under the draft.
+   *
+   * @generated from field: waf.replay.v1.ReplayVerdict after = 2;
+   */
+  after?: ReplayVerdictJson;
+
+  /**
+   * Matched values that the request could not be given, such as REQUEST_BODY.
+   *
+   * @generated from field: repeated string left_out = 3;
+   */
+  leftOut?: string[];
+};
+
+/**
+ * Describes the message waf.replay.v1.ReplayRebuilt.
+ * Use `create(ReplayRebuiltSchema)` to create a new message.
+ */
+export const ReplayRebuiltSchema: GenMessage<ReplayRebuilt, {jsonType: ReplayRebuiltJson}> = /*@__PURE__*/
+  messageDesc(file_waf_replay_v1_replay, 2);
 
 /**
  * Which requests are tried.
@@ -322,7 +416,7 @@ export type ReplayPlanJson = {
  * Use `create(ReplayPlanSchema)` to create a new message.
  */
 export const ReplayPlanSchema: GenMessage<ReplayPlan, {jsonType: ReplayPlanJson}> = /*@__PURE__*/
-  messageDesc(file_waf_replay_v1_replay, 2);
+  messageDesc(file_waf_replay_v1_replay, 3);
 
 /**
  * How far a run is.
@@ -371,7 +465,7 @@ export type ReplayProgressJson = {
  * Use `create(ReplayProgressSchema)` to create a new message.
  */
 export const ReplayProgressSchema: GenMessage<ReplayProgress, {jsonType: ReplayProgressJson}> = /*@__PURE__*/
-  messageDesc(file_waf_replay_v1_replay, 3);
+  messageDesc(file_waf_replay_v1_replay, 4);
 
 /**
  * A request that the draft treats otherwise.
@@ -532,7 +626,7 @@ export type ReplayDifferenceJson = {
  * Use `create(ReplayDifferenceSchema)` to create a new message.
  */
 export const ReplayDifferenceSchema: GenMessage<ReplayDifference, {jsonType: ReplayDifferenceJson}> = /*@__PURE__*/
-  messageDesc(file_waf_replay_v1_replay, 4);
+  messageDesc(file_waf_replay_v1_replay, 5);
 
 /**
  * What a policy makes of a request.
@@ -609,7 +703,7 @@ export type ReplayVerdictJson = {
  * Use `create(ReplayVerdictSchema)` to create a new message.
  */
 export const ReplayVerdictSchema: GenMessage<ReplayVerdict, {jsonType: ReplayVerdictJson}> = /*@__PURE__*/
-  messageDesc(file_waf_replay_v1_replay, 5);
+  messageDesc(file_waf_replay_v1_replay, 6);
 
 /**
  * What came of a run.
@@ -742,7 +836,7 @@ export type ReplaySummaryJson = {
  * Use `create(ReplaySummarySchema)` to create a new message.
  */
 export const ReplaySummarySchema: GenMessage<ReplaySummary, {jsonType: ReplaySummaryJson}> = /*@__PURE__*/
-  messageDesc(file_waf_replay_v1_replay, 6);
+  messageDesc(file_waf_replay_v1_replay, 7);
 
 /**
  * Requests that could not be tried.
@@ -791,7 +885,7 @@ export type ReplaySkippedJson = {
  * Use `create(ReplaySkippedSchema)` to create a new message.
  */
 export const ReplaySkippedSchema: GenMessage<ReplaySkipped, {jsonType: ReplaySkippedJson}> = /*@__PURE__*/
-  messageDesc(file_waf_replay_v1_replay, 7);
+  messageDesc(file_waf_replay_v1_replay, 8);
 
 /**
  * What one rule made of requests.
@@ -854,7 +948,7 @@ export type ReplayRuleCountJson = {
  * Use `create(ReplayRuleCountSchema)` to create a new message.
  */
 export const ReplayRuleCountSchema: GenMessage<ReplayRuleCount, {jsonType: ReplayRuleCountJson}> = /*@__PURE__*/
-  messageDesc(file_waf_replay_v1_replay, 8);
+  messageDesc(file_waf_replay_v1_replay, 9);
 
 /**
  * Says what a change of a policy would do to requests that came before.

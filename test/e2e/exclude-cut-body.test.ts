@@ -1,0 +1,51 @@
+/** `waf rule exclude` of a POST whose body is not kept tries the exclusion on the event's values. */
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { missingBuild, startProduct, type Product } from '../support/product.ts';
+
+if (missingBuild !== null) console.log(missingBuild);
+
+describe.skipIf(missingBuild !== null)('an exclusion from a POST without its body', () => {
+  let origin: Server;
+  let product: Product;
+  beforeAll(async () => {
+    origin = createServer((request, response) => {
+      request.resume();
+      request.on('end', () => response.end('saved\n'));
+    });
+    await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
+    product = await startProduct('--no-demo', '--workers', '1');
+    const upstream = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
+    const site = ['site', 'create', '--name', 'shop', '--host', '127.0.0.1'];
+    await product.wafBeside(...site, '--upstream', upstream);
+  }, 600_000);
+  afterAll(async () => {
+    await product?.stop();
+    origin.close();
+  });
+
+  const post = (fields: Readonly<Record<string, string>>): Promise<Response> =>
+    fetch(`http://127.0.0.1:${product.proxyPort}/save`, {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+    });
+
+  test('it says what would pass and how to keep bodies, and is right', async () => {
+    const refused = await post({ note: "1' OR '1'='1", title: 'ordinary' });
+    expect(refused.status).toBe(403);
+    const id = refused.headers.get('x-request-id') ?? '';
+    const exclude = (...words: string[]) => product.waf('rule', 'exclude', '--from', id, ...words);
+    await eventually(() => exclude().code === 0);
+    const { stdout } = exclude();
+    expect(stdout).toContain('This request cannot be sent again: its body was not kept.');
+    expect(stdout).toMatch(/A request with the matched values is blocked today \(.*942100.*\)/);
+    expect(stdout).toMatch(/\) and would pass\./);
+    expect(stdout).toContain('waf log policy-set --evidence-body prefix');
+    expect(exclude('--apply').code).toBe(0);
+    expect((await post({ note: "1' OR '1'='1", title: 'ordinary' })).status).toBe(200);
+    expect((await post({ title: "1' OR '1'='1" })).status).toBe(403);
+  });
+});
