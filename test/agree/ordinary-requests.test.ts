@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
+import { codedAttacks, codedCalls } from './coded-bodies-table.ts';
 import { attackRows } from './ordinary-attacks-table.ts';
 import {
   rulesetFolders,
@@ -36,7 +37,7 @@ function readRows<Row>(file: string): Row[] {
 }
 
 const texts = readRows<TextRow>('ordinary-texts.jsonl');
-const calls = readRows<CallRow>('rest-calls.jsonl');
+const calls: readonly CallRow[] = [...readRows<CallRow>('rest-calls.jsonl'), ...codedCalls];
 const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const json = { 'Content-Type': 'application/json' };
 const quoted = (text: string): string => encodeURIComponent(text).replaceAll("'", '%27');
@@ -111,6 +112,8 @@ describe.each(rulesetFolders)('$name', ({ name, folder }) => {
       return sendInProcess(engine, request).status === 0 ? [what] : [];
     });
     expect(passed).toEqual([]);
+    const coded = codedAttacks.filter(({ request }) => sendInProcess(engine, request).status === 0);
+    expect(coded.map(({ what }) => what)).toEqual([]);
     engine.retire();
   });
 

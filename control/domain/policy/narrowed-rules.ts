@@ -106,6 +106,15 @@ const secondType =
   `@rx ^${beginsOtherwise('multipart/related', '\\s,;')}[^\\s,;]*[\\s,;].*?${dangerousTypes}|` +
   `^multipart/related[^;]+?${dangerousTypes}`;
 
+/**
+ * 920470 with every parameter that RFC 9110 allows (5.6.6): any name, none after `;`, blanks and
+ * `;` in quotes. What a value may hold stays what CRS says.
+ */
+const parameterValue = `(?:['\\x22\\w.()+,/:=?<>@#*-]+|\\x22['\\w.()+,/:=?<>@#*~; -]*\\x22)`;
+const mediaType =
+  `!@rx ^[\\w/.+*-]+(?:${blanks};${blanks}` +
+  `(?:[\\w.+*-]+\\s?=\\s?${parameterValue})?)*${blanks}$`;
+
 /** Names of OData's query options; what they hold is inspected as before. */
 const odataOptions = [
   ...['apply', 'compute', 'count', 'deltatoken', 'expand', 'filter', 'format', 'levels'],
@@ -116,6 +125,7 @@ const odataMistaken = [942_290, 942_360];
 /** After the rules of the ruleset: what a policy with `narrowed_rules` changes in them. */
 export function renderNarrowedRules(major: number): string {
   return [
+    update(920_470, mediaType),
     update(921_421, secondType),
     update(922_110, partType),
     update(941_180, `@pm ${scriptWords[major < 4 ? 3 : 4]}`),

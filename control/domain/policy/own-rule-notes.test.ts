@@ -25,7 +25,7 @@ test('every rule that a template puts beside a ruleset says what to do instead',
   expect(ownRuleNote(942_100)).toBeNull();
 });
 
-test.each(['200003', '200004', '199401', '199402', '199407', '199408'])(
+test.each(['200003', '200004', '199401', '199402', '199407', '199408', '199409'])(
   'an event of rule %s says why it cannot be excluded',
   (ruleId) => {
     const event = { siteId: 's', path: '/', detailAvailable: true, messages: [{ ruleId }] };

@@ -31,12 +31,17 @@ const notes: Readonly<Record<number, readonly [what: string, instead: string]>> 
     'set crsCore.responseBodyLimit of the policy',
   ],
   199407: [
-    'refuses XML or a part in an encoding that is not read',
-    'send it in UTF-8 or UTF-16: what it says is hidden from every rule',
+    'refuses XML, a part or a whole body in an encoding that is not read',
+    'send text in UTF-8 or UTF-16, and a body in gzip, deflate or br, if in any coding: what it ' +
+      'says is hidden from every rule otherwise',
   ],
   199408: [
     'refuses a part in base64 or quoted-printable',
     'send the part as it is: only some servers decode it, so rules see another text than they do',
+  ],
+  199409: [
+    'refuses a compressed body that holds more than is inspected',
+    'set crsCore.requestBodyLimit of the policy, or send the body as it is',
   ],
   200000: ['chooses the parser of the body', processors],
   200001: ['chooses the parser of the body', processors],

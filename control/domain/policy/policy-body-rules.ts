@@ -20,6 +20,7 @@ const lateLimitRule = 199_405;
 const responseLimitRule = 199_406;
 const hiddenEncodingRule = 199_407;
 const encodedPartRule = 199_408;
+const codedExcessRule = 199_409;
 
 /** SecLang: the policy's own media types, then the rules 200000 to 200006 that CRS expects. */
 export function renderBodyRules({ crsCore, httpPolicy: http, argLimits }: CrsSettings): string {
@@ -129,8 +130,10 @@ function parseErrorSection({ requestBodyParseFailureAction }: HttpPolicyJson): s
   const never = `SecRule REQBODY_PROCESSOR "@streq MULTIPART" \\
   "id:${multipartErrorRule},phase:2,t:none,log,deny,status:400,${message},chain"
   SecRule REQBODY_ERROR "!@eq 0" "t:none"
-SecRule REQBODY_ERROR_MSG "@rx ^(?:XML|Multipart): an encoding that is not read" \\
+SecRule REQBODY_ERROR_MSG "@rx ^(?:XML|Multipart|Content coding): an encoding that is not read" \\
   "id:${hiddenEncodingRule},phase:2,t:none,log,deny,status:400,${message}"
+SecRule REQBODY_ERROR_MSG "@streq Content coding: more than is inspected" \\
+  "id:${codedExcessRule},phase:2,t:none,log,deny,status:413,${message}"
 `;
   return `${observed ? never : ''}SecRule REQBODY_ERROR "!@eq 0" \\
   "id:200002,phase:2,t:none,log,${observed ? 'pass' : 'deny,status:400'},\\

@@ -54,7 +54,7 @@ export const builtInTemplates: readonly (PolicyJson & { id: string; name: string
       allowedHttpVersions: ['HTTP/1.0', 'HTTP/1.1', 'HTTP/2', 'HTTP/3'],
       allowedRequestContentCharsets: asciiCharsets,
       restrictedExtensions: revealingExtensions,
-      restrictedHeadersBasic: ['Content-Encoding', 'Proxy', 'X-Middleware-Subrequest'],
+      restrictedHeadersBasic: ['Proxy', 'X-Middleware-Subrequest'],
       allowUnusualRequests: true,
       disallowedContentTypeAction: 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE',
       requestBodyParseFailureAction: 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE',

@@ -6,6 +6,7 @@
 import { AppError } from '../../../base/errors.ts';
 import type { BodySnapshot } from '../../contract/message.ts';
 import { failBody } from '../features/bodies/arguments.ts';
+import { decodeRequestBody } from '../features/bodies/coded-body.ts';
 import { findBodyProcessor } from '../features/bodies/list.ts';
 import { loadBodyRest } from '../features/bodies/body-rest.ts';
 import { readInnerTexts } from '../features/bodies/inner-texts.ts';
@@ -34,6 +35,7 @@ export function loadRequestBody(tx: Transaction, body: BodySnapshot | null): voi
   tx.requestBodyBytes = length;
   try {
     tx.bodyStart = tx.values.append(body.bytes);
+    if (tx.settings.inspectsUnparsed) decodeRequestBody(tx, body.truncated);
     readBody(tx, processorName, body.truncated);
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'slab_full') throw thrown;
