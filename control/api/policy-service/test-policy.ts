@@ -10,7 +10,7 @@ import type { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import type { PolicyRecord, SiteRecord } from '../../domain/records.ts';
-import { makeTestRequest } from '../../domain/policy/test-request.ts';
+import { makeTestRequest, standInClients } from '../../domain/policy/test-request.ts';
 import { severityName } from '../../observe/attack-types.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
@@ -32,17 +32,26 @@ export function testPolicy(parts: ApiParts): Method<typeof PolicyService, 'testP
     const site = request.siteId === '' ? null : siteUnder(parts.store, caller, policy, request);
     const observed = site?.waf?.mode === 'WAF_MODE_DETECTION';
     const host = site?.primaryHost.replace('*', 'www');
-    const made = makeTestRequest(host === undefined ? request : { ...request, host });
+    const described = host === undefined ? request : { ...request, host };
     const asked = forEngine(parts, observed ? recordingOnly(policy) : policy, request.siteId);
-    const answer = await parts.engine.evaluate(asked, {
-      ...made,
-      siteId: request.siteId,
-    });
-    if (answer.diagnostics.some(({ error }) => error)) {
-      throw refusal('failed_precondition', 'policyId: the rules of this policy do not compile');
+    // Where no address is given, none that a list of the site decides about.
+    const addresses = request.clientIp === '' ? standInClients : [request.clientIp];
+    for (const [at, clientIp] of addresses.entries()) {
+      const made = makeTestRequest({ ...described, clientIp });
+      const answer = await parts.engine.evaluate(asked, { ...made, siteId: request.siteId });
+      if (answer.diagnostics.some(({ error }) => error)) {
+        throw refusal('failed_precondition', 'policyId: the rules of this policy do not compile');
+      }
+      const isLast = at === addresses.length - 1;
+      if (isLast || !answer.guards.some(byList)) return toResult(answer, clientIp);
     }
-    return toResult(answer);
+    throw new Error('no address to test with');
   };
+}
+
+/** Decided because a list holds the client's address. */
+function byList({ guard, action, detail }: GuardStep): boolean {
+  return guard === 'ip' && action !== '' && !detail.includes(' not in list ');
 }
 
 function requireAddress(address: string, field: string): void {
@@ -70,7 +79,7 @@ function recordingOnly(policy: PolicyRecord): PolicyRecord {
   return acts ? { ...policy, engineState: 'ENGINE_STATE_DETECTION_ONLY' } : policy;
 }
 
-function toResult(answer: EvaluateResponse) {
+function toResult(answer: EvaluateResponse, clientIp: string) {
   const refused = answer.refusal !== '';
   const matchedRules = answer.matches
     .map((match) => ({
@@ -93,6 +102,7 @@ function toResult(answer: EvaluateResponse) {
     matchedRules,
     totalInboundScore: answer.inboundScore,
     transaction: {
+      clientIp,
       phase: answer.phase,
       ruleId: answer.ruleId,
       inboundScore: answer.inboundScore,

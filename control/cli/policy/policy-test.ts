@@ -41,6 +41,10 @@ export const policyTestCommand: CommandDefinition = {
     const refusal = response.transaction?.['refusal'];
     // Not by a rule: by a guard, the check of an API document, or a limit.
     if (typeof refusal === 'string' && refusal !== '') context.output.line(`refused: ${refusal}`);
+    const clientIp = response.transaction?.['clientIp'];
+    if (request.clientIp === '' && siteId !== '' && typeof clientIp === 'string') {
+      context.output.line(`tested as client ${clientIp}; --client-ip names another`);
+    }
     const verdict = response.blocked ? 'blocked' : 'passed';
     const score = response.totalInboundScore;
     context.output.line(`${verdict}, status ${response.status}, inbound score ${score}`);

@@ -25,6 +25,7 @@ import { inertScoring, renderScoring } from './policy-scoring.ts';
 import type { RulesetIncludes } from '../records.ts';
 import {
   renderFullWidthRule,
+  renderPasswordRule,
   renderGraphQlRules,
   renderNarrowedRules,
   renderUnusualRequests,
@@ -100,7 +101,8 @@ export function renderPolicy(
     parts.push(renderUnusualRequests(settings.httpPolicy));
   }
   if (ruleset !== null && settings.crsCore.narrowedRules === true) {
-    parts.push(renderFullWidthRule(crsMajor(ruleset.version)), renderGraphQlRules());
+    const major = crsMajor(ruleset.version);
+    parts.push(renderFullWidthRule(major), renderPasswordRule(major), renderGraphQlRules());
   }
   if (ruleset !== null && crsMajor(ruleset.version) < 4) {
     parts.push(renderMethodParameter(settings.crsCore, settings.httpPolicy));

@@ -26,7 +26,16 @@ export interface WireRequest {
 }
 
 const protocols = ['HTTP/1.0', 'HTTP/1.1', 'HTTP/2'];
-const defaultIp = '203.0.113.10';
+/**
+ * Clients of requests that name none, in the order in which they are tried: addresses of
+ * documentation (RFC 5737, 3849), which lists of operators hold in examples.
+ */
+export const standInClients: readonly string[] = [
+  '203.0.113.10',
+  '198.51.100.10',
+  '192.0.2.10',
+  '2001:db8::10',
+];
 const headersMax = 200;
 const urlBytesMax = 16_384;
 const controls = /[\0\r\n]/;
@@ -59,7 +68,7 @@ export function makeTestRequest(described: DescribedRequest): WireRequest {
   }
   const framed = names.has('content-length') || names.has('transfer-encoding');
   if (described.body.length > 0 && !framed) lines.push(`Content-Length: ${described.body.length}`);
-  const clientIp = described.clientIp === '' ? defaultIp : described.clientIp;
+  const clientIp = described.clientIp === '' ? standInClients[0]! : described.clientIp;
   return {
     head: new TextEncoder().encode(`${lines.join('\r\n')}\r\n\r\n`),
     body: described.body,
