@@ -13,6 +13,8 @@ export interface ValueHint {
 export interface TreeFlag {
   /** For example ['-c', '--config']. */
   readonly names: readonly string[];
+  /** As help shows it: `-c, --config <path>`. */
+  readonly spelled: string;
   readonly summary: string;
   /** Null for a switch. */
   readonly value: ValueHint | null;
@@ -23,6 +25,10 @@ export interface TreeNode {
   /** Words after `waf`; empty for `waf` itself. */
   readonly path: readonly string[];
   readonly summary: string;
+  /** The summary and what help says after it. */
+  readonly description: string;
+  /** What follows the path on a command line. */
+  readonly usage: string;
   readonly children: readonly TreeNode[];
   readonly flags: readonly TreeFlag[];
   readonly arguments: readonly ValueHint[];
@@ -33,16 +39,24 @@ export function readTree(command: Command, path: readonly string[] = []): TreeNo
   return {
     path,
     summary: command.summary() || command.description(),
+    description: command.description(),
+    usage: command.usage(),
     children: command.commands.map((child) => readTree(child, [...path, child.name()])),
     flags: [
       ...command.options
         .filter((option) => !option.hidden)
         .map(({ short, long, description, flags, argChoices }) => ({
           names: [short, long].filter((name) => name !== undefined),
+          spelled: flags,
           summary: description,
           value: /[<[]/.test(flags) ? hint(flags, argChoices) : null,
         })),
-      { names: ['-h', '--help'], summary: 'display help for command', value: null },
+      {
+        names: ['-h', '--help'],
+        spelled: '-h, --help',
+        summary: 'display help for command',
+        value: null,
+      },
     ],
     arguments: command.registeredArguments.map((one) => hint(one.name(), one.argChoices)),
   };

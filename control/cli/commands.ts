@@ -64,6 +64,10 @@ export const commandSources: readonly CommandSource[] = [
   },
   {
     word: 'release',
+    load: async () => (await import('./agent/release-deb.ts')).releaseDebCommand,
+  },
+  {
+    word: 'release',
     load: async () => (await import('./agent/release-index.ts')).releaseIndexCommand,
   },
   { word: 'update', load: async () => (await import('./agent/update.ts')).updateCommand },
@@ -220,8 +224,8 @@ export const commandSources: readonly CommandSource[] = [
   { word: 'version', load: async () => (await import('./process/version.ts')).versionCommand },
 ];
 
-/** Prints all commands: it has to know them. */
-const wholeTree = 'completion';
+/** Words of commands that print all commands: they have to know them. */
+const wholeTree = ['completion', 'deb'];
 
 /**
  * The commands that a command line (without `node` and script) may mean: those under a word that
@@ -231,7 +235,7 @@ export async function loadCommands(argv: readonly string[]): Promise<CommandDefi
   const words = new Set(commandSources.map(({ word }) => word));
   const first = argv.findIndex((one) => words.has(one));
   const helpFirst = argv.slice(0, first).some((one) => one === '--help' || one === '-h');
-  const all = first === -1 || helpFirst || argv.includes(wholeTree);
+  const all = first === -1 || helpFirst || wholeTree.some((word) => argv.includes(word));
   const meant = commandSources.filter(({ word }) => all || argv.includes(word));
   return (await Promise.all(meant.map(({ load }) => load()))).flat();
 }

@@ -13,7 +13,14 @@ import type {
   FlagValues,
 } from './command.ts';
 import { createOutput } from './output.ts';
-import { findPackageFolder, resolveSettings, type GlobalFlags } from './settings.ts';
+import { applyFileFlags } from './file-flags.ts';
+import {
+  findPackageFolder,
+  readSettingsFile,
+  resolveSettings,
+  type GlobalFlags,
+  type SettingsFile,
+} from './settings.ts';
 
 /** Exit codes: 0 done, 1 the answer is no or it failed, 2 the command line was wrong. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
@@ -59,7 +66,7 @@ function addGlobalFlags(command: Command): void {
     .option('--ca-file <path>', 'CA certificate for --api, PEM (WAF_CA_FILE)')
     .option('--insecure', 'accept any certificate of --api (no verification)')
     .option('--admin-socket <path>', 'local administration socket (WAF_ADMIN_SOCKET)')
-    .option('-c, --config <path>', 'YAML file with any of these settings')
+    .option('-c, --config <path>', 'YAML file with any of these settings (WAF_CONFIG)')
     .option('--log-level <level>', 'debug, info, warn or error')
     .option('--log-format <format>', 'json or text; default is text on a terminal, json elsewhere')
     .option('--output <format>', 'table, json or yaml')
@@ -90,8 +97,11 @@ function addCommand(
   }
   addGlobalFlags(command);
   command.action(async () => {
+    const given = { ...program.opts(), ...command.opts() } as GlobalFlags;
+    const file = await readSettingsFile(given, process.env);
+    if (file !== null) applyFileFlags(command, definition.path.join(' '), file);
     const flags = { ...program.opts(), ...command.opts() };
-    const context = await createContext(flags as GlobalFlags, program, definition);
+    const context = await createContext(given, program, definition, file);
     try {
       onExit(await runDefinition(definition, context, command.args, flags as FlagValues));
     } catch (error) {
@@ -172,9 +182,10 @@ async function createContext(
   flags: GlobalFlags,
   program: Command,
   { showsWarnings }: CommandDefinition,
+  file: SettingsFile | null,
 ): Promise<CommandContext> {
   const packageFolder = findPackageFolder();
-  const options = await resolveSettings(flags, process.env, packageFolder);
+  const options = resolveSettings(flags, process.env, packageFolder, file);
   const toYaml = options.output === 'yaml' ? (await import('yaml')).stringify : undefined;
   const output = createOutput(options.output, undefined, undefined, toYaml);
   const warn =

@@ -50,15 +50,32 @@ function credentialsFile(environment: NodeJS.ProcessEnv): string {
   return resolve(environment['WAF_CREDENTIALS'] || join(folder, 'waf', 'credentials.json'));
 }
 
-/** Resolves the global settings. Errors: AppError bad_config, bad_flag. */
-export async function resolveSettings(
+/** What a settings file says. */
+export interface SettingsFile {
+  readonly path: string;
+  readonly settings: Readonly<Partial<Record<Name, string>>>;
+  /** Flags of commands that stay in the foreground, by the command's words. */
+  readonly commands: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+}
+
+/** The settings file of a command line; null when none is named. Errors: AppError bad_config. */
+export function readSettingsFile(
+  flags: GlobalFlags,
+  environment: NodeJS.ProcessEnv,
+): Promise<SettingsFile> | null {
+  const path = flags.config ?? environment['WAF_CONFIG'] ?? '';
+  return path === '' ? null : readConfig(path);
+}
+
+/** Resolves the global settings. Errors: AppError bad_flag. */
+export function resolveSettings(
   flags: GlobalFlags,
   environment: NodeJS.ProcessEnv,
   packageFolder: string,
-): Promise<GlobalOptions> {
-  const file = flags.config === undefined ? {} : await readConfig(flags.config);
+  file: SettingsFile | null,
+): GlobalOptions {
   const pick = (name: Name, variable: string): string | undefined =>
-    flags[name] ?? environment[variable] ?? file[name];
+    flags[name] ?? environment[variable] ?? file?.settings[name];
   const fitting = process.stderr.isTTY ? 'text' : 'json';
   const data = resolve(pick('data', 'WAF_DATA') ?? join(packageFolder, 'var'));
   return {
@@ -87,8 +104,11 @@ function oneOf<T extends string>(flag: string, value: string, allowed: readonly 
   });
 }
 
-/** Reads a YAML (or JSON) file of global settings; an unknown key is an error that names it. */
-async function readConfig(path: string): Promise<Partial<Record<Name, string>>> {
+/** Commands that a file may set flags of. */
+const services = ['run', 'engine', 'agent run'];
+
+/** Reads a YAML (or JSON) file of settings; an unknown key is an error that names it. */
+async function readConfig(path: string): Promise<SettingsFile> {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -99,18 +119,26 @@ async function readConfig(path: string): Promise<Partial<Record<Name, string>>> 
     throw badConfig(path, 'it is longer than 64 KiB');
   const { readYaml } = await import('../documents/yaml-text.ts');
   const value = readYaml(text, path)[0]?.value ?? null;
-  if (value === null) return {};
-  if (typeof value !== 'object' || Array.isArray(value)) throw badConfig(path, 'it is no mapping');
-  const found: Partial<Record<Name, string>> = {};
-  for (const [key, entry] of Object.entries(value)) {
+  const settings: Partial<Record<Name, string>> = {};
+  const commands = new Map<string, Readonly<Record<string, unknown>>>();
+  for (const [key, entry] of Object.entries(mappingOf(value ?? {}, path, 'it'))) {
     const name = names.find((one) => one === key);
-    if (name === undefined) throw badConfig(path, `unknown key ${key}; known: ${names.join(', ')}`);
-    if (typeof entry !== 'string') throw badConfig(path, `${key} wants a text`);
-    found[name] = entry;
+    if (services.includes(key)) commands.set(key, mappingOf(entry ?? {}, path, key));
+    else if (name === undefined) {
+      throw badConfig(path, `unknown key ${key}; known: ${[...names, ...services].join(', ')}`);
+    } else if (typeof entry !== 'string') throw badConfig(path, `${key} wants a text`);
+    else settings[name] = entry;
   }
-  return found;
+  return { path, settings, commands };
 }
 
-function badConfig(path: string, why: string): AppError {
+function mappingOf(value: unknown, path: string, what: string): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw badConfig(path, `${what} is no mapping`);
+}
+
+/** What is wrong with a settings file. */
+export function badConfig(path: string, why: string): AppError {
   return new AppError('bad_config', `${path}: ${why}`, { source: 'config' });
 }

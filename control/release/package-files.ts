@@ -22,7 +22,8 @@ const skippedFolders = new Set(
     'bench benchmark benchmarks node_modules .github misc scripts mvp',
   ].flatMap((names) => names.split(' ')),
 );
-const skippedFiles = /\.(?:md|map|d\.ts|d\.mts|d\.cts|cc|cpp|c|h|gyp|gypi|ts|mts|flow)$/i;
+/** Sources, documentation, and settings of tools, whose names begin with a dot. */
+const skippedFiles = /^\.|\.(?:md|map|d\.ts|d\.mts|d\.cts|cc|cpp|c|h|gyp|gypi|ts|mts|flow)$/i;
 /** Of libraries that every Debian has. */
 const everywhere = /^(libc|libm|libdl|libpthread|librt|ld-linux-x86-64|ld-linux-aarch64)\.so/;
 

@@ -196,7 +196,7 @@ function printWelcome(
     return short.startsWith('..') ? path : short;
   };
   // Without --data, commands look in the package's folder.
-  const standard = options.data === join(packageFolder, 'var');
+  const standard = isInstalled() || options.data === join(packageFolder, 'var');
   const elsewhere = standard ? '' : ` --data ${near(options.data)}`;
   // The file goes when that password changes.
   const { passwordFile } = product;
@@ -213,17 +213,27 @@ ${urls.demo ? demoSteps(urls.proxy, elsewhere) : siteSteps(elsewhere)}
 `);
 }
 
+/** An installed program has a settings file, which its commands read too. */
+function isInstalled(): boolean {
+  return process.env['WAF_CONFIG'] !== undefined;
+}
+
+/** An installed program is found by its name; `npx` finds that of the folder it was built in. */
+function commandName(): string {
+  return isInstalled() ? 'waf' : 'npx waf';
+}
+
 function demoSteps(proxy: string, elsewhere: string): string {
   return `Try:
   curl -i '${proxy}/?q=hello'
       passes: 200
   curl -i '${proxy}/?id=1%27%20OR%20%271%27=%271'
       is blocked: 403; its X-Request-Id finds the event:
-  npx waf log security --request-id <X-Request-Id>${elsewhere}`;
+  ${commandName()} log security --request-id <X-Request-Id>${elsewhere}`;
 }
 
 /** Without the demo site a first request would get 404. */
 function siteSteps(elsewhere: string): string {
   return `Create your first site:
-  npx waf site create --name NAME --host HOST --upstream http://ADDRESS:PORT${elsewhere}`;
+  ${commandName()} site create --name NAME --host HOST --upstream http://ADDRESS:PORT${elsewhere}`;
 }

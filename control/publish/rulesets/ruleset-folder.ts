@@ -6,12 +6,17 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { resourceLimits } from '../../limits/resource-limits.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { RulesetIncludes } from '../../domain/records.ts';
 
-/** Where Debian's package keeps its rules. */
-export const debianCrsFolder = '/usr/share/modsecurity-crs';
+/** Rules beside an installed program, which a package of it brings. */
+const packagedFolder = fileURLToPath(new URL('../../../../../crs', import.meta.url));
+/** The rules of the built-in ruleset: those of this program, else of Debian's package of them. */
+export const debianCrsFolder = existsSync(join(packagedFolder, 'rules'))
+  ? packagedFolder
+  : '/usr/share/modsecurity-crs';
 /** Where Debian keeps the best-fit table for urlDecodeUni. */
 const debianUnicodeMap = '/etc/modsecurity/unicode.mapping';
 
