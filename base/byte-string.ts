@@ -7,9 +7,13 @@
 /** A string that stands for bytes: every char code is 0..255. */
 export type ByteString = string;
 
+// eslint-disable-next-line @typescript-eslint/unbound-method
+const { latin1Slice } = Buffer.prototype;
+
 /** Bytes of `source` in [start, end) as a byte string; copies. */
 export function toByteString(source: Uint8Array, start = 0, end = source.length): ByteString {
-  return Buffer.from(source.buffer, source.byteOffset, source.byteLength).latin1Slice(start, end);
+  // Of any view of bytes, without a buffer around it.
+  return latin1Slice.call(source as Buffer, start, end);
 }
 
 /** A fresh buffer that holds the bytes of `text`. */

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { apiCheckGroup } from './api-checks.ts';
+import { detectionGroup } from './detection.ts';
 import { guardGroup } from './guards.ts';
 import { httpHeadGroup } from './http-heads.ts';
 import { readShapes } from './samples.ts';
@@ -28,6 +29,12 @@ test('every guard can be timed', () => {
 
 test('the checks of API documents can be timed', () => {
   const { tasks } = apiCheckGroup(50);
+  expect(tasks.length).toBe(4);
+  for (const task of tasks) void task.run();
+});
+
+test('detectors can be timed, and find nothing in ordinary requests', () => {
+  const { tasks } = detectionGroup();
   expect(tasks.length).toBe(4);
   for (const task of tasks) void task.run();
 });

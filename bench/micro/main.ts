@@ -11,6 +11,7 @@ import { bodyGroup } from './bodies.ts';
 import { inlineGroup, pooledGroup } from './evaluation.ts';
 import { runGroup, type MicroGroup, type MicroResult } from './group.ts';
 import { apiCheckGroup } from './api-checks.ts';
+import { detectionGroup } from './detection.ts';
 import { guardGroup } from './guards.ts';
 import { httpHeadGroup } from './http-heads.ts';
 import { buildLight, largeBodyGroup } from './large-bodies.ts';
@@ -25,7 +26,7 @@ const usage = `Times the parts of the engine, one at a time.
 
   npm run bench -- [flags]
 
-  --only A,B    groups: http, guards, api-checks, transformations, scans, bodies,
+  --only A,B    groups: http, guards, api-checks, detection, transformations, scans, bodies,
                 evaluation-inline, evaluation-pool, large-bodies, upstream
   --task TEXT   tasks whose name holds the text
   --time N      milliseconds per task (500)
@@ -94,6 +95,7 @@ function groupMakers(
     http: () => httpHeadGroup(shapes),
     guards: () => guardGroup(),
     'api-checks': () => apiCheckGroup(),
+    detection: () => detectionGroup(),
     transformations: transformationGroup,
     scans: () => withEngine((engine) => scanGroup(engine.plan)),
     bodies: () => withEngine((engine) => bodyGroup(shapes, engine.plan.settings)),

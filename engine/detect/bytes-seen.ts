@@ -41,7 +41,8 @@ export const SEEN = {
   dash: 1 << 29,
 } as const;
 
-const bits = new Int32Array(256);
+/** The bit of each byte. */
+export const seenBits = new Int32Array(256);
 mark('<', SEEN.less);
 mark('>', SEEN.greater);
 mark("'", SEEN.quote);
@@ -69,35 +70,35 @@ mark('+', SEEN.plus);
 mark('?^~)]}', SEEN.other);
 mark('0123456789', SEEN.digit);
 mark('-', SEEN.dash);
-for (let byte = 0; byte < 32; byte++) bits[byte]! |= SEEN.control;
-bits[0x7f] = SEEN.control;
-bits[9] = SEEN.blank;
-bits[10] = SEEN.lineEnd;
-bits[13] = SEEN.lineEnd;
-for (let byte = 128; byte < 256; byte++) bits[byte] = SEEN.high;
+for (let byte = 0; byte < 32; byte++) seenBits[byte]! |= SEEN.control;
+seenBits[0x7f] = SEEN.control;
+seenBits[9] = SEEN.blank;
+seenBits[10] = SEEN.lineEnd;
+seenBits[13] = SEEN.lineEnd;
+for (let byte = 128; byte < 256; byte++) seenBits[byte] = SEEN.high;
 
 function mark(chars: string, bit: number): void {
-  for (const char of chars) bits[char.charCodeAt(0)] = bit;
+  for (const char of chars) seenBits[char.charCodeAt(0)] = bit;
 }
 
 /** Bits of values that are done at once: letters, digits, `_`, `-` and `.`. */
 const plainBits = SEEN.digit | SEEN.dash;
 
-/** The bits of all bytes. Cost: one look at each byte. */
-export function bytesSeen(bytes: Uint8Array): number {
-  let seen = 0;
-  for (let at = 0; at < bytes.length; at++) seen |= bits[bytes[at]!]!;
-  return seen;
-}
-
-/** As `bytesSeen`, of a byte string. */
-export function charsSeen(text: ByteString): number {
-  let seen = 0;
-  for (let at = 0; at < text.length; at++) seen |= bits[text.charCodeAt(at) & 255]!;
-  return seen;
-}
-
 /** Whether a value with these bits holds letters, digits, `_`, `-` and `.` only. */
 export function isPlain(seen: number): boolean {
   return (seen & ~plainBits) === 0;
+}
+
+/** Whether bytes are letters, digits, `_`, `-` and `.` only. Cost: a look at each of those. */
+export function isPlainBytes(bytes: Uint8Array): boolean {
+  for (let at = 0; at < bytes.length; at++) if (!isPlain(seenBits[bytes[at]!]!)) return false;
+  return true;
+}
+
+/** Whether a text holds letters, digits, `_`, `-` and `.` only. Cost: a look at each byte. */
+export function isPlainText(text: ByteString): boolean {
+  for (let at = 0; at < text.length; at++) {
+    if (!isPlain(seenBits[text.charCodeAt(at) & 255]!)) return false;
+  }
+  return true;
 }

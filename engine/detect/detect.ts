@@ -5,12 +5,13 @@
 
 import { fromByteString, toByteString, type ByteString } from '../../base/byte-string.ts';
 import { detectLimits } from '../base/detect-limits.ts';
-import { bytesSeen, isPlain } from './bytes-seen.ts';
+import { isPlainBytes } from './bytes-seen.ts';
 import type { Detected, DetectedLeaf, DetectedValue } from './detection.ts';
 import { pathOf, type Family, type Hit, type Leaf, type Report } from './detector.ts';
+import { scanBytes, scanned } from './leaf-scan.ts';
 import { families } from './list.ts';
 import { newBudget, type OpenBudget } from './open/leaves.ts';
-import { mayOpenPlain, openValue } from './open/open.ts';
+import { mayOpen, mayOpenPlain, openValue } from './open/open.ts';
 
 const nothing: Detected = { leaves: [], complete: true };
 
@@ -23,10 +24,11 @@ export function detect(values: readonly DetectedValue[]): Detected {
   let budget: OpenBudget | null = null;
   for (let value = 0; value < values.length; value++) {
     const { path, bytes } = values[value]!;
-    const seen = bytesSeen(bytes);
-    if (isPlain(seen) && !mayOpenPlain(bytes)) continue;
+    if (isPlainBytes(bytes) && !mayOpenPlain(bytes)) continue;
+    scanBytes(bytes);
+    if (!mayOpen() && !mayFind()) continue;
     budget ??= newBudget();
-    for (const leaf of openValue(toByteString(bytes), seen, path, budget)) {
+    for (const leaf of openValue(toByteString(bytes), path, budget)) {
       const hits = hitsIn(leaf);
       if (hits.length === 0) continue;
       const own = leaf.parent === null ? bytes : fromByteString(leaf.text);
@@ -69,12 +71,26 @@ const report = new (class implements Report {
 
 function hitsIn(leaf: Leaf): readonly Hit[] {
   report.length = leaf.text.length;
-  for (const family of families) if (searches(family, leaf)) family.find(leaf, report);
+  for (let at = 0; at < families.length; at++) {
+    const family = families[at]!;
+    const searches = family.literals.length === 0 ? -1 : leaf.found[at]!;
+    if (searches === 0 || !family.kinds.includes(leaf.kind)) continue;
+    if (hasNeeds(family, leaf.seen)) family.find(leaf, searches, report);
+  }
   return report.take();
 }
 
-function searches(family: Family, leaf: Leaf): boolean {
-  if (!family.kinds.includes(leaf.kind)) return false;
-  for (const needs of family.needs) if ((leaf.seen & needs) === needs) return true;
+/** Whether a family may find something in the value that was scanned last. */
+function mayFind(): boolean {
+  for (let at = 0; at < families.length; at++) {
+    const family = families[at]!;
+    if (family.literals.length > 0 && scanned.found[at] === 0) continue;
+    if (hasNeeds(family, scanned.seen)) return true;
+  }
+  return false;
+}
+
+function hasNeeds({ needs }: Family, seen: number): boolean {
+  for (let at = 0; at < needs.length; at++) if ((seen & needs[at]!) === needs[at]!) return true;
   return false;
 }

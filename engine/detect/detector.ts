@@ -24,6 +24,10 @@ export interface Leaf {
   readonly text: ByteString;
   /** Bits of `SEEN`. */
   readonly seen: number;
+  /** Bytes of the longest stretch that may be base64. */
+  readonly runBytes: number;
+  /** By family a bit for each of its searches whose literals are in the text; then `OPENS`. */
+  readonly found: readonly number[];
   readonly kind: LeafKind;
   /** The step from the parent: `base64`, `json.user.name`; of a value its path. */
   readonly label: string;
@@ -75,11 +79,16 @@ export interface Family {
   readonly name: string;
   /** Sets of bits of `SEEN`: a leaf that has none of these sets whole is not searched. */
   readonly needs: readonly number[];
+  /**
+   * Strings for each search of the family, at most 32: one that finds something has one of its
+   * strings in the text, case aside. Without any, every leaf is searched.
+   */
+  readonly literals: readonly (readonly ByteString[])[];
   /** Kinds of leaves that are searched. */
   readonly kinds: readonly LeafKind[];
   readonly detectors: readonly Detector[];
-  /** Reports hits in any order. Cost: linear in the leaf. */
-  find(leaf: Leaf, report: Report): void;
+  /** Reports hits of the searches whose bits are set. Cost: linear in the leaf. */
+  find(leaf: Leaf, searches: number, report: Report): void;
 }
 
 /** The ids of detectors. */

@@ -3,6 +3,7 @@
  * bounded, which a test checks, so that a search is linear in the leaf.
  */
 
+import type { ByteString } from '../../base/byte-string.ts';
 import { detectLimits } from '../base/detect-limits.ts';
 import type { Detector, Family, Leaf, LeafKind, Report } from './detector.ts';
 
@@ -10,6 +11,10 @@ import type { Detector, Family, Leaf, LeafKind, Report } from './detector.ts';
 export interface PatternDetector extends Omit<Detector, 'family'> {
   /** Bits of `SEEN` that every match needs. */
   readonly needs: number;
+  /** Bits of `SEEN`, one of which every match needs. */
+  readonly needsOne?: number;
+  /** Strings, one of which every match holds, case aside. */
+  readonly literals: readonly ByteString[];
   /** With the flags `g`, mostly also `i`; never `y`, `u` or `v`. */
   readonly pattern: RegExp;
   /** Where the kinds differ from those of the family. */
@@ -31,15 +36,19 @@ export function patternFamily(
   kinds: readonly LeafKind[] = textKinds,
 ): PatternFamily {
   const all = [...new Set([...kinds, ...patterns.flatMap((row) => row.kinds ?? [])])];
+  if (patterns.length > 32) throw new Error(`${name} has more than 32 detectors`);
   return {
     name,
     patterns,
     needs: [...new Set(patterns.map(({ needs }) => needs))],
+    literals: patterns.map(({ literals }) => literals),
     kinds: all,
     detectors: patterns.map((row) => ({ ...row, family: name })),
-    find: (leaf, report) => {
-      for (const row of patterns) {
+    find: (leaf, searches, report) => {
+      for (let rest = searches; rest !== 0; rest &= rest - 1) {
+        const row = patterns[31 - Math.clz32(rest & -rest)]!;
         if ((leaf.seen & row.needs) !== row.needs) continue;
+        if (row.needsOne !== undefined && (leaf.seen & row.needsOne) === 0) continue;
         if (!(row.kinds ?? kinds).includes(leaf.kind)) continue;
         findAll(row, leaf, report);
       }

@@ -1,7 +1,17 @@
 /** Detectors of HTML: tags and attributes that run script. */
 
 import { SEEN } from '../bytes-seen.ts';
+import { afterBlank, words } from '../literals.ts';
 import { patternFamily, type PatternDetector } from '../patterns.ts';
+
+/** How event handlers of HTML begin. */
+const eventWords = words(`onabort onactivate onafter onanimation onauxclick onbefore onbegin onblur
+  onbounce oncanplay onchange onclick onclose oncontextmenu oncopy oncuechange oncut ondblclick
+  ondrag ondrop ondurationchange onend onerror onfinish onfocus onformdata onfullscreen onhashchange
+  oninput oninvalid onkey onload onmessage onmouse onoffline ononline onpage onpaste onplay onpointer
+  onpopstate onprogress onpropertychange onratechange onreadystatechange onrepeat onreset onresize
+  onrowexit onscroll onsearch onseek onselect onshow onstart onstop onstorage onsubmit onsuspend
+  ontimeupdate ontoggle ontouch ontransition onunload onvolumechange onwaiting onwebkit onwheel`);
 
 const html = 'HTML standard, sections 4.12, 8.1.8 and 13.2.5';
 const rows: readonly PatternDetector[] = [
@@ -13,6 +23,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941],
     needs: SEEN.less,
+    literals: ['script', 'scr\0ipt'],
     pattern:
       /<[\0\s]{0,4}(?:[\w-]{1,16}:)?scr[\0]?ipt(?![\w-])(?=[\s/>"'\\+\0<(;:?])(?=[^<]{0,300}?[>=(])/gi,
     examples: {
@@ -28,6 +39,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941],
     needs: SEEN.less | SEEN.equals,
+    literals: ['on'],
     pattern:
       /<[a-z/!?%\0][^<]{0,400}?[\s/"'`\0;&\xa0\xad]on[a-z]{3,32}[\s\0/]{0,16}=(?!=|[\s]{0,2}\{(?:\(|\w{1,40}\}))/gi,
     examples: {
@@ -43,6 +55,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941],
     needs: SEEN.equals,
+    literals: eventWords,
     pattern:
       /(?:^|["'`][\s/\0;]{0,16}[^<>"'`]{0,64}?)(?<![\w.$-])on(?:abort|activate|after(?:print|update|scriptexecute)|animation\w{3,9}|auxclick|before\w{4,16}|begin|blur|bounce|canplay\w{0,7}|change|click|close|contextmenu|copy|cuechange|cut|dblclick|drag\w{0,5}|drop|durationchange|end|ended|error|finish|focus\w{0,3}|formdata|fullscreenchange|hashchange|input|invalid|key(?:down|press|up)|load\w{0,9}|message|mouse\w{2,5}|offline|online|page\w{4,5}|paste|play\w{0,3}|pointer\w{2,17}|popstate|progress|propertychange|ratechange|readystatechange|repeat|reset|resize|rowexit|scroll\w{0,3}|search|seek\w{2,3}|select\w{0,15}|show|start|stop|storage|submit|suspend|timeupdate|toggle|touch\w{3,6}|transition\w{3,6}|unload|volumechange|waiting|webkit\w{10,24}|wheel)[\s\0/]{0,8}=(?!=)(?=[\s\0]{0,8}["'`]?[\w$\\&(![{`+/ ])/gi,
     examples: {
@@ -58,6 +71,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941],
     needs: SEEN.colon,
+    literals: ['t:', '\0:', ...afterBlank(':')],
     pattern:
       /(?:^|[\s"'`=(>,;\x01-\x20/])(?:j[\s\0]{0,4}a[\s\0]{0,4}v[\s\0]{0,4}a|v[\s\0]{0,4}b|l[\s\0]{0,4}i[\s\0]{0,4}v[\s\0]{0,4}e)[\s\0]{0,4}s[\s\0]{0,4}c[\s\0]{0,4}r[\s\0]{0,4}i[\s\0]{0,4}p[\s\0]{0,4}t[\s\0]{0,4}:(?!void\(0\)|;)(?=[\s\0]{0,8}(?:\/\/|\/\*|[-+!~("'`[%]|[\w$.]{1,64}[\s\0]{0,8}(?:[(=`[/;+]|\\|%|:[a-z])))/gi,
     examples: {
@@ -73,6 +87,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941],
     needs: SEEN.colon | SEEN.slash,
+    literals: ['data:'],
     pattern:
       /data:[\s\0]{0,4}(?:text\/(?:html|xml|xsl|javascript)|image\/svg\+xml|application\/(?:xhtml\+xml|xml|x?-?javascript))[^,<>]{0,64},(?=[\s\0]{0,8}(?:<|%3c|[A-Za-z0-9+/]{8}|alert))/gi,
     examples: {
@@ -88,6 +103,7 @@ const rows: readonly PatternDetector[] = [
     strong: false,
     confirmedBy: [941],
     needs: SEEN.less,
+    literals: ['<'],
     pattern:
       /<[\0\s]{0,4}(?:iframe|frameset|frame|object|embed|applet|base|meta|link|isindex|layer|ilayer|bgsound|xml|svg|math|form|style|template|portal|foreignobject|animate|set|marquee|details|video|audio|noembed|noscript|xss|body|html|img|input|button|image|textarea|title|keygen|source|select)(?=[\s/>"'\0+;]|$)/gi,
     examples: {
@@ -103,6 +119,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941],
     needs: SEEN.less,
+    literals: ['<'],
     pattern:
       /<(?:iframe|frame|object|embed|applet|base|link|meta|form|isindex|input|button|a|math|svg|image|use|animate|set|body|table|td|bgsound|layer|xml|img|video|source|area|math\w{0,8})(?=[\s/])[^<>]{0,300}?(?:srcdoc|src|data|href|action|formaction|code|codebase|xlink:href|values|to|from|background|dynsrc|lowsrc|content|poster)[\s\0]{0,8}=[\s\0"'`]{0,8}(?:[^<>"']{0,32}url=)?[\s\0"'`\x01-\x20]{0,8}(?:java|vb|live)[\s\0]{0,4}script[\s\0]{0,4}:(?!void\(0\)|;)|<(?:iframe)(?=[\s/])[^<>]{0,200}?srcdoc[\s]{0,8}=|<(?:base|object|embed|applet|layer|bgsound)[\s/][^<>]{0,200}?(?:href|data|src|code|codebase|classid)[\s]{0,8}=|<meta[\s/][^<>]{0,100}?http-equiv[\s]{0,8}=[\s"']{0,4}(?:refresh|set-cookie|link)|<link[\s/][^<>]{0,100}?(?:stylesheet|import)[^<>]{0,100}href|<(?:!entity|\?xml-stylesheet|\?import)[\s]/gi,
     examples: {
@@ -124,6 +141,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941],
     needs: SEEN.colon,
+    literals: words('expression e\\xp */ -moz-binding behavio url( -o-link'),
     pattern:
       /(?:[:=\s"';/*](?:expression|e\\xp\\re\\s\\s\\i\\o\\n|exp\/\*[^*]{0,32}\*\/ression)[\s]{0,4}\((?=[^)]{0,64}(?:\(|=))|-moz-binding[\s]{0,4}:|behaviou?r[\s]{0,4}:[\s]{0,4}url|url\([\s"']{0,4}(?:javascript|vbscript|data:text\/html)|-o-link[\s]{0,4}:)/gi,
     examples: {
@@ -139,6 +157,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941, 932],
     needs: SEEN.less | SEEN.hash,
+    literals: ['<!--'],
     pattern:
       /<!--[\s]{0,8}#[\s]{0,4}(?:exec|include|echo|printenv|config|fsize|flastmod|set|if)\b/gi,
     examples: {
@@ -154,6 +173,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941],
     needs: SEEN.less | SEEN.slash,
+    literals: ['</'],
     pattern:
       /^[^<]{0,64}<\/[\s\0]{0,2}(?:script|title|textarea|style|noscript|xmp|iframe|noembed|template|select|option)[\s/>][^<]{0,64}<[a-z!]/gi,
     examples: {

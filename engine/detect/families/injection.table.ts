@@ -1,8 +1,10 @@
 /** Detectors of templates, XML entities, queries that are no SQL, requests and header lines. */
 
 import { SEEN } from '../bytes-seen.ts';
+import { words } from '../literals.ts';
 import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
 
+const controls = Array.from({ length: 33 }, (_, at) => String.fromCharCode(at < 32 ? at : 0x7f));
 const rows: readonly PatternDetector[] = [
   {
     id: 198_500,
@@ -12,6 +14,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [934, 944],
     needs: 0,
+    literals: words('{{ ${ #{ *{ @{ <%= [[ {% {# ~{ <#assign ?new #set {php}'),
     pattern:
       /(?:\{\{|\$\{|#\{|\*\{|@\{|<%=|\[\[|\{%(?!\d)|\{#|~\{)-?\s{0,8}(?:["']?\d{1,10}["']?\s{0,4}[*+%-]\s{0,4}["']?\d{1,10}|(?:self|config|request|settings|lipsum|cycler|joiner|namespace|url_for|get_flashed_messages|_self|app|dump|range|'{2}|"{2}|\[\]|\(\))\s{0,2}(?:\.|\[|\|)\s{0,4}["'_a-z]|[^{}\n]{0,120}(?:__\w{2,20}__|\|\s{0,4}(?:attr|filter|map|sort|reduce|system|passthru)\s{0,2}\(|getRuntime|forName|new\s{1,4}\w|\.exec\s{0,2}\(|system\s{0,2}\(|import\s{1,4}os|File\.open|IO\.popen|`\w|\?new\s{0,2}\(|constructor|T\(|lookup\s{1,4}string))|<#assign\s|\?new\s{0,2}\(\s{0,2}\)|#set\s{0,2}\(\s{0,2}\$|\{php\}|__\$\{[^}]{1,200}\}__|\{\{\s{0,4}(?:this|\$on|\$eval|toString|'a'|a)\s{0,2}(?:\.|\[|=)\s{0,2}(?:constructor|__proto__|toString)/g,
     examples: {
@@ -35,6 +38,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941, 930],
     needs: SEEN.less,
+    literals: ['<!entity', '<!doctype'],
     pattern:
       /<!ENTITY\s{1,16}(?:%\s{1,8})?[\w.:-]{1,64}\s{1,16}(?:SYSTEM|PUBLIC|["'])|<!DOCTYPE\s{1,16}[\w.:-]{1,64}\s{1,16}(?:SYSTEM\s|PUBLIC\s{1,8}["'](?!-\/\/(?:W3C|IETF|OASIS|SUN|APPLE)))|<!DOCTYPE[^>[]{1,200}\[\s{0,16}<!|<!ENTITY\b/gi,
     examples: {
@@ -57,6 +61,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941],
     needs: SEEN.less,
+    literals: words(':include schemalocation <xsl: xmlns:'),
     pattern:
       /<[\w-]{1,16}:include\s[^>]{0,300}(?:href|parse)|XMLSchema-instance["'][^>]{0,200}schemaLocation\s{0,4}=\s{0,4}["'][^"']{0,100}(?:file:|gopher:|ftp:)|<xsl:(?:value-of|include|import|copy-of)\s[^>]{0,200}(?:system-property|document\s{0,2}\(|php:|file:|unparsed-text)|xmlns:\w{1,16}\s{0,4}=\s{0,4}["'](?:http:\/\/xml\.apache\.org\/x(?:alan|slt)\/java|java:|urn:schemas-microsoft-com:xslt|http:\/\/php\.net\/xsl)/gi,
     examples: {
@@ -75,6 +80,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [934],
     needs: 0,
+    literals: ['__proto__', 'constructor'],
     pattern:
       /(?:^|[[.&?"'\s])__proto__(?:$|[\].[="'\s])|(?:^|[[.])constructor(?:\]\[|\.|\[)["']?prototype\b/g,
     examples: {
@@ -90,6 +96,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [942],
     needs: SEEN.dollar,
+    literals: ['$'],
     pattern:
       /(?:^|\[["']?|[{,]\s{0,4}["']?)\$(?:eq|ne|gt|gte|lt|lte|in|nin|regex|where|exists|or|and|not|nor|expr|elemMatch|func|function|accumulator|jsonSchema|mod|all|size|type|text|lookup)(?:$|["']?\]|["']?\s{0,4}:)/g,
     examples: {
@@ -105,6 +112,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [942],
     needs: 0,
+    literals: ['||', '&&', ';', 'db.'],
     pattern:
       /["'][\s;)}]{0,6}(?:\|\||&&|;)\s{0,4}(?:this\.\w{1,40}\s{0,4}(?:[=!<>.]|\.match)|return\s{1,4}(?:true|1|this)|db\.\w|sleep\s{0,2}\(\s{0,2}\d|while\s{0,2}\(\s{0,2}(?:true|1)|["']?[\w]{0,8}["']?\s{0,2}={2,3}\s{0,2}["']?)|\bdb\.(?:getCollection|collection|\w{2,32}\.(?:find|insert|drop|remove))\s{0,2}\(/g,
     examples: {
@@ -120,6 +128,9 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [931, 934],
     needs: SEEN.slash,
+    literals:
+      words(`169.254. 100.100.100.200 192.0.0.192 metadata instance-data 1] a9fe] [fd00 0x 0177. 2130706433
+      2852039166 017700000001 3232235521 127. 0.0.0.0 //0 @0 localtest.me nip.io xip.io sslip.io`),
     pattern:
       /(?:^|[\s"'=@(,])(?:[a-z][a-z0-9+.-]{1,12}:)?\/\/(?:[^\s/@?#"']{0,64}@)?(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|192\.0\.0\.192|metadata\.google\.internal|metadata\.azure|instance-data(?:\.ec2\.internal)?|\[?(?:0{0,4}:){1,7}(?:ffff:)?(?:0{0,3}1|7f00:0{0,3}1|a9fe:a9fe|169\.254\.169\.254|127\.\d{1,3}\.\d{1,3}\.\d{1,3})\]|\[fd00:ec2::254\]|0x[a-f0-9]{8}(?=[/:?#]|$)|0x7f\.[\w.]{1,32}(?=[/:?#]|$)|0{1,4}177\.[\d.]{1,24}(?=[/:?#]|$)|2130706433|2852039166|017700000001|3232235521|127\.(?:\d{1,3}\.){0,2}\d{1,3}\.?(?=[/:?#]|$)|0\.0\.0\.0|(?:0|127\.1|127\.0\.1)(?=[/:?#]|$)|(?:localtest\.me|[\w.-]{1,64}\.(?:nip\.io|xip\.io|sslip\.io))(?=[/:?#]|$))/gi,
     examples: {
@@ -141,6 +152,7 @@ const rows: readonly PatternDetector[] = [
     strong: false,
     confirmedBy: [931, 934],
     needs: SEEN.slash,
+    literals: words('//localhost @localhost //10. @10. 192.168. 172.'),
     pattern:
       /^(?:https?|ftp):\/\/(?:[^\s/@?#]{0,64}@)?(?:localhost|10(?:\.\d{1,3}){3}|192\.168(?:\.\d{1,3}){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d{1,3}){2})(?=[/:?#]|$)/gi,
     examples: {
@@ -156,6 +168,9 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [921],
     needs: SEEN.lineEnd,
+    literals:
+      words(`set-cookie location content-type content-length transfer-encoding host refresh x-
+      access-control-allow- bcc http/ mail rcpt`),
     pattern:
       /^(?![\w-]{1,64}\s?:)[^\r\n]{0,2048}[\r\n]{1,4}\s{0,4}(?:(?:set-cookie|location|content-type|content-length|transfer-encoding|host|refresh|x-forwarded-for|x-[a-z-]{2,24}-(?:host|for)|access-control-allow-\w{4,12}|bcc)\s{0,2}:\s{0,4}[^\r\n\s]|(?:GET|POST|PUT|HEAD|DELETE|OPTIONS)\s{1,4}\S{1,200}\s{1,4}HTTP\/\d|HTTP\/\d\.\d\s{1,4}\d{3}|(?:MAIL FROM|RCPT TO):)/gi,
     examples: {
@@ -171,6 +186,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [921, 920],
     needs: 0,
+    literals: controls,
     kinds: ['credentials'],
     pattern: /[\0-\x1f\x7f]/g,
     examples: {
@@ -186,6 +202,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [921],
     needs: SEEN.paren,
+    literals: ['*)', '|', '&', '!'],
     pattern:
       /\*?\)\s{0,4}\(?\s{0,4}(?:[&|!]\s{0,4}\(|\(\s{0,4}[&|!]\s{0,4}\(?)?\s{0,4}[\w-]{1,32}\s{0,2}[~<>]?=\s{0,2}[^()\s]{0,64}\)?\s{0,2}\)?\s{0,2}\(\s{0,2}[&|!]|\*\)\s{0,2}\(\s{0,2}[\w-]{1,32}=\s{0,2}\*?|\)\s{0,2}\(\s{0,2}[|&!]\s{0,2}\(\s{0,2}[\w-]{1,32}=|\*\)\)%?0{0,2}\0?$|^\*\)\(\w{1,32}/g,
     examples: {
@@ -201,6 +218,8 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [942],
     needs: 0,
+    needsOne: SEEN.quote | SEEN.doubleQuote | SEEN.other,
+    literals: ['/', '(', '::'],
     pattern:
       /["'][\])\s]{0,6}(?:or|and|\|)\s{0,4}(?:\/{1,2}[\w*]|(?:count|name|local-name|string-length|substring|contains|starts-with|position|last|text|doc|node)\s{0,2}\(|(?:parent|child|self|ancestor|following|descendant)::)|\]\s{0,4}\|\s{0,4}\/{1,2}[\w*]/g,
     examples: {
@@ -216,6 +235,9 @@ const rows: readonly PatternDetector[] = [
     strong: false,
     confirmedBy: [933],
     needs: 0,
+    literals:
+      words(`.php .phtml .phar .pht .jsp .asp .ashx .asmx .cer .asa .cgi .shtml .cfm .htaccess
+      .user.ini`),
     pattern:
       /[\w)(\s-]\.(?:php[3-8]?|phtml|phar|pht|jspx?|jspf|aspx?|ashx|asmx|cer|asa|cgi|shtml|cfm|htaccess|user\.ini)(?:\.\w{1,8})?(?:$|[\0;%.\s]|::\$)/gi,
     examples: {

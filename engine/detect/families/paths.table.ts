@@ -1,6 +1,7 @@
 /** Detectors of paths: climbing out of a folder, files that applications never serve, schemes. */
 
 import { SEEN } from '../bytes-seen.ts';
+import { words } from '../literals.ts';
 import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
 
 const uri = 'RFC 3986, sections 3.1 and 5.2.4';
@@ -15,6 +16,7 @@ const rows: readonly PatternDetector[] = [
     strong: false,
     confirmedBy: [930],
     needs: 0,
+    literals: ['..', '.;.', '.\0.', '.?', '0x2e0x2e'],
     pattern:
       /(?:\.\.|\.;\.|\.\0\.|\.\?|0x2e0x2e)[\0;]{0,2}(?:[\\/]|0x2f|0x5c)[\\/]{0,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:\.\.|\.;\.|\.\0\.|\.\?|0x2e0x2e)[\0;]{0,2}(?:[\\/]|0x2f|0x5c)/gi,
     examples: {
@@ -30,6 +32,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [930],
     needs: 0,
+    literals: ['..', '.?', '?.', '??', '.;.', '.\0.'],
     pattern:
       /(?:(?:\.{2,4}|[.?]{2}|\.;\.|\.\0\.)[\0;]{0,2}(?:[\\/]|\.{1,2}[\\/]){1,8}){3}(?![\w@./-]{1,200}\.(?:[jt]sx?|vue|s?css|less|json|map|png|svg)\b)/gi,
     examples: {
@@ -50,6 +53,7 @@ const rows: readonly PatternDetector[] = [
     strong: false,
     confirmedBy: [930],
     needs: 0,
+    literals: ['..'],
     pattern: /^[\w./\\:-]{0,64}(?:^|[\\/])\.\.(?:$|[\\/;\0])/g,
     examples: {
       attacks: ['../x', '/a/..', '/cgi-bin/../../x'],
@@ -64,6 +68,9 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [930, 932],
     needs: 0,
+    literals:
+      words(`etc/ etc\\ proc/ proc\\ var/ var\\ dev/ dev\\ root/ root\\ home/ home\\ boot.ini win.ini
+      system.ini desktop.ini php.ini my.ini winnt windows/ windows\\ system32 inetpub web-inf meta-inf`),
     pattern:
       /(?:^|^[\w.:%\\/-]{0,200}[\\/]|[.?]{2}[\\/.]{1,8}|^[\w+.-]{2,16}:[\\/]{1,3}[\w.-]{0,64}[\\/]{0,3})(?:(?<=\.\.[\\/]{1,4})etc[\\/]\w|etc[\\/]{1,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:passwd|shadow|gshadow|group|hosts|hostname|issue|fstab|crontab|sudoers|mtab|motd|os-release|resolv\.conf|inetd\.conf|my\.cnf|php\.ini|apache2|httpd|nginx|mysql|ssh|redis|profile|master\.passwd|security)(?![\w])|proc[\\/]{1,8}(?:self|\d{1,7}|version|mounts|cpuinfo|cmdline|net|sched_debug)(?![\w])|var[\\/]{1,8}(?:log|www|lib|mail|spool|run)[\\/]|boot\.ini|(?:win|system|desktop|php|my)\.ini(?:$|[\0?%])|winnt[\\/]|win(?:dows|nt)[\\/]{1,8}(?:system32|win\.ini|repair|system\.ini|php\.ini|debug|panther)|system32[\\/]|inetpub[\\/]|web-inf[\\/]|meta-inf[\\/]|root[\\/]{1,4}\.|home[\\/]{1,4}\w{1,32}[\\/]{1,4}\.|dev[\\/](?:tcp|udp|random|urandom|zero|null|stdin|fd)(?![\w]))/gi,
     examples: {
@@ -91,6 +98,7 @@ const rows: readonly PatternDetector[] = [
     strong: false,
     confirmedBy: [930, 932],
     needs: SEEN.slash,
+    literals: words('/etc/ /proc/ /windows/ /winnt/'),
     pattern:
       /\/etc\/{1,4}(?:passwd|shadow|gshadow|sudoers|master\.passwd)(?![\w-])|\/proc\/(?:self|\d{1,7})\/(?:environ|cmdline|fd|maps|root)|\/(?:windows|winnt)\/(?:system32|win\.ini)/gi,
     examples: {
@@ -106,6 +114,10 @@ const rows: readonly PatternDetector[] = [
     strong: false,
     confirmedBy: [930],
     needs: 0,
+    literals:
+      words(`.git .svn .hg .bzr .aws .ssh .docker .kube .env .htpasswd .htaccess .npmrc .pgpass
+      .netrc .bash_history .mysql_history .ds_store .vscode .idea id_rsa id_dsa id_ed25519
+      wp-config.php web.config .yaml .yml .ini .bak .old global. machine. composer.lock .log _log`),
     pattern:
       /(?:^|[\\/])(?:\.(?:git|svn|hg|bzr|aws|ssh|docker|kube|env|htpasswd|htaccess|npmrc|pgpass|netrc|bash_history|mysql_history|DS_Store|vscode|idea)(?:[\\/]\w{1,32}|\.\w{1,16}|$)|id_(?:rsa|dsa|ed25519)(?:$|\.)|wp-config\.php|web\.config(?:$|[\0?.])|(?:config|database|settings|credentials|secrets?)\.(?:ya?ml|ini|bak|php\.bak|old|xml\.bak)$|(?:global|machine)\.(?:asax?|config)$|composer\.lock$|(?:error|access|debug)[._]logs?$)/gi,
     examples: {
@@ -121,6 +133,9 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [930, 931, 933],
     needs: SEEN.colon | SEEN.slash,
+    literals:
+      words(`php: expect: phar: zlib: bzip2: ssh2. ogg: glob: rar: zip: netdoc: jar: gopher: dict:
+      ldap rmi: tftp: sftp: cifs: data: file:`),
     pattern:
       /\b(?:php:\/\/(?:filter|input|memory|temp|fd|stdin|output)|(?:expect|phar|compress\.(?:zlib|bzip2)|ssh2\.\w{2,8}|ogg|glob|rar|zip|zlib|netdoc|jar:(?:https?|file|ftp)|gopher|dict|ldaps?|ldapi|rmi|tftp|sftp|cifs):\/\/?(?=[\w./\\%-])|data:\/\/|file:\/\/{1,3}(?:[a-z]:|localhost|etc|proc|var|home|root|usr|opt|windows|tmp))/gi,
     examples: {
@@ -142,6 +157,7 @@ const rows: readonly PatternDetector[] = [
     strong: false,
     confirmedBy: [920, 930],
     needs: SEEN.control,
+    literals: ['\0'],
     pattern: /[\w.\\/]\0(?:$|[\w.\\/])/g,
     examples: { attacks: ['a.php\0.jpg', '/etc/x\0'], benign: ['abc', '\x01\x02'] },
   },
@@ -153,6 +169,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [930],
     needs: SEEN.percent,
+    literals: words('%25 %c0 %c1 %e0 %f0 %f8 %fc %u %bg %%'),
     pattern:
       /(?:%(?:25){1,4}(?:2e|c0%(?:25)?ae)|%c0%(?:ae|2e)|%e0%80%ae|%u(?:002e|ff0e|2024)|%2e|\.){2}(?:%(?:25){1,4}(?:2f|5c|c0%(?:25)?af)|%c0%(?:af|2f|5c|9v|qf)|%c1%(?:9c|1c|8s|pc|af)|%e0%80%(?:af|9c)|%f[08c]%80%80%80?(?:%80){0,2}%af|%u(?:002f|005c|2215|2216|ff0f)|%bg%qf|%uEFC8|%uF025|%%32%66|%%35%63)/gi,
     examples: {

@@ -1,6 +1,7 @@
 /** Detectors of program text: JavaScript of pages, Node, Python, PHP, Java. */
 
 import { SEEN } from '../bytes-seen.ts';
+import { apart, words } from '../literals.ts';
 import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
 
 const ecma = 'ECMA-262, sections 13.3 and 13.5; HTML standard, section 8';
@@ -15,6 +16,9 @@ const js: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941],
     needs: SEEN.paren,
+    literals: words(
+      'alert confirm prompt eval settimeout setinterval function atob fetch document. console.log',
+    ),
     pattern:
       /(?:^|[^\\])["'`)\]}]{1,3}[\s;,)}\]]{0,6}(?:[-+*/^%|&?:,;=]{1,2})\s{0,4}[({[]{0,3}(?:(?:window|self|top|parent|globalThis|frames)\s{0,2}(?:\.|\[))?["'`]{0,1}(?:alert|confirm|prompt|eval|setTimeout|setInterval|Function|atob|fetch|document\.\w{3,8}|console\.log)["'`\])]{0,3}\s{0,4}[(`]/g,
     examples: {
@@ -30,6 +34,9 @@ const js: readonly PatternDetector[] = [
     strong: false,
     confirmedBy: [941],
     needs: SEEN.paren,
+    literals: words(
+      'alert confirm prompt eval execscript settimeout setinterval importscripts function',
+    ),
     pattern:
       /(?:^|[^\w.$])(?:alert|confirm|prompt|eval|execScript|setTimeout|setInterval|importScripts|Function)\s{0,4}(?:\/\*[^*]{0,32}\*\/)?(?:\?\.)?\(\s{0,4}(?:["'`\d]|document|window|location|String|this|self|atob|\/|name|`)/g,
     examples: {
@@ -45,6 +52,9 @@ const js: readonly PatternDetector[] = [
     strong: false,
     confirmedBy: [941],
     needs: 0,
+    literals:
+      words(`document [ .location .name .open .eval location localstorage. string.fromcharcode
+      innerhtml outerhtml xmlhttprequest navigator.sendbeacon`),
     pattern:
       /\bdocument\s{0,2}(?:\.|\[["'`])\s{0,2}(?:cookie|write|writeln|domain|location|body|documentElement|createElement|forms|URL)\b|\b(?:window|self|top|parent|this|globalThis)\s{0,2}\[\s{0,2}["'`/]|\b(?:window|self|top|parent|document)\.(?:location|name|open|eval)\b|\blocation\s{0,2}(?:\.(?:href|hash|assign|replace))?\s{0,2}=\s{0,2}["'`\w]|\blocalStorage\.\w|String\.fromCharCode|\.(?:inner|outer)HTML\s{0,2}=|XMLHttpRequest|navigator\.sendBeacon/g,
     examples: {
@@ -60,6 +70,7 @@ const js: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941, 934],
     needs: 0,
+    literals: words('constructor function ` reflect. [ onerror'),
     pattern:
       /(?:constructor|\[["'`]constructor["'`]\])\s{0,2}(?:\.|\[["'`]|\()\s{0,2}(?:constructor|prototype|["'`])[^\n]{0,8}[(\]]|(?:\[\]|""|''|\d)(?:\.|\[["'`])(?:constructor|filter|map|find|sort|at|flat|concat|some|entries)[^\n]{0,16}constructor|new\s{1,4}Function\s{0,2}\(\s{0,2}["'`]|(?:alert|confirm|prompt|eval|setTimeout|Function)(?:\.call|\.apply|\.bind|\?\.)?\s{0,2}`[^`]{0,64}`|Reflect\.(?:apply|construct)\s{0,2}\(|\[\s{0,2}["'`](?:al|ale|aler|ev|eva|con|pro|prom)["'`]\s{0,2}\+|\b(?:window|self|top|parent|globalThis)\s{0,2}\[\s{0,2}["'`/][^\]]{1,60}\]\s{0,2}\(|throw\s{0,2}onerror\s{0,2}=|onerror\s{0,2}=\s{0,2}(?:alert|eval)/g,
     examples: {
@@ -80,6 +91,7 @@ const js: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941],
     needs: SEEN.bracket | SEEN.bang,
+    literals: ['[]'],
     pattern:
       /(?:\(?!\[\]\+\[\]\)?|\(?!!\[\]\+\[\]\)?|\[\+\[\]\]|\(\[\]\[\[?|\[\]\[\(!)[[\]()!+]{6,200}|\$=~\[\];/g,
     examples: {
@@ -95,6 +107,7 @@ const js: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [934],
     needs: SEEN.paren,
+    literals: words('require process child_process _$$nd_func$$_ sync'),
     pattern:
       /require\s{0,4}\(\s{0,4}["'`](?:node:)?(?:child_process|fs|vm|net|os|http)["'`]\s{0,4}\)\s{0,4}\.\s{0,4}\w|process\s{0,2}(?:\.|\[["'`])\s{0,2}(?:mainModule|binding|exit|kill|env\b[^\n]{0,8}\)|dlopen)|child_process["'`)\]. ]{1,6}\.?\s{0,2}(?:exec|spawn|fork)|_\$\$ND_FUNC\$\$_|global\.process|res\.(?:end|send|write)\s{0,2}\(\s{0,2}require|(?:exec|spawn|readFile|readdir)Sync\s{0,2}\(/g,
     examples: {
@@ -114,6 +127,7 @@ const js: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [934, 932],
     needs: 0,
+    literals: [...words('__ os. subprocess. eval exec import pickle.'), ...['\nsystem', '\npopen']],
     pattern:
       /__(?:import__\s{0,4}\(|class__\s{0,4}(?:\.|\[|\)|\|)|mro__|subclasses__|globals__|builtins__|base__|bases__|reduce__|getattribute__|init__\s{0,2}(?:\.|\[))|\bos\.(?:system|popen|execv?|spawnl)\s{0,4}\(|\bsubprocess\.(?:call|run|popen|check_output|getoutput)\s{0,4}\(|\b(?:eval|exec)\s{0,4}\(\s{0,4}(?:compile|bytes|chr|base64|__)|\bimport\s{1,4}(?:os|socket|subprocess|pty)\s{0,4};|\bpickle\.loads|c(?:os|posix|nt|__builtin__)\n(?:system|popen|eval|exec)\n/gi,
     examples: {
@@ -133,6 +147,7 @@ const js: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [933],
     needs: SEEN.less,
+    literals: ['<?', '<script', '<%'],
     pattern:
       /<\?(?:php\b|=\s{0,4}[$\w`("'])|<script[^>]{0,40}language\s{0,4}=\s{0,4}["']?php|<%[=@!]?\s{0,8}(?:page|@|response|request|eval|execute|runtime|java|out\.|system|`|\d|import)/gi,
     examples: {
@@ -148,6 +163,11 @@ const js: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [933],
     needs: SEEN.paren,
+    literals: words(`exec passthru proc_open popen phpinfo php_uname phpversion phpcredits assert
+      create_function call_user_func base64_decode gzinflate str_rot13 file_put_contents
+      file_get_contents readfile highlight_file show_source move_uploaded_file var_dump print ini_set
+      getenv posix_ scandir opendir fopen unlink system include require die eval chr exit echo
+      $_ $globals \${`),
     pattern:
       /(?:^|[^\w.>$'"-])(?:shell_exec|passthru|proc_open|popen|pcntl_exec|phpinfo|php_uname|phpversion|phpcredits|assert|create_function|call_user_func(?:_array)?|base64_decode|gzinflate|str_rot13|file_put_contents|file_get_contents|readfile|highlight_file|show_source|move_uploaded_file|var_dump|print_r|ini_set|getenv|posix_\w{4,12}|scandir|opendir|fopen|unlink|system|exec|include|require(?:_once)?|die|eval|chr)\s{0,4}(?:\/\*[^*]{0,20}\*\/)?\(\s{0,4}(?:["'](?!use|child)[^"']{1,80}["']\s{0,4}[).,]|\$_(?:get|post|request|cookie|server|files)|\$\w{1,20}\[|\)\s{0,4};|base64_decode|chr\(|gzinflate|str_rot13|md5\(|\d{1,12}\s{0,4}\)\s{0,4}[.;])|\$_(?:GET|POST|REQUEST|COOKIE|SERVER|FILES|SESSION|ENV)\s{0,2}[[{]|\$\{?GLOBALS\b|\$\{@?(?:print|system|eval|phpinfo|exec)\b|\b(?:print|echo|die|exit)\s{0,2}\(?\s{0,2}`[^`]{1,80}`|[;{]\s{0,4}@?(?:print|echo)\s{0,4}\(?\s{0,4}(?:md5|phpinfo|system|`|\d{1,12}\s{0,2}[*+])/gi,
     examples: {
@@ -169,6 +189,7 @@ const js: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [933],
     needs: SEEN.colon,
+    literals: [...'0123456789+'].flatMap((sign) => [`o:${sign}`, `c:${sign}`]),
     pattern: /(?:^|[;{\s"'])[OC]:\+?\d{1,4}:"[\w\\]{1,128}":\d{1,6}:\{/g,
     examples: {
       attacks: ['O:8:"stdClass":1:{s:1:"a";i:1;}', 'a:1:{i:0;O:3:"Foo":0:{}}'],
@@ -183,6 +204,7 @@ const js: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [944],
     needs: SEEN.dollar | SEEN.brace,
+    literals: ['${'],
     pattern:
       /\$\{\s{0,4}(?:jndi\s{0,4}:|(?:lower|upper|env|sys|date|main|java|ctx|base64|bundle|:|::|k8s|docker|web|event|marker|map|sd|log4j|spring|kubernetes):[^{}]{0,60}(?:\}|\$\{)|[^{}\n]{0,40}:-[^{}]{0,8}\}[^\n]{0,200}(?::|\$\{)|[^{}]{0,16}\$\{(?:lower|upper|env|sys|::?-?|date|[^{}]{0,20}:-))/gi,
     examples: {
@@ -203,6 +225,13 @@ const js: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [944],
     needs: 0,
+    literals: [
+      ...words('java. javax. getruntime getclass forname # @ default_member_access xwork. module'),
+      ...words(
+        'classloader protectiondomain com.sun. org.apache. ch.qos. ysoserial freemarker. %{',
+      ),
+      ...apart(')', '.'),
+    ],
     pattern:
       /(?:java\.lang\.|javax\.|java\.(?:io|net|util)\.)(?:Runtime|ProcessBuilder|Class|System|ScriptEngineManager|script\.|naming\.|File\w{0,16}|URL\w{0,16}|Scanner|Thread|Math|String|ProcessImpl)\b|\bT\s{0,2}\(\s{0,2}[\w.]{2,64}\s{0,2}\)\s{0,2}\.|\bgetRuntime\s{0,2}\(|\.getClass\s{0,2}\(\s{0,2}\)\s{0,2}\.|\bforName\s{0,2}\(\s{0,2}["']|#(?:_memberAccess|context|application|session|attr|request|parameters)\b\s{0,4}(?:\[|=|\.)|@\w{2,20}\.[\w.]{4,80}@\w|\bDEFAULT_MEMBER_ACCESS|#\w{1,20}\s{0,4}=\s{0,4}(?:new\s|@|\(#)|\bxwork\.MethodAccessor|(?:^|[.&?])(?:class|\w{1,24}\.class)(?:\.|\[["'])(?:module|classLoader|protectionDomain)\b|com\.sun\.(?:rowset|org\.apache)|org\.apache\.(?:commons\.collections|xalan|tomcat|struts2)\.|ch\.qos\.logback|ysoserial|\bfreemarker\.template\.utility|"@type"|%\{\s{0,4}[#(\d]/g,
     examples: {
@@ -223,6 +252,11 @@ const js: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [944, 934],
     needs: 0,
+    literals: [
+      '\xac\xed\0\x05',
+      '\0\x01\0\0\0\xff',
+      ...words('\x80\x02 \x80\x03 \x80\x04 \x80\x05'),
+    ],
     kinds: ['binary'],
     pattern: /^(?:\xac\xed\0\x05|\0\x01\0\0\0\xff\xff\xff\xff|\x80[\x02-\x05][c\x95}\]])/g,
     examples: {

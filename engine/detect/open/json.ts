@@ -23,6 +23,8 @@ const numberPattern = /-?\d{1,400}(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?/y;
 /** One open list or object. */
 interface Level {
   readonly list: boolean;
+  /** The path to it. */
+  readonly label: string;
   name: ByteString;
   index: number;
 }
@@ -91,7 +93,7 @@ class JsonReader {
         this.items++;
         return true;
       }
-      const level = { list, name: '', index: 0 };
+      const level = { list, label: this.label(), name: '', index: 0 };
       this.levels.push(level);
       this.at = inside;
       if (!list && !this.readName(level)) return false;
@@ -169,8 +171,9 @@ class JsonReader {
   }
 
   private label(): string {
-    const steps = this.levels.map(({ list, name, index }) => (list ? String(index) : name));
-    return ['json', ...steps].join('.');
+    const level = this.levels.at(-1);
+    if (level === undefined) return 'json';
+    return `${level.label}.${level.list ? level.index : level.name}`;
   }
 }
 

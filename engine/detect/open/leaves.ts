@@ -2,8 +2,9 @@
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { detectLimits } from '../../base/detect-limits.ts';
-import { charsSeen, isPlain } from '../bytes-seen.ts';
+import { isPlain, isPlainText } from '../bytes-seen.ts';
 import type { Leaf, LeafKind } from '../detector.ts';
+import { keepFound, scanned, scanText } from '../leaf-scan.ts';
 
 /** What may still be opened; shared by the values of a request. */
 export interface OpenBudget {
@@ -33,9 +34,9 @@ export class Leaves {
     this.budget = budget;
   }
 
-  /** Adds the value itself, whatever the budget is. */
-  addValue(text: ByteString, seen: number, path: string): void {
-    this.list.push({ text, seen, kind: 'text', label: path, parent: null, depth: 0 });
+  /** Adds the value itself, which was scanned last, whatever the budget is. */
+  addValue(text: ByteString, path: string): void {
+    this.push(text, path, 'text', null);
   }
 
   /** The leaf that is opened now. */
@@ -45,22 +46,28 @@ export class Leaves {
 
   /** Whether a text would be kept; ask before building its label. */
   wants(text: ByteString): boolean {
-    return text.length > 3 && (!isPlain(charsSeen(text)) || mayHoldBase64(text));
+    return text.length > 3 && (!isPlainText(text) || mayHoldBase64(text));
   }
 
   /** Adds what was found in the parent, unless it is plain or the budget is used up. */
   add(label: string, text: ByteString, kind: LeafKind = 'text'): void {
     const { parent, budget } = this;
     if (parent === null || text.length < 3 || text === parent.text) return;
-    const seen = charsSeen(text);
-    if (isPlain(seen) && !mayHoldBase64(text)) return;
+    scanText(text);
+    if (isPlain(scanned.seen) && !mayHoldBase64(text)) return;
     if (budget.leaves <= 0 || budget.bytes < text.length) {
       budget.complete = false;
       return;
     }
     budget.leaves--;
     budget.bytes -= text.length;
-    this.list.push({ text, seen, kind, label, parent, depth: parent.depth + 1 });
+    this.push(text, label, kind, parent);
+  }
+
+  private push(text: ByteString, label: string, kind: LeafKind, parent: Leaf | null): void {
+    const { seen, runBytes } = scanned;
+    const depth = parent === null ? 0 : parent.depth + 1;
+    this.list.push({ text, seen, runBytes, found: keepFound(), kind, label, parent, depth });
   }
 
   /** False where leaves below those of the list are missing. */

@@ -3,13 +3,16 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { detectLimits } from '../../base/detect-limits.ts';
-import { charsSeen } from '../bytes-seen.ts';
+import { scanText } from '../leaf-scan.ts';
 import { detect, detectText } from '../detect.ts';
 import { pathOf } from '../detector.ts';
 import { newBudget } from './leaves.ts';
 import { openValue } from './open.ts';
 
-const open = (text: string, path = 'value') => openValue(text, charsSeen(text), path, newBudget());
+const open = (text: string, path = 'value') => {
+  scanText(text);
+  return openValue(text, path, newBudget());
+};
 const leavesOf = (text: string): Record<string, string> =>
   Object.fromEntries(open(text).map((leaf) => [pathOf(leaf), leaf.text]));
 const base64 = (text: string): string => Buffer.from(text, 'latin1').toString('base64');

@@ -7,6 +7,7 @@ import type { ByteString } from '../../../base/byte-string.ts';
 import { detectLimits } from '../../base/detect-limits.ts';
 import { SEEN } from '../bytes-seen.ts';
 import type { Leaf } from '../detector.ts';
+import { OPENS, opensOf, scanned } from '../leaf-scan.ts';
 import { openBase64, openCredentials, openToken } from './base64.ts';
 import { decodeEntities, decodeEscapes, decodeLongUtf8, decodePercent } from './escapes.ts';
 import { openCookies, openForm, openParts, openUrl, type FormReading } from './forms.ts';
@@ -16,17 +17,12 @@ import { openXml } from './markup.ts';
 import { plainPath } from './path-forms.table.ts';
 
 /**
- * The leaves of a value, the value itself first. `seen` are its bits of `SEEN`. Errors: none; what
+ * The leaves of a value that was scanned last, the value itself first. Errors: none; what
  * does not decode is no leaf. Cost: linear in the bytes of all leaves.
  */
-export function openValue(
-  text: ByteString,
-  seen: number,
-  path: string,
-  budget: OpenBudget,
-): readonly Leaf[] {
+export function openValue(text: ByteString, path: string, budget: OpenBudget): readonly Leaf[] {
   const leaves = new Leaves(budget);
-  leaves.addValue(text, seen, path);
+  leaves.addValue(text, path);
   for (let at = 0; at < leaves.list.length; at++) {
     const leaf = leaves.list[at]!;
     if (leaf.depth >= detectLimits.depthMax) {
@@ -40,6 +36,27 @@ export function openValue(
     if (!leaves.isComplete && !isSearched) leaf.kind = 'text';
   }
   return leaves.list;
+}
+
+/** Bytes without which only base64, tokens and credentials can be opened. */
+const openingBits =
+  SEEN.brace |
+  SEEN.bracket |
+  SEEN.less |
+  SEEN.lineEnd |
+  SEEN.equals |
+  SEEN.percent |
+  SEEN.backslash |
+  SEEN.ampersand |
+  SEEN.high |
+  SEEN.control;
+
+/** Whether the text that was scanned last may have leaves beside itself. */
+export function mayOpen(): boolean {
+  const { seen, runBytes } = scanned;
+  if ((seen & openingBits) !== 0 || runBytes >= base64BytesMin) return true;
+  if ((seen & SEEN.slash) !== 0 && (seen & urlBits) !== 0) return true;
+  return scanned.any && opensOf(scanned.found) !== 0;
 }
 
 const upperA = 0x41;
@@ -93,10 +110,14 @@ function openDocument(leaf: OpenedLeaf, leaves: Leaves): boolean {
   return false;
 }
 
+/** URLs have a scheme or a query. */
+const urlBits = SEEN.colon | SEEN.other;
+
 function openFields(leaf: OpenedLeaf, leaves: Leaves): void {
   const { seen, text } = leaf;
   let reading: FormReading = 'none';
-  if ((seen & SEEN.slash) !== 0) reading = openUrl(text, leaves);
+  const isUrl = (seen & SEEN.slash) !== 0 && (seen & urlBits) !== 0;
+  if (isUrl) reading = openUrl(text, leaves);
   if (reading === 'none' && (seen & SEEN.equals) !== 0) {
     if ((seen & SEEN.semicolon) !== 0) reading = openCookies(text, leaves);
     if (reading === 'none') reading = openForm(text, leaves);
@@ -107,8 +128,9 @@ function openFields(leaf: OpenedLeaf, leaves: Leaves): void {
 /** Encodings that a reader may or may not decode: what they give is a leaf beside the text. */
 function openBesides(leaf: OpenedLeaf, leaves: Leaves): void {
   const { seen, text } = leaf;
+  const opens = opensOf(leaf.found);
   if ((seen & SEEN.percent) !== 0) leaves.add('percent', decodePercent(text));
-  if ((seen & SEEN.backslash) !== 0 && /\\(?:x[0-9a-f]{2}|u[0-9a-f{])/i.test(text)) {
+  if ((opens & OPENS.escapes) !== 0 && /\\(?:x[0-9a-f]{2}|u[0-9a-f{])/i.test(text)) {
     leaves.add('escapes', decodeEscapes(text));
   }
   if ((seen & SEEN.ampersand) !== 0 && text.includes(';')) {
@@ -119,12 +141,16 @@ function openBesides(leaf: OpenedLeaf, leaves: Leaves): void {
   if ((seen & SEEN.high) !== 0 && /[\xc0\xc1]|\xe0[\x80-\x9f]|\xef[\xbc\xbd]/.test(text)) {
     leaves.add('utf-8', decodeLongUtf8(text));
   }
-  if ((seen & (SEEN.high | SEEN.percent)) !== 0 || /0x[25]/.test(text)) {
+  if (
+    (seen & (SEEN.high | SEEN.percent)) !== 0 ||
+    ((opens & OPENS.hexPath) !== 0 && /0x[25]/.test(text))
+  ) {
     leaves.add('path forms', plainPath(text));
   }
   if ((seen & SEEN.control) !== 0 && /[\0\x01]/.test(text)) {
     leaves.add('without NUL', text.replace(/[\0\x01]/g, ''));
   }
-  if (openCredentials(text, leaves) || openToken(text, leaves)) return;
-  openBase64(text, leaves);
+  if ((opens & OPENS.credentials) !== 0 && openCredentials(text, leaves)) return;
+  if ((opens & OPENS.token) !== 0 && openToken(text, leaves)) return;
+  if (leaf.runBytes >= base64BytesMin) openBase64(text, leaves);
 }

@@ -1,6 +1,7 @@
 /** Detectors of shell programs: what is no list of commands. */
 
 import { SEEN } from '../bytes-seen.ts';
+import { afterBlank, beforeBlank, words } from '../literals.ts';
 import { patternFamily, type PatternDetector } from '../patterns.ts';
 
 const posix = 'POSIX.1-2017, XCU chapter 2; Bash manual 5.2';
@@ -14,6 +15,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [932],
     needs: SEEN.dollar,
+    literals: words('$ifs ${ifs $path: ${path: ${home: ${pwd: ${shell: ${hostname:'),
     pattern: /\$\{?IFS(?![a-z])|\$\{?PATH:\d|\$\{(?:HOME|PWD|SHELL|HOSTNAME):\d/g,
     examples: {
       attacks: ['cat$IFS/etc/hosts', '${IFS}', '${PATH:0:1}'],
@@ -28,6 +30,9 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [932],
     needs: 0,
+    literals: words(
+      '$0 ${0 $shell ${shell $bash ${bash path= ifs= ld_preload= bash_env= perl5lib= prompt_command=',
+    ),
     pattern:
       /[;|&\n`(]\s{0,8}\$\{?(?:0|SHELL|BASH)\b\}?(?=\s|$|[;|&<])|[;|&\n]\s{0,8}(?:PATH|IFS|LD_PRELOAD|LD_LIBRARY_PATH|BASH_ENV|PYTHONPATH|PERL5LIB|PROMPT_COMMAND)=(?!\/\s{0,4}(?:;|$))/g,
     examples: {
@@ -43,6 +48,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [932],
     needs: SEEN.semicolon,
+    literals: words('while until for then done'),
     pattern:
       /\b(?:while|until|for)\s[^;\n]{1,80};\s{0,4}do\b|\bif\s[^;\n]{1,80};\s{0,4}then\s[^\n]{1,120};\s{0,4}(?:fi|else)\b|;\s{0,4}done(?:\s{0,4}$|;)/g,
     examples: {
@@ -62,6 +68,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [932],
     needs: SEEN.paren | SEEN.brace,
+    literals: ['('],
     pattern: /^\s{0,8}\(\s{0,4}\)\s{0,4}\{|\(\)\s{0,4}\{\s{0,4}(?::|_|\(a\))\s{0,4};/g,
     examples: {
       attacks: ['() { :;}; echo x', 'x () { :; }'],
@@ -76,6 +83,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [932],
     needs: SEEN.slash,
+    literals: ['?', '*', '['],
     pattern:
       /(?:^|[\s;|&`(])\/(?:[?*]{1,4}[\w?*]{0,4}|[\w]{1,3}[?*[][\w?*\]]{0,6}|\[\w\][\w?*]{0,4}|bin|usr\/bin)\/(?:[\w]{0,4}[?*][\w?*]{0,10}|\?{2,10}|\[\w\]\w{1,6})(?=[\s;|&`)<>]|$)/g,
     examples: {
@@ -91,6 +99,12 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [932],
     needs: 0,
+    literals: [
+      ...words('/dev/ nc. ncat. netcat bash'),
+      ...beforeBlank('nc'),
+      ...beforeBlank('ncat'),
+      ...afterBlank('-i'),
+    ],
     pattern:
       /\/dev\/(?:tcp|udp)\/|\b(?:nc|ncat|netcat)(?:\.\w{2,12})?\s[^;|&]{0,60}-[a-z]{0,4}[ec]\s|\b(?:ba|z|k|da)?sh\s{1,4}-i\b|\bbash\s{1,4}-c\b/g,
     examples: {
@@ -106,6 +120,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [932],
     needs: SEEN.brace | SEEN.comma,
+    literals: ['{'],
     pattern:
       /\{["'\\]{0,2}(?:cat|ls|id|wget|curl|ping|uname|whoami|echo|nc|bash|sh|rm|head|tail|find|sleep|nslookup|tac)["'\\]{0,2},[^{}\s"':]{1,100}\}/g,
     examples: {
@@ -121,6 +136,9 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [932],
     needs: 0,
+    literals: words(
+      'cmd powershell iex invoke-expression new-object certutil %comspec %systemroot %windir /add get- $env: mshta &',
+    ),
     pattern:
       /\bcmd(?:\.exe)?["']?\s{1,4}\/[ckr]\b|\bpowershell(?:\.exe)?["']?\s{1,4}(?:-\w{1,20}\s{1,4}){0,1}(?:-(?:e|en|enc\w{0,12}|c|command|nop\w{0,6}|noni\w{0,12}|w\w{0,12}|ep|exec\w{0,12}|version|file|f)\b|iex|invoke|\(|\[|get-|\$)|\b(?:iex|invoke-expression)\s{0,4}[($"']|new-object\s{1,4}(?:system\.)?net\.(?:webclient|sockets)|\bcertutil(?:\.exe)?\s{1,4}[-/](?:urlcache|decode|f)|%(?:comspec|systemroot|windir)%|\bnet(?:\.exe)?\s{1,4}(?:user|localgroup)\s[^\n]{0,60}\/add|\bget-(?:process|childitem|content|wmiobject|ciminstance|service|host)\b\s{0,4}(?:$|[-|;/)])|\$env:\w|\bmshta(?:\.exe)?\s{1,4}(?:https?|vbscript|javascript):|&\s{0,4}(?:dir|ver|set|type\s\S{1,64}\.(?:ini|txt|log|config))\s{0,4}(?:[&|c]|$)/gi,
     examples: {
@@ -136,6 +154,7 @@ const rows: readonly PatternDetector[] = [
     strong: false,
     confirmedBy: [932],
     needs: 0,
+    literals: words('>& <<< | /dev/ /tmp/ /var/ /etc/'),
     pattern:
       /2>&1|>\s{0,4}\/(?:dev|tmp|var|etc)\/|<<<|\d?>&\d|\|\s{0,4}base64\s{1,4}-{1,2}d|\|\s{0,4}tee\s/g,
     examples: {

@@ -88,9 +88,10 @@ export const shell: Family = {
     SEEN.dollar | SEEN.paren,
     SEEN.less | SEEN.paren,
   ],
+  literals: [],
   kinds: textKinds,
   detectors,
-  find: (leaf, report) => {
+  find: (leaf, _searches, report) => {
     const { text } = leaf;
     for (let at = 0; at < text.length; at++) {
       const separator = separatorAt(text, at);

@@ -25,9 +25,10 @@ export const sql: Family = {
     SEEN.blank,
     SEEN.lineEnd,
   ],
+  literals: [],
   kinds: textKinds,
   detectors: sqlDetectors,
-  find: (leaf, report) => {
+  find: (leaf, _searches, report) => {
     for (let from = 0; from < leaf.text.length; from = tokens.stopped) {
       tokens.read(leaf.text, from);
       searchTokens(leaf, report);
@@ -57,7 +58,9 @@ function searchTokens(leaf: Leaf, report: Report): void {
   singles = 0;
   doubles = 0;
   for (let at = 0; at < tokens.count; at++) {
-    switch (tokens.kind[at]!) {
+    const kind = tokens.kind[at]!;
+    if (kind === TOKEN.name) continue;
+    switch (kind) {
       case TOKEN.quote:
         searchQuote(leaf, at, report);
         break;

@@ -6,7 +6,7 @@
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { detectLimits } from '../../base/detect-limits.ts';
-import { isWordCode, TOKEN, wordToken } from './words.ts';
+import { isWordCode, readWord, readWordEnd, TOKEN, wordToken } from './words.ts';
 
 /** Tokens of the text read last. Shared by all readings of a thread. */
 export class SqlTokens {
@@ -68,10 +68,9 @@ export class SqlTokens {
       return this.readNumber(text, at);
     }
     if (isWordCode(code)) {
-      let end = at + 1;
-      while (end < text.length && isWordCode(text.charCodeAt(end))) end++;
-      this.steps += end - at;
-      return this.push(wordToken(text, at, end), at, end);
+      const kind = readWord(text, at);
+      this.steps += readWordEnd - at;
+      return this.push(kind, at, readWordEnd);
     }
     if (code === 0x40) {
       let end = at + 1;
@@ -82,20 +81,11 @@ export class SqlTokens {
   }
 
   private readNumber(text: ByteString, at: number): number {
-    let end = at + 1;
-    while (end < text.length) {
-      const code = text.charCodeAt(end);
-      const exponent = (code === 0x2b || code === 0x2d) && /[eE]/.test(text[end - 1]!);
-      if (!isDigit(code) && code !== 0x2e && !isHex(code) && code !== 0x78 && !exponent) break;
-      end++;
-    }
+    const stretch = numberStretch(text, at);
     // `1union`, `1e0union`, `0x41or` have no blank between number and word.
     let kind: number = TOKEN.number;
-    const whole = text.slice(at, end);
-    const number = /^(?:0x[\da-f]+|\d*\.?\d+(?:e[+-]?\d+)?|\d+\.?)/i.exec(whole)?.[0] ?? '';
-    if (number.length < whole.length) end = at + Math.max(1, number.length);
-    const rest = text.charCodeAt(end);
-    if (end < text.length && isWordCode(rest)) {
+    let end = Math.max(at + 1, numberEnd(text, at, stretch));
+    if (end < text.length && isWordCode(text.charCodeAt(end))) {
       let word = end;
       while (word < text.length && isWordCode(text.charCodeAt(word))) word++;
       if (wordToken(text, end, word) === TOKEN.name) {
@@ -172,7 +162,47 @@ function lineCommentEnd(text: ByteString, at: number, code: number): number {
 
 function comparisonEnd(text: ByteString, at: number): number {
   let end = at + 1;
-  while (end < at + 3 && /[=<>]/.test(text.charAt(end))) end++;
+  for (; end < at + 3; end++) {
+    const code = text.charCodeAt(end);
+    if (code !== 0x3c && code !== 0x3d && code !== 0x3e) break;
+  }
+  return end;
+}
+
+/** The end of the bytes that numbers have: digits, `.`, `x`, letters of hexadecimal, exponents. */
+function numberStretch(text: ByteString, at: number): number {
+  let end = at + 1;
+  for (; end < text.length; end++) {
+    const code = text.charCodeAt(end);
+    if (isDigit(code) || code === 0x2e || isHex(code) || code === 0x78) continue;
+    const isSign = code === 0x2b || code === 0x2d;
+    if (!isSign || (text.charCodeAt(end - 1) | 0x20) !== 0x65) break;
+  }
+  return end;
+}
+
+/** The end of the number at `at`: `0x1f`, `1`, `.5`, `1.5e-3`; `at` where there is none. */
+function numberEnd(text: ByteString, at: number, stretch: number): number {
+  if (text.charCodeAt(at) === 0x30 && (text.charCodeAt(at + 1) | 0x20) === 0x78) {
+    let end = at + 2;
+    while (end < stretch && (isDigit(text.charCodeAt(end)) || isHex(text.charCodeAt(end)))) end++;
+    if (end > at + 2) return end;
+  }
+  let end = digitsEnd(text, at, stretch);
+  if (text.charCodeAt(end) === 0x2e) {
+    const fraction = digitsEnd(text, end + 1, stretch);
+    if (fraction > end + 1) end = fraction;
+  }
+  if (end === at || (text.charCodeAt(end) | 0x20) !== 0x65) return end;
+  const sign = text.charCodeAt(end + 1);
+  const from = sign === 0x2b || sign === 0x2d ? end + 2 : end + 1;
+  const exponent = digitsEnd(text, from, stretch);
+  return exponent > from ? exponent : end;
+}
+
+function digitsEnd(text: ByteString, from: number, to: number): number {
+  let end = from;
+  while (end < to && isDigit(text.charCodeAt(end))) end++;
   return end;
 }
 

@@ -198,6 +198,25 @@ export function isWordCode(code: number): boolean {
   return code >= 0x80 || columns[code] !== 0;
 }
 
+/** The end of the word that was read last. */
+export let readWordEnd = 0;
+
+/** The token of the word that begins at `start`. Cost: a step a byte. */
+export function readWord(text: ByteString, start: number): number {
+  const { next, token } = automaton;
+  const byByte = columns;
+  let state = 1;
+  let at = start;
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at) & 255;
+    const column = byByte[code]!;
+    if (column === 0 && code < 0x80) break;
+    state = next[state * width + column]!;
+  }
+  readWordEnd = at;
+  return state === 0 ? TOKEN.name : token[state]!;
+}
+
 /** The token of the word in [start, end). Cost: a step a byte. */
 export function wordToken(text: ByteString, start: number, end: number): number {
   let state = 1;
