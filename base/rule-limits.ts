@@ -121,6 +121,14 @@ export const valueLimits = {
   xpathVisitsMax: 200_000,
   /** Text of what one XPath selector yields; elements inside each other repeat theirs. */
   xpathTextCharsMax: 8_388_608,
+  /**
+   * A multipart body is held up to this size until all of it was inspected. Of a longer one, the
+   * content of files flows to the origin, and a part of what the files begin with is kept: of each
+   * file, and of all of them.
+   */
+  multipartHeldBytesMax: 16 * 1024 * 1024,
+  fileHeadBytesMax: 65_536,
+  fileHeadsBytesMax: 1_048_576,
   /** Parts of one multipart body; the arguments limit is lower in practice. */
   multipartPartsMax: 2_000,
   /** Multipart types, messages and HTTP requests inside each other; SOAP and batches need three. */

@@ -65,6 +65,16 @@ export interface BodySnapshot {
   readonly truncated: boolean;
   /** Set where `bytes` are no beginning: a window over what follows the inspection limit. */
   readonly rest?: BodyRest;
+  /** Set for a long multipart body: `bytes` are all of it but most of the content of its files. */
+  readonly files?: FilesLeftOut;
+}
+
+/** What `bytes` of a multipart body do not hold. */
+export interface FilesLeftOut {
+  /** Pairs: an offset in `bytes`, and how many more bytes the body has there. */
+  readonly gaps: readonly number[];
+  /** True where another session has inspected the beginning of the body. */
+  readonly again: boolean;
 }
 
 /** What is known of a body whose later bytes are inspected by themselves. */

@@ -34,7 +34,21 @@ test.each<[Partial<RequestEvent>, object | null]>([
   ],
   [
     { transaction: { ...record, failure: 'queue' } },
-    { level: 'error', logger: 'inspection', reason: 'queue' },
+    {
+      level: 'error',
+      logger: 'inspection',
+      reason: 'queue',
+      message: 'Inspection failed (queue); the fail policy let the request through.',
+    },
+  ],
+  [
+    { outcome: 'blocked', transaction: { ...record, failure: 'internal' } },
+    {
+      level: 'error',
+      logger: 'inspection',
+      reason: 'internal',
+      message: 'Inspection failed (internal) after the request was refused.',
+    },
   ],
   [
     { transaction: { ...record, limitsReached: ['cookies'] } },

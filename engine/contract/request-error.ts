@@ -47,9 +47,11 @@ export function errorOf({ outcome, refusal, transaction }: RequestEvent): Reques
   if (transaction === null || !isIncomplete(transaction)) return null;
   const { failure, limitsReached = [], pcreLimitedRules = [] } = transaction;
   if (failure !== undefined) {
-    const message =
-      letThrough[failure] ??
-      `Inspection failed (${failure}); the fail policy let the request through.`;
+    const passed = outcome !== 'blocked' && outcome !== 'challenged';
+    const message = passed
+      ? (letThrough[failure] ??
+        `Inspection failed (${failure}); the fail policy let the request through.`)
+      : `Inspection failed (${failure}) after the request was refused.`;
     return { level: 'error', logger: 'inspection', reason: failure, message };
   }
   const rules = pcreLimitedRules.map(String).join(' ');

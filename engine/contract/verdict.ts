@@ -41,6 +41,18 @@ export interface BodyRestNeed {
   readonly acts: boolean;
   /** Bytes of the body that are inspected in all, the held ones among them. */
   readonly limitBytes: number;
+  /** Set for multipart bodies: what follows is read on in place of windows. */
+  readonly files?: FilesNeed;
+}
+
+/** How a long multipart body is inspected while the content of its files flows. */
+export interface FilesNeed {
+  /** Byte string; empty where readers may find different ones. */
+  readonly boundary: string;
+  /** Bytes that are kept of the body: all fields, and the beginnings of files. */
+  readonly keptBytesMax: number;
+  /** True: a body over `limitBytes` is refused. False: what follows them is counted. */
+  readonly refuses: boolean;
 }
 
 /** A value that a rule matched, with its name. */

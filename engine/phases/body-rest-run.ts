@@ -1,13 +1,15 @@
 /**
- * Owns the inspection of what follows the held part of a long body: windows over it, one after
- * another, each by a session of its own with the head of the request. Keeps what they find, and
- * counts what nobody looked at. Never decides what a verdict leads to.
+ * Owns the inspection of what follows the held part of a long body: piece after piece, each by a
+ * session of its own with the head of the request. Keeps what they find, and counts what nobody
+ * looked at. Never decides what a verdict leads to.
  */
 
 import { ruleRunLimits, valueLimits } from '../../base/rule-limits.ts';
 import type { InspectionSession, Inspector, MaybePromise } from '../contract/inspection.ts';
 import { failureOf, inspectionFailed, type PhaseResult } from '../contract/inspection-failure.ts';
 import type { BodySnapshot, RequestSnapshot } from '../contract/message.ts';
+import { FilesReader } from './files-reader.ts';
+import { WindowReader } from './window-reader.ts';
 import {
   passVerdict,
   type BodyRestNeed,
@@ -17,11 +19,22 @@ import {
   type Verdict,
 } from '../contract/verdict.ts';
 
-/** Offsets of windows are multiples of it: characters of UTF-16 and UTF-32 stay whole. */
-const alignment = 4;
-
 /** What ended the inspection before the body did. */
 const endOfInspection = 'body-bytes';
+
+/** Makes of the pieces of a body what is inspected. */
+export interface RestReader {
+  /** What is inspected before any piece. */
+  readonly first: BodySnapshot;
+  /** Bytes of the next piece, but for the last. */
+  readonly pieceBytes: number;
+  /** True where the last byte of a body must not go before all was inspected. */
+  readonly endsWhole: boolean;
+  /** Why nothing more can be inspected: `refuse` the body, or only `stop`; null while it can. */
+  readonly over: 'refuse' | 'stop' | null;
+  /** Takes the next piece; null where nothing of it is to be inspected. */
+  next(piece: Buffer, last: boolean): BodySnapshot | null;
+}
 
 /** The rest of one body; see the header. */
 export class BodyRestRun {
@@ -30,11 +43,8 @@ export class BodyRestRun {
   readonly inspected: number;
   private readonly inspector: Inspector;
   private readonly snapshot: RequestSnapshot;
-  private readonly begins: Uint8Array;
-  /** The last bytes that were inspected, for the next window. */
-  private tail: Buffer;
-  private inCdata: boolean;
-  /** Bytes of the body up to the end of `tail`. */
+  private readonly reader: RestReader;
+  /** Bytes of the body that were taken. */
   private reached: number;
   private uninspected = 0;
   private matched: MatchedRule[] = [];
@@ -56,15 +66,37 @@ export class BodyRestRun {
     this.snapshot = snapshot;
     this.need = need;
     const bytes = Buffer.from(first.buffer, first.byteOffset, first.length);
-    this.begins = beginsOf(bytes);
     this.inspected = this.reached = bytes.length;
-    this.inCdata = endsInCdata(bytes, false);
-    this.tail = tailOf(bytes, bytes.length);
+    this.reader =
+      need.files === undefined ? new WindowReader(bytes) : new FilesReader(bytes, need, need.files);
+  }
+
+  /** What is inspected of the held part. */
+  get first(): BodySnapshot {
+    return this.reader.first;
+  }
+
+  /** Bytes of the next piece. */
+  get pieceBytes(): number {
+    return this.reader.pieceBytes;
+  }
+
+  /** True where pieces wait until they are full, and the last one until the body has ended. */
+  get endsWhole(): boolean {
+    return this.reader.endsWhole;
+  }
+
+  /** True where the body is longer than the limit that refuses. */
+  get refuses(): boolean {
+    return this.reader.over === 'refuse';
   }
 
   /** Bytes that are still inspected. */
   get room(): number {
-    return this.failure === null ? Math.max(0, this.need.limitBytes - this.reached) : 0;
+    if (this.failure !== null || this.reader.over === 'stop') return 0;
+    // What is over a limit that refuses is taken to be refused.
+    if (this.need.files?.refuses === true) return Infinity;
+    return Math.max(0, this.need.limitBytes - this.reached);
   }
 
   /** Bytes that follow the last window. */
@@ -77,20 +109,15 @@ export class BodyRestRun {
     this.failure ??= reason;
   }
 
-  /** Inspects the bytes that follow; they are not read after it has answered. Never rejects. */
-  inspect(piece: Buffer): MaybePromise<PhaseResult> {
-    const window = Buffer.concat([this.tail, piece]);
-    const offset = this.reached - this.tail.length;
-    const { inCdata, begins } = this;
+  /**
+   * Inspects the bytes that follow; they are not read after it has answered. `last`: nothing
+   * follows. Never rejects.
+   */
+  inspect(piece: Buffer, last: boolean): MaybePromise<PhaseResult> {
+    const offset = this.reached;
     this.reached += piece.length;
-    this.inCdata = endsInCdata(piece, inCdata);
-    const body: BodySnapshot = {
-      bytes: window,
-      truncated: true,
-      rest: { begins, inCdata: inCdata && !window.subarray(0, this.tail.length).includes(']]>') },
-    };
-    this.tail = tailOf(window, this.reached);
-    return this.runWindow(body, offset);
+    const body = this.reader.next(piece, last);
+    return body === null ? passVerdict : this.runWindow(body, offset);
   }
 
   /** The record of the request with what was found here. */
@@ -186,27 +213,4 @@ function bodyOf(
 function identityOf({ ruleId, data, matched }: MatchedRule): string {
   const [first] = matched;
   return `${ruleId} ${first?.name ?? ''} ${first?.value ?? ''} ${data}`;
-}
-
-/** From the first byte that says something on, so that blanks in front do not hide it. */
-function beginsOf(bytes: Buffer): Uint8Array {
-  let first = 0;
-  while (first < bytes.length && bytes[first]! <= 0x20) first++;
-  if (first === bytes.length || first < valueLimits.restOverlapBytes) first = 0;
-  first -= first % alignment;
-  return new Uint8Array(bytes.subarray(first, first + valueLimits.bodyBeginBytes));
-}
-
-/** The end of what was inspected, which begins at a multiple of `alignment` in the body. */
-function tailOf(bytes: Buffer, reached: number): Buffer {
-  const length = Math.min(bytes.length, valueLimits.restOverlapBytes);
-  const start = reached - length;
-  const from = bytes.length - length - Math.min(start % alignment, bytes.length - length);
-  return Buffer.from(bytes.subarray(from));
-}
-
-function endsInCdata(bytes: Buffer, before: boolean): boolean {
-  const opened = bytes.lastIndexOf('<![CDATA[');
-  const closed = bytes.lastIndexOf(']]>');
-  return opened < 0 && closed < 0 ? before : opened > closed;
 }

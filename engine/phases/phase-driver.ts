@@ -151,6 +151,7 @@ export class PhaseDriver {
     }
     this.body = this.host.takeBody(limitBytes);
     if (this.body !== null) this.rest = this.inspection.restAfter(this.body);
+    if (this.rest !== null) this.body = this.rest.first;
     this.proceed(EVENT.READY);
   }
 
@@ -162,6 +163,11 @@ export class PhaseDriver {
   /** What came of a window over the rest of the body; false where the request ends with it. */
   restDecided(result: PhaseResult): boolean {
     if (this.host.ended) return false;
+    if (this.rest?.refuses === true) {
+      this.inspection.active = false;
+      this.host.endings.refuse(413, overInspectionLimit);
+      return false;
+    }
     if (result.action === 'pass' || this.rest?.need.acts !== true) return true;
     return this.decide(result) !== EVENT.STOP;
   }
@@ -393,9 +399,11 @@ export class PhaseDriver {
 
   private needBody(): PhaseEvent {
     const { host } = this;
-    const { inspect, limitBytes, onExcess } = this.inspection.bodyNeed;
+    const { inspect, limitBytes, onExcess, rest } = this.inspection.bodyNeed;
     if (!host.hasBody || !inspect) return EVENT.PASS;
-    if (onExcess === 'prefix' || host.bodyLength <= limitBytes) return EVENT.HOLD;
+    const refusesAfter = rest?.files?.refuses === true ? rest.limitBytes : Infinity;
+    const bytesMax = onExcess === 'prefix' ? refusesAfter : limitBytes;
+    if (host.bodyLength <= bytesMax) return EVENT.HOLD;
     host.endings.refuse(413, overInspectionLimit);
     return EVENT.STOP;
   }

@@ -4,7 +4,6 @@
  * TestPolicy share it. Needs an inspector that answers at once.
  */
 
-import { valueLimits } from '../../base/rule-limits.ts';
 import type { RequestOutcome } from '../contract/events.ts';
 import type { GuardNote, GuardTraceEntry, GuardVerdict } from '../contract/guard.ts';
 import type { Inspector } from '../contract/inspection.ts';
@@ -163,8 +162,9 @@ class Simulation implements PhaseHost, PhaseEndings {
     if (run === null || body === null) return true;
     let at = run.inspected;
     while (at < body.length && run.room > 0) {
-      const end = Math.min(body.length, at + Math.min(run.room, valueLimits.restWindowBytes));
-      const result = run.inspect(Buffer.from(body.subarray(at, end)));
+      const end = Math.min(body.length, at + Math.min(run.room, run.pieceBytes));
+      const piece = Buffer.from(body.subarray(at, end));
+      const result = run.inspect(piece, end === body.length);
       if (result instanceof Promise) throw new Error('an inspector answered late');
       if (!this.phases.restDecided(result)) return false;
       at = end;

@@ -101,7 +101,7 @@ const rooms = [
   // The order of steps of a request; live traffic and simulations carry them out.
   {
     room: 'engine/phases',
-    may: [common, base, contract, 'engine/http', 'engine/guard', 'engine/schema'],
+    may: [common, base, contract, features, 'engine/http', 'engine/guard', 'engine/schema'],
   },
   { room: 'engine/bundle', may: [common, base, contract, gen] },
   {

@@ -12,9 +12,14 @@ import type { InspectionFailure } from '../../contract/verdict.ts';
 export interface RestInspection {
   /** Bytes that are still inspected. */
   readonly room: number;
+  /** Bytes of the next window. */
+  readonly pieceBytes: number;
+  /** True where windows wait until they are full, and the last one until the body has ended. */
+  readonly endsWhole: boolean;
   /** Bytes that follow the last window. */
   skip(bytes: number): void;
-  inspect(piece: Buffer): MaybePromise<PhaseResult>;
+  /** `last`: nothing follows. */
+  inspect(piece: Buffer, last: boolean): MaybePromise<PhaseResult>;
   /** Nothing more is inspected. */
   fail(reason: InspectionFailure): void;
 }
@@ -86,14 +91,19 @@ export class RestGate {
     if (this.ended || this.waiting) return;
     const { run } = this;
     if (run.room === 0) this.pass();
-    else if (this.pendingBytes >= valueLimits.restWindowBytes || this.last || late) {
+    else if (this.last || late || this.isFull) {
       if (this.pendingBytes > 0) return this.inspect();
-    } else if (this.pendingBytes > 0) {
+    } else if (this.pendingBytes > 0 && !run.endsWhole) {
       this.timer ??= setTimeout(() => this.flush(), valueLimits.restWaitMs);
     }
     if (!this.last || this.ended || this.pendingBytes > 0) return;
     this.drop();
     this.owner.finished();
+  }
+
+  private get isFull(): boolean {
+    const { pieceBytes, endsWhole } = this.run;
+    return this.pendingBytes >= pieceBytes + (endsWhole ? 1 : 0);
   }
 
   private flush(): void {
@@ -114,8 +124,8 @@ export class RestGate {
   private inspect(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
-    const piece = this.nextPiece(Math.min(valueLimits.restWindowBytes, this.run.room));
-    const result = this.run.inspect(piece);
+    const piece = this.nextPiece(Math.min(this.run.pieceBytes, this.run.room));
+    const result = this.run.inspect(piece, this.last && this.pendingBytes === 0);
     this.waiting = true;
     if (result instanceof Promise) void result.then((settled) => this.resume(settled, piece));
     // Others of this thread have their turn between two windows.

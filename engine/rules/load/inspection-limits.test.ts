@@ -145,8 +145,12 @@ const onlyReported: readonly Case[] = [
   ['response-bytes', () => answered('begun', true)],
 ];
 
-/** Tested beside operators/number-search.ts and bodies/mixed.ts. */
-const elsewhere: readonly InspectionLimitName[] = ['verify-candidates', 'multipart-depth'];
+/** Tested beside operators/number-search.ts, bodies/mixed.ts and bodies/file-sieve.ts. */
+const elsewhere: readonly InspectionLimitName[] = [
+  'verify-candidates',
+  'multipart-depth',
+  'file-bytes',
+];
 
 const inspected = [
   SOURCE.argGet,

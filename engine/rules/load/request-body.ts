@@ -29,12 +29,16 @@ export function loadRequestBody(tx: Transaction, body: BodySnapshot | null): voi
   if (body === null || !tx.control.requestBodyAccess) return;
   if (body.rest !== undefined) return loadBodyRest(tx, processorName, body.bytes, body.rest);
   const length = body.bytes.length;
-  noteExcess(tx, processorName, body);
+  if (body.files === undefined) noteExcess(tx, processorName, body);
+  else {
+    tx.filesLeftOut = body.files.gaps;
+    tx.bodyRest = body.files.again;
+  }
   if (length === 0) return;
   tx.requestBodyPresent = true;
-  tx.requestBodyBytes = length;
   try {
     tx.bodyStart = tx.values.append(body.bytes);
+    tx.requestBodyBytes = length;
     if (tx.settings.inspectsUnparsed) decodeRequestBody(tx, body.truncated);
     readBody(tx, processorName, body.truncated);
   } catch (thrown) {

@@ -31,6 +31,7 @@ import { selectUnicodeMap } from '../features/transformations/list.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import type { ProgramSettings, Rule } from '../transaction/types.ts';
 import type { Detection } from '../../detect/detection.ts';
+import { clearBoundary } from '../features/bodies/multipart.ts';
 import { detected } from '../features/operators/detected.ts';
 import { SOURCE } from '../transaction/values.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
@@ -333,6 +334,7 @@ function requestNeed(tx: Transaction): BodyNeed {
   const readAs = readingOf[processor] ?? 'none';
   if (processor === 'MULTIPART' && settings.multipartBodyLimitBytes > 0) {
     const limitBytes = settings.multipartBodyLimitBytes;
+    if (limitBytes > valueLimits.multipartHeldBytesMax) return longFormNeed(tx, acts);
     if (acts) return { inspect: true, limitBytes, onExcess: 'reject', readAs };
     return {
       inspect: true,
@@ -356,6 +358,17 @@ function requestNeed(tx: Transaction): BodyNeed {
       );
   const rest = partial ? restNeed(tx, limitBytes) : nothingAfter(limitBytes);
   return { inspect: true, limitBytes, onExcess: 'prefix', readAs, rest };
+}
+
+/** The content of its files is not held, so that its size is no matter of memory. */
+function longFormNeed(tx: Transaction, acts: boolean): BodyNeed {
+  const { multipartBodyLimitBytes, requestBodyNoFilesLimitBytes } = tx.settings;
+  const held = valueLimits.multipartHeldBytesMax;
+  const fields = Math.min(held, requestBodyNoFilesLimitBytes || held);
+  const keptBytesMax = fields + valueLimits.fileHeadsBytesMax + valueLimits.bodyExcessBytesMax;
+  const files = { boundary: clearBoundary(tx), keptBytesMax, refuses: acts };
+  const rest = { acts, limitBytes: multipartBodyLimitBytes, files };
+  return { inspect: true, limitBytes: held, onExcess: 'prefix', readAs: 'multipart', rest };
 }
 
 /** What is inspected after the part that is held. */

@@ -42,6 +42,8 @@ export const inspectionLimitNames = [
   'multipart-header-bytes',
   /** `SecUploadFileLimit`. */
   'multipart-files',
+  /** Content of a file that a rule reads and that was left out of a long form. */
+  'file-bytes',
   /** Texts of one value that a verify operator checks. */
   'verify-candidates',
   /** Nodes that one XPath selector visits. */

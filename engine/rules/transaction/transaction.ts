@@ -19,6 +19,8 @@ import type { EngineMode, ProgramSettings, Rule, Target } from './types.ts';
 import { type Entry, ValueTable } from './values.ts';
 import type { XmlElement } from './xml-element.ts';
 
+const nothingLeftOut: readonly number[] = [];
+
 /** Collections that outlive a transaction. */
 export type PersistentName = 'ip' | 'global' | 'session' | 'user' | 'resource';
 
@@ -94,6 +96,8 @@ export interface UploadedFile {
   readonly field: ByteString;
   readonly fileName: ByteString;
   readonly sizeBytes: number;
+  /** True where only the beginning of its content was inspected. */
+  readonly cut: boolean;
   /** Content in the slab, as far as it was inspected. */
   readonly start: number;
   readonly end: number;
@@ -149,6 +153,8 @@ export class Transaction {
   requestBodyPresent = false;
   /** The body is a window over what follows the inspection limit of a long one. */
   bodyRest = false;
+  /** Of a long multipart body: pairs of an offset in it and the bytes that are left out there. */
+  filesLeftOut: readonly number[] = nothingLeftOut;
   /** Upper case: what the Content-Type asks for, after the body what ran; empty when none. */
   bodyProcessor = '';
   bodyError = 0;
@@ -292,6 +298,7 @@ export class Transaction {
     this.requestBodyBytes = 0;
     this.requestBodyPresent = false;
     this.bodyRest = false;
+    this.filesLeftOut = nothingLeftOut;
     this.bodyProcessor = '';
     this.bodyError = 0;
     this.bodyErrorMessage = '';

@@ -40,9 +40,32 @@ export function addPartFile(tx: Transaction, flags: MultipartFlags, content: Par
   }
   const [fileName = ''] = fileNames;
   const field = disposition?.name ?? '';
-  tx.files.push({ field, fileName, sizeBytes: end - start, start, end });
+  const leftOut = bytesLeftOut(tx, start, end);
+  const sizeBytes = end - start + leftOut;
+  tx.files.push({ field, fileName, sizeBytes, start, end, cut: leftOut > 0 });
   if (tx.files.length <= tx.settings.uploadFilesMax) return;
   flags.fileLimitExceeded = 1;
   reachLimit(tx, 'multipart-files');
   failBody(tx, 'Multipart: Upload file limit exceeded.');
+}
+
+/** Bytes of the body between two offsets in the slab that are not there. Cost: a binary search. */
+function bytesLeftOut(
+  { filesLeftOut, bodyStart }: Transaction,
+  start: number,
+  end: number,
+): number {
+  let low = 0;
+  let high = filesLeftOut.length / 2;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (bodyStart + filesLeftOut[2 * middle]! < start) low = middle + 1;
+    else high = middle;
+  }
+  let bytes = 0;
+  for (let at = 2 * low; at < filesLeftOut.length; at += 2) {
+    if (bodyStart + filesLeftOut[at]! > end) break;
+    bytes += filesLeftOut[at + 1]!;
+  }
+  return bytes;
 }

@@ -137,12 +137,19 @@ class MultipartReader {
     if (this.complete) return;
     this.findStrayDelimiter(this.truncated ? this.lastLineStart() : this.end);
     this.finishPart(this.end);
-    if (this.truncated) return;
+    if (this.truncated) return this.endCut();
     const found = this.boundaries > 0;
     failBody(
       this.tx,
       found ? 'Multipart: Final boundary missing.' : 'Multipart: No boundaries found in payload.',
     );
+  }
+
+  /** A part that continues may hold lines that look like boundaries, as a whole one may. */
+  private endCut(): void {
+    const { flags } = this;
+    if (!this.lenient || this.boundaries === 0 || this.strayDelimiter) return;
+    if (flags.unmatchedBoundary === 1) flags.unmatchedBoundary = 2;
   }
 
   /** The last line of a body that exceeds our limit may be a boundary. */
@@ -455,6 +462,11 @@ class MultipartReader {
     this.twoReadings = true;
     failBody(this.tx, reason);
   }
+}
+
+/** The boundary of the request where every reader reads the same; else ''. */
+export function clearBoundary(tx: Transaction): ByteString {
+  return readBoundary(contentType(tx)).alike ?? '';
 }
 
 /** The last Content-Type, as the choice of the processor goes by. */

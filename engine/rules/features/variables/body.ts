@@ -1,6 +1,7 @@
 /** The variables of request bodies: raw text, how parsing went, multipart and files. */
 
 import { type ByteString, encodeUtf8 } from '../../../../base/byte-string.ts';
+import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { MultipartFlags, Transaction } from '../../transaction/transaction.ts';
 import type { VariableDefinition } from '../../transaction/types.ts';
 import { type Entry, SOURCE } from '../../transaction/values.ts';
@@ -218,14 +219,10 @@ export const bodyVariables: readonly VariableDefinition[] = [
   collection(
     {
       name: 'FILES_TMP_CONTENT',
-      summary: 'Inspected content of each file.',
+      summary: 'Inspected content of each file; of one in a form over 16 MB the beginning.',
       example: 'SecRule FILES_TMP_CONTENT "@contains <?php"',
     },
-    (tx) =>
-      tx.files.map((file) => ({
-        key: file.field,
-        value: tx.values.slab.latin1Slice(file.start, file.end),
-      })),
+    contentsOfFiles,
   ),
 ];
 
@@ -242,6 +239,16 @@ function multipartFlag(
 
 function namesOf(names: readonly ByteString[] | undefined): readonly Entry[] {
   return names === undefined ? [] : names.map((name) => ({ key: name, value: name }));
+}
+
+/** A rule that reads files did not see all of one that is cut. */
+function contentsOfFiles(tx: Transaction): readonly Entry[] {
+  if (tx.files.some(({ cut }) => cut)) reachLimit(tx, 'file-bytes');
+  const { slab } = tx.values;
+  return tx.files.map(({ field, start, end }) => ({
+    key: field,
+    value: slab.latin1Slice(start, end),
+  }));
 }
 
 function temporaryNames(tx: Transaction): readonly Entry[] {
