@@ -14,7 +14,7 @@ const Overview = lazy(async () => (await import('./pages/overview.tsx')).Overvie
 const Attacks = lazy(async () => (await import('./pages/attacks.tsx')).Attacks);
 const AttackEvent = lazy(async () => (await import('./pages/event.tsx')).AttackEvent);
 const Sites = lazy(async () => (await import('./pages/sites.tsx')).Sites);
-
+const SitePage = lazy(async () => (await import('./pages/site.tsx')).SitePage);
 const Logs = lazy(async () => (await import('./pages/logs.tsx')).Logs);
 const Alerts = lazy(async () => (await import('./pages/alerts.tsx')).Alerts);
 const Tuning = lazy(async () => (await import('./pages/tuning.tsx')).Tuning);
@@ -107,6 +107,8 @@ function Page(): JSX.Element {
   if (event !== undefined) return <AttackEvent key={event} id={event} />;
   const policy = /^\/policies\/([\w.-]{1,256})$/.exec(path)?.[1];
   if (policy !== undefined) return <PolicyPage key={policy} id={policy} />;
+  const site = /^\/sites\/([\w.-]{1,256})$/.exec(path)?.[1];
+  if (site !== undefined) return <SitePage key={site} id={site} />;
   if (path === '/account') return <Account />;
   const Found = pages.find(({ href }) => href === path)?.page;
   return Found === undefined ? <p>{t('common.missing')}</p> : <Found />;

@@ -5,19 +5,19 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { CountryAccessService } from '../../../proto/gen/waf/v1/country_access_pb.ts';
 import { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
-import { RateLimitService } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
-import { TrustService, type ExplainTrustResponse } from '../../../proto/gen/waf/v1/trust_pb.ts';
+import { TrustService } from '../../../proto/gen/waf/v1/trust_pb.ts';
 import { useCall } from '../call.ts';
-import { Edit, partsOf } from '../parts/edit.tsx';
+import { partsOf } from '../parts/edit.tsx';
 import { allItems, FoldedEdit, List } from '../parts/list.tsx';
 import { Card, Head, Tabs } from '../parts/panel.tsx';
 import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, language, localTime, pageTexts } from '../text/text.ts';
+import { ExplainTrust } from './explain-trust.tsx';
 import { IpLists } from './ip-lists.tsx';
+import { RateLimits } from './rate-limits.tsx';
 
-const limits = createClient(RateLimitService, transport);
 const countries = createClient(CountryAccessService, transport);
 const trust = createClient(TrustService, transport);
 const policies = createClient(PolicyService, transport);
@@ -29,23 +29,11 @@ const w = pageTexts({
   limits: ['Rate limits', '频率限制'],
   countries: ['Countries', '国家/地区'],
   trust: ['Client address', '客户端地址'],
-  path: ['Path', '路径'],
-  methods: ['Methods', '方法'],
-  rate: ['Limit', '限制'],
-  perSeconds: ['{count} in {seconds} s', '{seconds} 秒内 {count} 次'],
-  after: ['Then', '超出后'],
   remove: ['Delete', '删除'],
   removeAsk: ['Delete it?', '确定删除？'],
-  noLimit: [
-    'No rate limit: a client may ask as often as it likes.',
-    '没有频率限制：客户端可任意访问。',
-  ],
-  addLimit: ['Add a rate limit', '添加频率限制'],
   add: ['Add', '添加'],
   policy: ['Policy', '策略'],
   count: ['Requests', '请求数'],
-  seconds: ['In seconds', '时间窗口（秒）'],
-  wait: ['Refuse for seconds', '拒绝时长（秒）'],
   name: ['Name', '名称'],
   kind: ['Effect', '效果'],
   allow: ['allow', '允许'],
@@ -62,13 +50,6 @@ const w = pageTexts({
     '没有地理数据库：国家/地区规则不起作用。',
   ],
   peer: ['Address that connects', '连接地址'],
-  header: ['X-Forwarded-For', 'X-Forwarded-For'],
-  explain: ['Whose address would count?', '将以谁的地址为准？'],
-  explained: ['{ip} counts as the client.', '客户端地址为 {ip}。'],
-  spoofed: [
-    'The header is not believed: the peer is no trusted proxy.',
-    '不信任该请求头：对端不是受信代理。',
-  ],
   overrides: [
     'Sites with proxies of their own: {count} of {total}',
     '单独设置代理的站点：{count} / {total}',
@@ -122,85 +103,10 @@ function Limits(): JSX.Element {
               </select>
             </label>
           </div>
-          {policyId !== '' && <PolicyLimits key={policyId} policyId={policyId} />}
+          {policyId !== '' && <RateLimits key={policyId} policyId={policyId} siteId="" />}
         </>
       )}
     </State>
-  );
-}
-
-function PolicyLimits({ policyId }: { readonly policyId: string }): JSX.Element {
-  const found = useCall(policyId, (signal) =>
-    limits.listRateLimitEndpoints({ policyId }, { signal }),
-  );
-  return (
-    <>
-      <List
-        of={found}
-        label={w('limits')}
-        empty={w('noLimit')}
-        columns={[
-          { title: w('path'), of: ({ pathPattern }) => pathPattern },
-          {
-            title: w('methods'),
-            of: ({ methods, methodMode }) => methods.join(', ') || methodMode,
-          },
-          {
-            title: w('rate'),
-            of: ({ requestCount, windowSeconds }) =>
-              w('perSeconds', {
-                count: exactNumber(requestCount),
-                seconds: exactNumber(windowSeconds),
-              }),
-          },
-          {
-            title: w('after'),
-            of: ({ action, enforcementMode }) => [action, enforcementMode].join(' '),
-          },
-        ]}
-        remove={{
-          label: w('remove'),
-          ask: w('removeAsk'),
-          codes: ['policy:write'],
-          run: ({ id }) => limits.deleteRateLimitEndpoint({ id }),
-        }}
-      />
-      <AddLimit policyId={policyId} changed={found.reload} />
-    </>
-  );
-}
-
-function AddLimit({
-  policyId,
-  changed,
-}: {
-  readonly policyId: string;
-  readonly changed: () => void;
-}): JSX.Element {
-  return (
-    <FoldedEdit
-      label={w('addLimit')}
-      codes={['policy:write']}
-      submit={w('add')}
-      fields={[
-        { name: 'path', label: w('path'), value: '/', required: true },
-        { name: 'count', label: w('count'), kind: 'number', value: '100' },
-        { name: 'seconds', label: w('seconds'), kind: 'number', value: '60' },
-        { name: 'wait', label: w('wait'), kind: 'number', value: '60' },
-      ]}
-      save={({ path = '', count, seconds, wait }) =>
-        limits.upsertRateLimitEndpoint({
-          endpoint: {
-            policyId,
-            pathPattern: path,
-            requestCount: Number(count),
-            windowSeconds: Number(seconds),
-            mitigationSeconds: Number(wait),
-          },
-        })
-      }
-      saved={changed}
-    />
   );
 }
 
@@ -281,36 +187,10 @@ function countryName(code: string): string {
 }
 
 function Trust(): JSX.Element {
-  const [found, setFound] = useState<ExplainTrustResponse | null>(null);
   const status = useCall('status', (signal) => trust.getTrustStatus({}, { signal }));
   return (
     <>
-      <Card title={w('explain')}>
-        <Edit
-          label={w('explain')}
-          codes={['system:read']}
-          submit={w('explain')}
-          done=""
-          keep
-          fields={[
-            { name: 'peer', label: w('peer'), required: true },
-            { name: 'header', label: w('header') },
-          ]}
-          save={async ({ peer = '', header = '' }) => {
-            const headers: Record<string, string> =
-              header === '' ? {} : { 'x-forwarded-for': header };
-            setFound(await trust.explainTrust({ peer, headers }));
-          }}
-        />
-        <div aria-live="polite">
-          {found !== null && (
-            <>
-              <p>{w('explained', { ip: found.ip })}</p>
-              {found.spoofed && <p class="notice">{w('spoofed')}</p>}
-            </>
-          )}
-        </div>
-      </Card>
+      <ExplainTrust siteId="" />
       <Card title={w('warnings')}>
         <State of={status}>
           {({ siteOverrides, totalSites, recentWarnings }) => (

@@ -54,7 +54,9 @@ function SiteTable({ items }: { readonly items: readonly Site[] }): JSX.Element 
           {items.map((site) => (
             <tr key={site.id}>
               <td>
-                <VisibleText text={site.name} />
+                <Link href={`/sites/${site.id}`}>
+                  <VisibleText text={site.name} />
+                </Link>
               </td>
               <td>
                 <VisibleText text={[site.primaryHost, ...site.aliases].join(', ')} />

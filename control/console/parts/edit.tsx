@@ -4,7 +4,7 @@
  */
 
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { JSX } from 'preact';
+import type { JSX, RefObject } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { messageOf } from '../call.ts';
 import { t } from '../text/text.ts';
@@ -40,53 +40,32 @@ export interface EditProps {
   readonly keep?: boolean;
   /** Reads the record again for the next save, and says what its fields hold now. */
   readonly latest?: () => Promise<Values>;
+  /** What a person has to accept before these values are saved; '' for nothing. */
+  readonly ask?: (values: Values) => Promise<string>;
 }
 
 type State = 'idle' | 'busy' | 'done';
 
 /** The form. */
 export function Edit(props: EditProps): JSX.Element {
-  const { label, fields, codes, submit, save, saved, done, keep = false, latest } = props;
+  const { label, fields, codes, submit, done } = props;
   const form = useRef<HTMLFormElement>(null);
-  const [state, setState] = useState<State>('idle');
-  const [error, setError] = useState('');
-  const [theirs, setTheirs] = useState<Values | null>(null);
-  const start = async (): Promise<void> => {
-    const values = await valuesOf(form.current!, fields);
-    setState('busy');
-    setError('');
-    try {
-      await save(values);
-      saved?.();
-      setTheirs(null);
-      setState('done');
-      if (latest === undefined && !keep) form.current?.reset();
-    } catch (thrown) {
-      setState('idle');
-      setError(messageOf(thrown));
-      if (latest !== undefined && isConflict(thrown)) setTheirs(await latest());
-    }
-  };
-  const run = (event: Event): void => {
-    event.preventDefault();
-    start().catch((thrown: unknown) => setError(messageOf(thrown)));
-  };
+  const { state, error, theirs, question, run, take, refuse } = useSaving(form, props);
   return (
-    <form class="edit" ref={form} onSubmit={run} aria-label={label}>
+    <form
+      class="edit"
+      ref={form}
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault();
+        run();
+      }}
+    >
       {fields.map((field) => (
         <FieldInput key={field.name} field={field} />
       ))}
-      {theirs !== null && (
-        <Conflict
-          fields={fields}
-          theirs={theirs}
-          take={() => {
-            fill(form.current!, theirs);
-            setTheirs(null);
-            setError('');
-          }}
-        />
-      )}
+      {theirs !== null && <Conflict fields={fields} theirs={theirs} take={take} />}
+      {question !== '' && <Question text={question} accept={() => run(question)} refuse={refuse} />}
       <p class="actions">
         <button class="primary" disabled={state === 'busy' || lacking(codes) !== ''}>
           {theirs === null ? submit : t('edit.keepMine')}
@@ -99,6 +78,59 @@ export function Edit(props: EditProps): JSX.Element {
       </div>
     </form>
   );
+}
+
+/** How far a save is, and what is in its way. */
+interface Saving {
+  readonly state: State;
+  readonly error: string;
+  readonly theirs: Values | null;
+  readonly question: string;
+  /** Saves; `accepted` is the question that was answered with yes. */
+  readonly run: (accepted?: string) => void;
+  /** Fills in what somebody else saved. */
+  readonly take: () => void;
+  /** Answers the question with no. */
+  readonly refuse: () => void;
+}
+
+function useSaving(form: RefObject<HTMLFormElement | null>, props: EditProps): Saving {
+  const { fields, save, saved, keep = false, latest, ask } = props;
+  const [state, setState] = useState<State>('idle');
+  const [error, setError] = useState('');
+  const [theirs, setTheirs] = useState<Values | null>(null);
+  const [question, setQuestion] = useState('');
+  const start = async (accepted: string): Promise<void> => {
+    const values = await valuesOf(form.current!, fields);
+    setState('busy');
+    setError('');
+    try {
+      const asked = (await ask?.(values)) ?? '';
+      setQuestion(asked === accepted ? '' : asked);
+      if (asked !== accepted) {
+        setState('idle');
+        return;
+      }
+      await save(values);
+      saved?.();
+      setTheirs(null);
+      setState('done');
+      if (latest === undefined && !keep) form.current?.reset();
+    } catch (thrown) {
+      setState('idle');
+      setError(messageOf(thrown));
+      if (latest !== undefined && isConflict(thrown)) setTheirs(await latest());
+    }
+  };
+  const run = (accepted = ''): void => {
+    start(accepted).catch((thrown: unknown) => setError(messageOf(thrown)));
+  };
+  const take = (): void => {
+    if (theirs !== null) fill(form.current!, theirs);
+    setTheirs(null);
+    setError('');
+  };
+  return { state, error, theirs, question, run, take, refuse: () => setQuestion('') };
 }
 
 /** Whether somebody else saved first. */
@@ -177,6 +209,32 @@ function Conflict({
       <button type="button" onClick={take}>
         {t('edit.takeTheirs')}
       </button>
+    </div>
+  );
+}
+
+function Question({
+  text,
+  accept,
+  refuse,
+}: {
+  readonly text: string;
+  readonly accept: () => void;
+  readonly refuse: () => void;
+}): JSX.Element {
+  return (
+    <div class="conflict" role="alert">
+      <p>
+        <VisibleText text={text} />
+      </p>
+      <span class="ask">
+        <button type="button" class="danger" onClick={accept}>
+          {t('edit.accept')}
+        </button>
+        <button type="button" onClick={refuse}>
+          {t('common.cancel')}
+        </button>
+      </span>
     </div>
   );
 }

@@ -29,6 +29,7 @@ export const zhCn: Readonly<Record<TextName, string>> = {
   'edit.saved': '已保存。',
   'edit.conflict': '其他人在此期间已保存。当前内容：',
   'edit.keepMine': '用我的内容覆盖',
+  'edit.accept': '仍然保存',
   'edit.takeTheirs': '采用对方的内容',
   'nav.signOut': '退出登录',
   'nav.language': '语言',

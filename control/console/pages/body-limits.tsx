@@ -1,0 +1,122 @@
+/** How much of a request's body a policy inspects, and what becomes of longer ones. */
+
+import { createClient } from '@connectrpc/connect';
+import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import {
+  PolicyService,
+  RequestBodyExcessAction,
+  RequestBodyLimitAction,
+  type BodyInspection,
+  type Policy,
+} from '../../../proto/gen/waf/v1/policy_pb.ts';
+import { useCall } from '../call.ts';
+import { Edit, type Field, type Values } from '../parts/edit.tsx';
+import { Card } from '../parts/panel.tsx';
+import { State } from '../parts/state.tsx';
+import { VisibleText } from '../parts/visible-text.tsx';
+import { transport } from '../session.ts';
+import { pageTexts } from '../text/text.ts';
+import { heldBy } from './site-form.tsx';
+
+const policies = createClient(PolicyService, transport);
+
+const w = pageTexts({
+  title: ['Bodies of requests', '请求正文'],
+  note: ['For all sites of the policy {policy}.', '适用于策略 {policy} 的所有站点。'],
+  limit: ['Bytes that are always inspected', '始终检测的字节数'],
+  past: ['A longer body', '更长的正文'],
+  refused: ['is refused with 413', '以 413 拒绝'],
+  records: ['goes on; matches after the limit are recorded', '继续转发；超限部分的匹配仅记录'],
+  blocks: ['goes on; matches after the limit block', '继续转发；超限部分的匹配会拦截'],
+  save: ['Save', '保存'],
+  saved: ['Saved. Compiling rules…', '已保存，正在编译规则…'],
+});
+
+/** The form for the policy with this id. */
+export function BodyLimits({ policyId }: { readonly policyId: string }): JSX.Element {
+  const found = useCall(policyId, (signal) => policies.getPolicy({ id: policyId }, { signal }));
+  return (
+    <State of={found}>
+      {({ policy, bodyInspection }) =>
+        policy !== undefined &&
+        bodyInspection !== undefined && (
+          <Card title={w('title')} note={w('note', { policy: policy.name })}>
+            <p>
+              <VisibleText text={bodyInspection.summary} />
+            </p>
+            <Limits first={{ policy, bodyInspection }} changed={found.reload} />
+          </Card>
+        )
+      }
+    </State>
+  );
+}
+
+interface Held {
+  readonly policy: Policy;
+  readonly bodyInspection: BodyInspection;
+}
+
+const pasts = ['refused', 'records', 'blocks'] as const;
+
+function fieldsOf({ bodyInspection: { limitBytes, past } }: Held): Field[] {
+  return [
+    { name: 'limit', label: w('limit'), kind: 'number', value: String(limitBytes), required: true },
+    {
+      name: 'past',
+      label: w('past'),
+      value: past,
+      choices: pasts.map((one) => [one, w(one)] as const),
+    },
+  ];
+}
+
+function Limits({
+  first,
+  changed,
+}: {
+  readonly first: Held;
+  readonly changed: () => void;
+}): JSX.Element {
+  const base = useRef(first);
+  const read = async (): Promise<Values> => {
+    const { policy, bodyInspection } = await policies.getPolicy({ id: first.policy.id });
+    if (policy !== undefined && bodyInspection !== undefined) {
+      base.current = { policy, bodyInspection };
+    }
+    return heldBy(fieldsOf(base.current));
+  };
+  const save = async ({ limit, past }: Values): Promise<void> => {
+    const { policy } = base.current;
+    await policies.updatePolicy({
+      policy: {
+        ...policy,
+        crsCore: {
+          ...policy.crsCore!,
+          requestBodyLimit: BigInt(limit ?? ''),
+          requestBodyLimitEnabled: true,
+          requestBodyLimitAction:
+            past === 'refused' ? RequestBodyLimitAction.BLOCK : RequestBodyLimitAction.OBSERVE,
+          requestBodyExcessAction:
+            past === 'blocks' ? RequestBodyExcessAction.BLOCK : RequestBodyExcessAction.RECORD,
+        },
+      },
+      revision: policy.revision,
+      updateMask: 'crs_core',
+    });
+    await read();
+  };
+  return (
+    <Edit
+      label={w('title')}
+      codes={['policy:write']}
+      submit={w('save')}
+      done={w('saved')}
+      fields={fieldsOf(first)}
+      save={save}
+      saved={changed}
+      latest={read}
+    />
+  );
+}

@@ -1,0 +1,316 @@
+/** The routes of a site: which path prefix goes to which pool, and what becomes of other paths. */
+
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
+import { create, equals } from '@bufbuild/protobuf';
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { ResourceStatus } from '../../../proto/gen/waf/v1/common_pb.ts';
+import {
+  PathRewriteMode,
+  SiteRouteSchema,
+  SiteRoutingSchema,
+  SiteService,
+  UnmatchedPathAction,
+  type GetSiteRoutingResponse,
+  type SiteRoute,
+  type SiteRouting,
+} from '../../../proto/gen/waf/v1/site_pb.ts';
+import { UpstreamService, type Upstream } from '../../../proto/gen/waf/v1/upstream_pb.ts';
+import { useCall } from '../call.ts';
+import { Act } from '../parts/act.tsx';
+import { Edit, type Field, type Values } from '../parts/edit.tsx';
+import { allItems, FoldedEdit } from '../parts/list.tsx';
+import { Card } from '../parts/panel.tsx';
+import { State } from '../parts/state.tsx';
+import { Table } from '../parts/table.tsx';
+import { transport } from '../session.ts';
+import { pageTexts } from '../text/text.ts';
+import { heldBy, type ShownSite } from './site-form.tsx';
+
+const sites = createClient(SiteService, transport);
+const upstreams = createClient(UpstreamService, transport);
+
+const w = pageTexts({
+  title: ['Routes', '路由'],
+  note: [
+    'The longest prefix wins. Paths are compared by whole segments, without case.',
+    '最长前缀优先。路径按完整分段比较，不区分大小写。',
+  ],
+  empty: [
+    'No route: every path goes to the origins of the site.',
+    '没有路由：所有路径转发到站点源站。',
+  ],
+  path: ['Path prefix', '路径前缀'],
+  pool: ['Pool', '源站池'],
+  newPool: ['a new pool at the address below', '使用下方地址新建源站池'],
+  origin: ['Address of the origin', '源站地址'],
+  originHint: ['for example http://127.0.0.1:3000', '例如 http://127.0.0.1:3000'],
+  rewrite: ['The origin sees', '源站看到的路径'],
+  preserve: ['the path as it was sent', '原始路径'],
+  strip: ['the path without the prefix', '去掉前缀的路径'],
+  add: ['Add a route', '添加路由'],
+  edit: ['Edit', '编辑'],
+  save: ['Save', '保存'],
+  close: ['Close', '关闭'],
+  remove: ['Delete', '删除'],
+  removeAsk: ['Delete this route?', '删除此路由？'],
+  changed: ['Somebody else changed this meanwhile.', '其他人已修改此项。'],
+  rest: ['Other paths', '其他路径'],
+  restLabel: ['A path without a route', '没有路由的路径'],
+  toOrigins: ['goes to the origins of the site', '转发到站点源站'],
+  refused: ['is refused with 404', '以 404 拒绝'],
+});
+
+const rewriteTexts = [
+  [PathRewriteMode.PRESERVE, 'preserve'],
+  [PathRewriteMode.STRIP_PREFIX, 'strip'],
+] as const;
+
+/** What changes the routes of a site, always from what was read last. */
+interface Change {
+  readonly siteId: string;
+  readonly changed: () => void;
+}
+
+/** The routes, and the revision of the site that they were read at. */
+interface Held {
+  readonly routing: SiteRouting;
+  readonly revision: bigint;
+}
+
+const heldOf = ({
+  routing,
+  revision,
+}: Pick<GetSiteRoutingResponse, 'routing' | 'revision'>): Held => ({
+  routing: routing ?? create(SiteRoutingSchema),
+  revision,
+});
+
+/** The view. */
+export function SiteRoutes({ of }: { readonly of: ShownSite }): JSX.Element {
+  const siteId = of.site.id;
+  const found = useCall(siteId, (signal) => sites.getSiteRouting({ siteId }, { signal }));
+  const pools = useCall('pools', (signal) =>
+    allItems((page) => upstreams.listUpstreams({ page }, { signal })),
+  );
+  const change = {
+    siteId,
+    changed: () => {
+      found.reload();
+      pools.reload();
+      of.changed();
+    },
+  };
+  return (
+    <State of={pools}>
+      {(items) => (
+        <State of={found}>
+          {(answer) => (
+            <>
+              <Routes held={heldOf(answer)} pools={items} change={change} />
+              <Rest first={heldOf(answer)} change={change} />
+            </>
+          )}
+        </State>
+      )}
+    </State>
+  );
+}
+
+function Routes({
+  held,
+  pools,
+  change,
+}: {
+  readonly held: Held;
+  readonly pools: readonly Upstream[];
+  readonly change: Change;
+}): JSX.Element {
+  const [edited, setEdited] = useState('');
+  const poolName = (id: string): string => pools.find((one) => one.id === id)?.name ?? id;
+  const { routes } = held.routing;
+  return (
+    <Card title={w('title')} note={w('note')}>
+      <Table
+        label={w('title')}
+        items={routes}
+        empty={w('empty')}
+        columns={[
+          { title: w('path'), of: ({ pathPrefix }) => pathPrefix },
+          { title: w('pool'), of: ({ upstreamId }) => poolName(upstreamId) },
+          {
+            title: w('rewrite'),
+            of: ({ rewriteMode }) =>
+              w(rewriteTexts.find(([mode]) => mode === rewriteMode)?.[1] ?? 'preserve'),
+          },
+          {
+            title: '',
+            of: ({ id }) => (
+              <span class="actions">
+                <button type="button" onClick={() => setEdited(id === edited ? '' : id)}>
+                  {w(id === edited ? 'close' : 'edit')}
+                </button>
+                <Act
+                  label={w('remove')}
+                  ask={w('removeAsk')}
+                  codes={['site:write']}
+                  run={() => changeRoutes(change, (all) => all.filter((one) => one.id !== id))}
+                  done={change.changed}
+                />
+              </span>
+            ),
+          },
+        ]}
+      />
+      {routes.some(({ id }) => id === edited) && (
+        <EditRoute key={edited} id={edited} first={held} pools={pools} change={change} />
+      )}
+      <FoldedEdit
+        inside
+        label={w('add')}
+        codes={['site:write']}
+        submit={w('add')}
+        fields={routeFields(pools)}
+        save={async (values) => {
+          const made = await routeOf(values, create(SiteRouteSchema));
+          await changeRoutes(change, (all) => [...all, made]);
+        }}
+        saved={change.changed}
+      />
+    </Card>
+  );
+}
+
+/** Changes the newest routes: what others added meanwhile stays. */
+async function changeRoutes(
+  { siteId }: Change,
+  next: (routes: SiteRoute[]) => SiteRoute[],
+): Promise<void> {
+  const { routing, revision } = heldOf(await sites.getSiteRouting({ siteId }));
+  const routes = next(routing.routes);
+  await sites.updateSiteRouting({ siteId, revision, routing: { ...routing, routes } });
+}
+
+/** The form of one route; a conflict is that somebody else changed this very route. */
+function EditRoute({
+  id,
+  first,
+  pools,
+  change,
+}: {
+  readonly id: string;
+  readonly first: Held;
+  readonly pools: readonly Upstream[];
+  readonly change: Change;
+}): JSX.Element {
+  const routeOfId = ({ routing }: Held): SiteRoute =>
+    routing.routes.find((one) => one.id === id) ?? create(SiteRouteSchema, { id });
+  const base = useRef(routeOfId(first));
+  const stored = async (): Promise<SiteRoute> =>
+    routeOfId(heldOf(await sites.getSiteRouting({ siteId: change.siteId })));
+  const save = async (values: Values): Promise<void> => {
+    requireSame(equals(SiteRouteSchema, base.current, await stored()));
+    const made = await routeOf(values, base.current);
+    await changeRoutes(change, (all) => all.map((one) => (one.id === id ? made : one)));
+    base.current = made;
+  };
+  return (
+    <Edit
+      label={w('edit')}
+      codes={['site:write']}
+      submit={w('save')}
+      fields={routeFields(pools, base.current)}
+      save={save}
+      saved={change.changed}
+      latest={async () => {
+        base.current = await stored();
+        return heldBy(routeFields(pools, base.current));
+      }}
+    />
+  );
+}
+
+/** Errors: ConnectError aborted, as the service gives it for a revision that has passed. */
+function requireSame(same: boolean): void {
+  if (!same) throw new ConnectError(w('changed'), Code.Aborted);
+}
+
+function routeFields(
+  pools: readonly Upstream[],
+  route: Pick<SiteRoute, 'pathPrefix' | 'upstreamId' | 'rewriteMode'> = create(SiteRouteSchema),
+): Field[] {
+  return [
+    { name: 'path', label: w('path'), value: route.pathPrefix || '/', required: true },
+    {
+      name: 'pool',
+      label: w('pool'),
+      value: route.upstreamId,
+      choices: [['', w('newPool')], ...pools.map(({ id, name }) => [id, name] as const)],
+    },
+    { name: 'origin', label: w('origin'), hint: w('originHint') },
+    {
+      name: 'rewrite',
+      label: w('rewrite'),
+      value: String(route.rewriteMode || PathRewriteMode.PRESERVE),
+      choices: rewriteTexts.map(([mode, text]) => [String(mode), w(text)] as const),
+    },
+  ];
+}
+
+/** The route that was entered; its pool is made first where an address was given in its place. */
+async function routeOf(
+  { path = '', pool = '', origin = '', rewrite }: Values,
+  before: SiteRoute,
+): Promise<SiteRoute> {
+  const rewriteMode = Number(rewrite) as PathRewriteMode;
+  const upstreamId = pool === '' ? await newPool(origin) : pool;
+  return { ...before, pathPrefix: path, upstreamId, rewriteMode };
+}
+
+async function newPool(url: string): Promise<string> {
+  const upstream = { name: url, endpoints: [{ url, weight: 1 }], status: ResourceStatus.ACTIVE };
+  const made = await upstreams.createUpstream({ upstream });
+  return made.upstream?.id ?? '';
+}
+
+function Rest({ first, change }: { readonly first: Held; readonly change: Change }): JSX.Element {
+  const base = useRef(first.routing.unmatchedAction);
+  const stored = async (): Promise<UnmatchedPathAction> =>
+    heldOf(await sites.getSiteRouting({ siteId: change.siteId })).routing.unmatchedAction;
+  const save = async ({ rest }: Values): Promise<void> => {
+    requireSame(base.current === (await stored()));
+    const { siteId } = change;
+    const { routing, revision } = heldOf(await sites.getSiteRouting({ siteId }));
+    const unmatchedAction = Number(rest) as UnmatchedPathAction;
+    await sites.updateSiteRouting({ siteId, revision, routing: { ...routing, unmatchedAction } });
+    base.current = unmatchedAction;
+  };
+  return (
+    <Card title={w('rest')}>
+      <Edit
+        label={w('rest')}
+        codes={['site:write']}
+        submit={w('save')}
+        fields={restFields(first.routing.unmatchedAction)}
+        save={save}
+        saved={change.changed}
+        latest={async () => {
+          base.current = await stored();
+          return heldBy(restFields(base.current));
+        }}
+      />
+    </Card>
+  );
+}
+
+const restFields = (held: UnmatchedPathAction): Field[] => [
+  {
+    name: 'rest',
+    label: w('restLabel'),
+    value: String(held || UnmatchedPathAction.DEFAULT_UPSTREAM),
+    choices: [
+      [String(UnmatchedPathAction.DEFAULT_UPSTREAM), w('toOrigins')],
+      [String(UnmatchedPathAction.RETURN_404), w('refused')],
+    ],
+  },
+];

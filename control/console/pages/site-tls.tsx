@@ -1,0 +1,183 @@
+/** How a site speaks TLS: its certificate, chosen, uploaded or ordered, and what plain HTTP gets. */
+
+import { createClient } from '@connectrpc/connect';
+import { create } from '@bufbuild/protobuf';
+import type { JSX } from 'preact';
+import { CertService, type Certificate } from '../../../proto/gen/waf/v1/cert_pb.ts';
+import {
+  SiteService,
+  TlsConfigSchema,
+  TlsHttpBehavior,
+  TlsMode,
+  TlsVersion,
+  type Site,
+  type TlsConfig,
+} from '../../../proto/gen/waf/v1/site_pb.ts';
+import { useCall } from '../call.ts';
+import type { Field, Values } from '../parts/edit.tsx';
+import { Link } from '../parts/link.tsx';
+import { allItems, FoldedEdit } from '../parts/list.tsx';
+import { Card } from '../parts/panel.tsx';
+import { pemParts } from '../parts/pem.ts';
+import { State } from '../parts/state.tsx';
+import { transport } from '../session.ts';
+import { localTime, pageTexts } from '../text/text.ts';
+import { followSteps, SiteEdit, type ShownSite } from './site-form.tsx';
+
+const sites = createClient(SiteService, transport);
+const certs = createClient(CertService, transport);
+
+const w = pageTexts({
+  note: [
+    'A managed certificate is ordered and renewed by itself; port 80 of the host has to reach the proxy.',
+    '托管证书会自动申请并续期；主机的 80 端口必须能到达代理。',
+  ],
+  mode: ['Certificate', '证书'],
+  none: ['none: plain HTTP only', '无：仅 HTTP'],
+  managed: ['managed: ordered and renewed (ACME)', '托管：自动申请与续期（ACME）'],
+  uploaded: ['the one below', '使用下方证书'],
+  cert: ['Certificate of your own', '自有证书'],
+  noCert: ['none', '无'],
+  until: ['{name}, until {time}', '{name}，有效期至 {time}'],
+  version: ['Lowest version', '最低版本'],
+  http: ['Plain HTTP', 'HTTP 请求'],
+  redirect: ['is sent to https', '跳转到 https'],
+  acmeOnly: ['only answers the authority', '仅响应证书机构验证'],
+  both: ['is served, too', '同样提供服务'],
+  hsts: ['Browsers keep to TLS for seconds (HSTS)', '浏览器仅用 TLS 的秒数（HSTS）'],
+  subdomains: ['and for all subdomains', '包含所有子域名'],
+  upload: ['Upload a certificate for this site', '为此站点上传证书'],
+  name: ['Name', '名称'],
+  pem: ['Certificate and chain, PEM', '证书及证书链（PEM）'],
+  key: ['Private key, PEM', '私钥（PEM）'],
+  uploadIt: ['Upload and use', '上传并使用'],
+  more: ['All certificates', '全部证书'],
+});
+
+const fieldNames = [
+  ...['mode', 'certId', 'minVersion', 'httpBehavior'],
+  ...['hstsMaxAgeSeconds', 'hstsIncludeSubdomains'],
+];
+
+/** The view. */
+export function SiteTls({ of }: { readonly of: ShownSite }): JSX.Element {
+  const found = useCall('certs', (signal) =>
+    allItems((page) => certs.listCerts({ page }, { signal })),
+  );
+  const upload = async ({ name = '', cert = '', key = '' }: Values): Promise<void> => {
+    const made = await certs.uploadCert({ name, ...pemParts(cert, key) });
+    const before = followSteps(of.steps, of.site);
+    const mode = TlsMode.UPLOADED;
+    const tls = { ...tlsOf(before), mode, certId: made.cert?.id ?? '' };
+    const { site } = await sites.updateSite({
+      site: { ...before, tls },
+      revision: before.revision,
+      updateMask: 'tls.mode,tls.certId',
+    });
+    if (site !== undefined) of.steps.set(before.revision, site);
+  };
+  return (
+    <State of={found}>
+      {(items) => (
+        <>
+          <Card title="TLS" note={w('note')}>
+            <SiteEdit
+              key={of.site.tls?.certId ?? ''}
+              of={of}
+              label="TLS"
+              mask={fieldNames.map((name) => `tls.${name}`)}
+              fields={(site) => tlsFields(tlsOf(site), items)}
+              apply={(site, values) => ({ ...site, tls: enteredTls(site, values) })}
+            />
+            <p>
+              <Link href="/certificates">{w('more')}</Link>
+            </p>
+          </Card>
+          <FoldedEdit
+            label={w('upload')}
+            codes={['cert:write', 'site:write']}
+            submit={w('uploadIt')}
+            fields={[
+              { name: 'name', label: w('name'), value: of.site.primaryHost, required: true },
+              { name: 'cert', label: w('pem'), kind: 'area', required: true },
+              { name: 'key', label: w('key'), kind: 'area', required: true },
+            ]}
+            save={upload}
+            saved={() => {
+              found.reload();
+              of.changed();
+            }}
+          />
+        </>
+      )}
+    </State>
+  );
+}
+
+const tlsOf = ({ tls }: Site): TlsConfig => tls ?? create(TlsConfigSchema);
+
+function tlsFields(tls: TlsConfig, known: readonly Certificate[]): Field[] {
+  return [
+    {
+      name: 'mode',
+      label: w('mode'),
+      value: String(tls.mode || TlsMode.NONE),
+      choices: [
+        [String(TlsMode.NONE), w('none')],
+        [String(TlsMode.MANAGED_ACME), w('managed')],
+        [String(TlsMode.UPLOADED), w('uploaded')],
+      ],
+    },
+    {
+      name: 'cert',
+      label: w('cert'),
+      value: tls.certId,
+      choices: [
+        ['', w('noCert')],
+        ...known.map(
+          ({ id, name, notAfter }) =>
+            [id, w('until', { name, time: localTime(notAfter) })] as const,
+        ),
+      ],
+    },
+    {
+      name: 'version',
+      label: w('version'),
+      value: String(tls.minVersion || TlsVersion.TLS_VERSION_1_2),
+      choices: [
+        [String(TlsVersion.TLS_VERSION_1_2), 'TLS 1.2'],
+        [String(TlsVersion.TLS_VERSION_1_3), 'TLS 1.3'],
+      ],
+    },
+    {
+      name: 'http',
+      label: w('http'),
+      value: String(tls.httpBehavior || TlsHttpBehavior.REDIRECT_TO_HTTPS),
+      choices: [
+        [String(TlsHttpBehavior.REDIRECT_TO_HTTPS), w('redirect')],
+        [String(TlsHttpBehavior.SERVE_BOTH), w('both')],
+        [String(TlsHttpBehavior.ACME_ONLY), w('acmeOnly')],
+      ],
+    },
+    { name: 'hsts', label: w('hsts'), kind: 'number', value: String(tls.hstsMaxAgeSeconds) },
+    {
+      name: 'subdomains',
+      label: w('subdomains'),
+      kind: 'check',
+      value: tls.hstsIncludeSubdomains ? 'on' : '',
+    },
+  ];
+}
+
+function enteredTls(site: Site, values: Values): TlsConfig {
+  const mode = Number(values['mode']) as TlsMode;
+  return {
+    ...tlsOf(site),
+    mode,
+    certId: mode === TlsMode.UPLOADED ? (values['cert'] ?? '') : '',
+    minVersion: Number(values['version']) as TlsVersion,
+    httpBehavior: Number(values['http']) as TlsHttpBehavior,
+    hstsMaxAgeSeconds: Number(values['hsts']),
+    hstsIncludeSubdomains: values['subdomains'] === 'on',
+  };
+}

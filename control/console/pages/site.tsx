@@ -1,0 +1,212 @@
+/** One site: its names and origins, routes, TLS, and what protects it, each with a form of its own. */
+
+import { createClient } from '@connectrpc/connect';
+import { create } from '@bufbuild/protobuf';
+import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import { ResourceStatus } from '../../../proto/gen/waf/v1/common_pb.ts';
+import {
+  SiteService,
+  SiteUpstreamSchema,
+  type Site,
+  type SiteUpstream,
+} from '../../../proto/gen/waf/v1/site_pb.ts';
+import { UpstreamService } from '../../../proto/gen/waf/v1/upstream_pb.ts';
+import { go } from '../address.ts';
+import { useCall } from '../call.ts';
+import { Act } from '../parts/act.tsx';
+import { partsOf } from '../parts/edit.tsx';
+import { Link } from '../parts/link.tsx';
+import { allItems } from '../parts/list.tsx';
+import { Card, Tabs } from '../parts/panel.tsx';
+import { State } from '../parts/state.tsx';
+import { VisibleText } from '../parts/visible-text.tsx';
+import { transport } from '../session.ts';
+import { pageTexts, t } from '../text/text.ts';
+import { SiteChallenges } from './site-challenges.tsx';
+import { followSteps, SiteEdit, type ShownSite } from './site-form.tsx';
+import { SiteInspection } from './site-inspection.tsx';
+import { SiteLimits } from './site-limits.tsx';
+import { SiteRoutes } from './site-routes.tsx';
+import { SiteTls } from './site-tls.tsx';
+import { SiteTrust } from './site-trust.tsx';
+
+const sites = createClient(SiteService, transport);
+const upstreams = createClient(UpstreamService, transport);
+
+const w = pageTexts({
+  back: ['All sites', '全部站点'],
+  names: ['Names and origins', '域名与源站'],
+  routes: ['Routes', '路由'],
+  inspection: ['Inspection', '检测'],
+  challenges: ['Challenges', '人机验证'],
+  limits: ['Rate limits', '频率限制'],
+  trust: ['Client address', '客户端地址'],
+  name: ['Name', '名称'],
+  host: ['Host', '主机名'],
+  aliases: ['Further hosts, one a line', '其他主机名，每行一个'],
+  pool: ['Origins', '源站'],
+  noPool: ['the addresses below', '使用下方地址'],
+  origins: ['Addresses of origins, one a line', '源站地址，每行一个'],
+  serving: ['Serving', '服务状态'],
+  on: ['This site serves.', '此站点正在服务。'],
+  off: ['This site is disabled: its requests get 404.', '此站点已停用：请求返回 404。'],
+  enable: ['Enable', '启用'],
+  disable: ['Disable', '停用'],
+  disableAsk: ['Stop serving this site?', '停止服务此站点？'],
+  remove: ['Delete the site', '删除站点'],
+  removeAsk: [
+    'Delete it with its routes, exclusions and limits?',
+    '连同其路由、排除项和限制一起删除？',
+  ],
+  attacks: ['Attacks on it', '针对它的攻击'],
+});
+
+/** The page of the site with this id. */
+export function SitePage({ id }: { readonly id: string }): JSX.Element {
+  const found = useCall(id, (signal) => sites.getSite({ id }, { signal }));
+  const steps = useRef(new Map<bigint, Site>());
+  return (
+    <>
+      <p>
+        <Link href="/sites">← {w('back')}</Link>
+      </p>
+      <State of={found}>
+        {({ site, warnings }) =>
+          site === undefined ? (
+            <p>{t('common.none')}</p>
+          ) : (
+            <>
+              <div class="page-head">
+                <h1>
+                  <VisibleText text={site.name} />
+                </h1>
+                <p class="quiet">
+                  <VisibleText text={[site.primaryHost, ...site.aliases].join(', ')} />{' '}
+                  <Link href={`/attacks?site=${site.id}`}>{w('attacks')}</Link>
+                </p>
+              </div>
+              {warnings.map((warning) => (
+                <p class="notice">
+                  <VisibleText text={warning} />
+                </p>
+              ))}
+              <Views of={{ site, changed: found.reload, steps: steps.current }} />
+            </>
+          )
+        }
+      </State>
+    </>
+  );
+}
+
+function Views({ of }: { readonly of: ShownSite }): JSX.Element {
+  return (
+    <Tabs
+      label={of.site.name}
+      tabs={[
+        { name: 'names', title: w('names'), view: () => <Names of={of} /> },
+        { name: 'routes', title: w('routes'), view: () => <SiteRoutes of={of} /> },
+        { name: 'tls', title: 'TLS', view: () => <SiteTls of={of} /> },
+        { name: 'inspection', title: w('inspection'), view: () => <SiteInspection of={of} /> },
+        { name: 'challenges', title: w('challenges'), view: () => <SiteChallenges of={of} /> },
+        { name: 'limits', title: w('limits'), view: () => <SiteLimits of={of} /> },
+        { name: 'trust', title: w('trust'), view: () => <SiteTrust siteId={of.site.id} /> },
+      ]}
+    />
+  );
+}
+
+function Names({ of }: { readonly of: ShownSite }): JSX.Element {
+  const pools = useCall('pools', (signal) =>
+    allItems((page) => upstreams.listUpstreams({ page }, { signal })),
+  );
+  return (
+    <>
+      <State of={pools}>
+        {(items) => (
+          <Card title={w('names')}>
+            <SiteEdit
+              of={of}
+              label={w('names')}
+              mask={['name', 'primaryHost', 'aliases', 'upstreams']}
+              fields={(site) => [
+                { name: 'name', label: w('name'), value: site.name, required: true },
+                { name: 'host', label: w('host'), value: site.primaryHost, required: true },
+                {
+                  name: 'pool',
+                  label: w('pool'),
+                  value: site.upstreams[0]?.upstreamId ?? '',
+                  choices: [['', w('noPool')], ...items.map(({ id, name }) => [id, name] as const)],
+                },
+                {
+                  name: 'aliases',
+                  label: w('aliases'),
+                  kind: 'area',
+                  value: site.aliases.join('\n'),
+                },
+                {
+                  name: 'origins',
+                  label: w('origins'),
+                  kind: 'area',
+                  value: site.upstreams.map(urlOf).filter(Boolean).join('\n'),
+                },
+              ]}
+              apply={(site, { name = '', host = '', aliases, pool = '', origins }) => ({
+                ...site,
+                name,
+                primaryHost: host,
+                aliases: partsOf(aliases),
+                upstreams: originsOf(site, pool, partsOf(origins)),
+              })}
+            />
+          </Card>
+        )}
+      </State>
+      <Serving of={of} />
+    </>
+  );
+}
+
+const urlOf = ({ inline }: SiteUpstream): string => inline?.url ?? '';
+
+/** The origins that were entered; one that is there keeps its weight, headers and TLS. */
+function originsOf(site: Site, upstreamId: string, urls: readonly string[]): SiteUpstream[] {
+  if (upstreamId !== '') return [create(SiteUpstreamSchema, { upstreamId })];
+  return urls.map(
+    (url) =>
+      site.upstreams.find((one) => urlOf(one) === url) ??
+      create(SiteUpstreamSchema, { inline: { url, weight: 1 } }),
+  );
+}
+
+function Serving({ of }: { readonly of: ShownSite }): JSX.Element {
+  const { id, status } = of.site;
+  const active = status === ResourceStatus.ACTIVE;
+  const turn = async (): Promise<void> => {
+    const before = followSteps(of.steps, of.site);
+    const request = { id, revision: before.revision };
+    const { site } = active ? await sites.disableSite(request) : await sites.enableSite(request);
+    if (site !== undefined) of.steps.set(before.revision, site);
+  };
+  return (
+    <Card title={w('serving')} note={w(active ? 'on' : 'off')}>
+      <p class="actions">
+        <Act
+          label={w(active ? 'disable' : 'enable')}
+          codes={['site:write']}
+          run={turn}
+          done={of.changed}
+          {...(active ? { ask: w('disableAsk') } : {})}
+        />
+        <Act
+          label={w('remove')}
+          ask={w('removeAsk')}
+          codes={['site:delete']}
+          run={() => sites.deleteSite({ id })}
+          done={() => go('/sites')}
+        />
+      </p>
+    </Card>
+  );
+}
