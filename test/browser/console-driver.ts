@@ -54,14 +54,16 @@ export async function call(
   return JSON.parse(text) as Record<string, unknown>;
 }
 
-/** Sends bytes as they are, in a path and two fields; resolves with the status. */
+/** Sends bytes as they are, from an address of loopback; resolves with the status. */
 export function sendRaw(
   product: Product,
   path: string,
   headers: Readonly<Record<string, string>>,
+  localAddress = '127.0.0.1',
 ): Promise<number> {
   return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port: product.proxyPort, path, headers, agent: false };
+    const { proxyPort: port } = product;
+    const options = { host: '127.0.0.1', port, path, headers, localAddress, agent: false };
     request(options, (answer) => {
       answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
     })

@@ -27,8 +27,8 @@ const w = pageTexts({
   limit: ['Bytes that are always inspected', '始终检测的字节数'],
   past: ['A longer body', '更长的正文'],
   refused: ['is refused with 413', '以 413 拒绝'],
-  records: ['goes on; matches after the limit are recorded', '继续转发；超限部分的匹配仅记录'],
-  blocks: ['goes on; matches after the limit block', '继续转发；超限部分的匹配会拦截'],
+  records: ['is forwarded; matches after the limit are recorded', '继续转发；超限部分的匹配仅记录'],
+  blocks: ['is forwarded; matches after the limit block', '继续转发；超限部分的匹配会拦截'],
   save: ['Save', '保存'],
   saved: ['Saved. Compiling rules…', '已保存，正在编译规则…'],
 });

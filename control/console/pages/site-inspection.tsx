@@ -142,7 +142,7 @@ function Mode({
   );
 }
 
-/** What a site would leave behind at a policy, as a sentence; '' for nothing. */
+/** What a site would lose at a policy, as a sentence; '' for nothing. */
 async function lost(siteId: string, policyId: string): Promise<string> {
   const kept = await allItems((page) => overrides.listRuleOverrides({ policyId, page }));
   const rules = await allItems((page) => customRules.listCustomRules({ policyId, page }));

@@ -27,7 +27,7 @@ export const en = {
   'edit.saved': 'Saved.',
   'edit.conflict': 'Somebody else saved this meanwhile. What it holds now:',
   'edit.keepMine': 'Save mine over it',
-  'edit.accept': 'Save all the same',
+  'edit.accept': 'Save anyway',
   'edit.takeTheirs': 'Take theirs',
   'nav.signOut': 'Sign out',
   'nav.language': 'Language',

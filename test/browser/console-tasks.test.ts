@@ -1,0 +1,52 @@
+/** What people do at the console, as a table: one product and one browser for all tasks. */
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { missingBuild, startProduct } from '../support/product.ts';
+import { missingChromium, startChromium } from './chromium.ts';
+import { choosePassword, enterPassword, openPage, tokenOf } from './console-driver.ts';
+import { Desk } from './tasks/desk.ts';
+import { siteTasks } from './tasks/site-tasks.ts';
+import { World } from './tasks/task.ts';
+
+const skip = missingChromium ?? missingBuild;
+const testMs = 120_000;
+/** What the browser says of an answer that the page shows or expects. */
+const usualFault = /status of 40[49] /;
+
+const origin = createServer((_request, response) => response.end('ok'));
+let browser: Browser;
+let world: World;
+let desk: Desk;
+let faults: string[];
+
+describe.skipIf(skip !== null)(`tasks (${skip ?? 'in Chromium'})`, { timeout: testMs }, () => {
+  beforeAll(async () => {
+    const product = await startProduct('--management-tls', 'off');
+    await choosePassword(product);
+    await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
+    const { port } = origin.address() as AddressInfo;
+    world = new World(product, await tokenOf(product), `http://127.0.0.1:${port}`);
+    browser = await startChromium();
+    const opened = await openPage(browser, `${world.url}/`);
+    await enterPassword(opened.page);
+    await opened.page.waitForSelector('header ~ main h1');
+    ({ faults } = opened);
+    desk = new Desk({ page: opened.page });
+  }, testMs);
+  afterAll(async () => {
+    await browser?.close();
+    await world?.product.stop();
+    origin.closeAllConnections();
+    origin.close();
+  });
+
+  test.each(siteTasks)('$page: $does ($id)', async ({ run, expects }) => {
+    await run(desk, world).catch((error: unknown) => {
+      throw new Error(`expected: ${expects}`, { cause: error });
+    });
+    expect(faults.splice(0).filter((fault) => !usualFault.test(fault))).toEqual([]);
+  });
+});

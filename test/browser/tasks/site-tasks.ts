@@ -1,0 +1,296 @@
+/** Tasks on sites: names, routes, TLS, inspection, challenges, limits, and whose address counts. */
+
+import { expect } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { makeTestCertificate } from '../../support/test-certificates.ts';
+import type { Task } from './task.ts';
+
+const attack = '/?id=1%27%20OR%20%271%27=%271';
+const saved = 'Saved. The proxy takes it over now.';
+
+/** The table. */
+export const siteTasks: readonly Task[] = [
+  {
+    id: 'site-create',
+    page: 'Sites',
+    does: 'creates a site from a host and an origin',
+    expects: 'it serves, and blocks an attack',
+    run: async (desk, world) => {
+      await desk.go('/sites');
+      await desk.press('Create a site');
+      await desk.fill('Host', 'created.example');
+      await desk.fill('Origin', world.origin);
+      await desk.press('Create');
+      await desk.shows('Created created.example.');
+      await eventually(async () => (await world.get('/', '127.0.0.1', 'created.example')) === 200);
+      expect(await world.get(attack, '127.0.0.1', 'created.example')).toBe(403);
+    },
+  },
+  {
+    id: 'site-rename',
+    page: 'Sites',
+    does: 'renames a site and gives it a further host',
+    expects: 'the further host is served',
+    run: async (desk, world) => {
+      const id = await world.site('names');
+      await desk.go(`/sites/${id}`);
+      await desk.fill('Name', 'Renamed');
+      await desk.fill('Further hosts, one a line', 'www.names.example\nold.names.example');
+      await desk.press('Save');
+      await desk.shows(saved);
+      expect(await world.siteAt(id)).toMatchObject({ name: 'Renamed', aliases: { length: 2 } });
+      await eventually(
+        async () => (await world.get('/', '127.0.0.1', 'old.names.example')) === 200,
+      );
+    },
+  },
+  {
+    id: 'site-disable',
+    page: 'Sites',
+    does: 'disables a site and enables it again',
+    expects: 'it gets 404 in between',
+    run: async (desk, world) => {
+      const id = await world.site('paused');
+      await desk.go(`/sites/${id}`);
+      await desk.press('Disable');
+      await desk.press('Disable');
+      await desk.shows('This site is disabled');
+      await eventually(async () => (await world.get('/', '127.0.0.1', 'paused.example')) === 404);
+      await desk.press('Enable');
+      await desk.shows('This site serves.');
+      await eventually(async () => (await world.get('/', '127.0.0.1', 'paused.example')) === 200);
+    },
+  },
+  {
+    id: 'site-delete',
+    page: 'Sites',
+    does: 'deletes a site',
+    expects: 'it is asked for, and then the list is without it',
+    run: async (desk, world) => {
+      await desk.go(`/sites/${await world.site('gone')}`);
+      await desk.press('Delete the site');
+      await desk.shows('Delete it with its routes, exclusions and limits?');
+      await desk.press('Delete the site');
+      await desk.shows('Create a site');
+      await desk.hides('gone.example');
+    },
+  },
+  {
+    id: 'route-add',
+    page: 'Sites',
+    does: 'sends a path prefix to a new pool, and refuses other paths',
+    expects: 'the prefix is served, another path gets 404',
+    run: async (desk, world) => {
+      await desk.go(`/sites/${await world.site('routed')}?tab=routes`);
+      await desk.press('Add a route');
+      await desk.fill('Path prefix', '/shop', 'Add a route');
+      await desk.fill('Address of the origin', world.origin, 'Add a route');
+      await desk.press('Add a route', 'Add a route');
+      await desk.shows('/shop');
+      await desk.choose('A path without a route', 'is refused with 404');
+      await desk.press('Save', 'Other paths');
+      await desk.shows('Saved.');
+      await eventually(
+        async () => (await world.get('/else', '127.0.0.1', 'routed.example')) === 404,
+      );
+      expect(await world.get('/shop/x', '127.0.0.1', 'routed.example')).toBe(200);
+    },
+  },
+  {
+    id: 'route-conflict',
+    page: 'Sites',
+    does: 'edits a route that somebody else changed meanwhile',
+    expects: 'both versions are shown, and the own edit is kept',
+    run: async (desk, world) => {
+      const siteId = await world.site('contested');
+      const upstream = { name: 'contested', endpoints: [{ url: world.origin, weight: 1 }] };
+      const pool = await world.call('UpstreamService/CreateUpstream', { upstream });
+      const upstreamId = (pool['upstream'] as { id: string }).id;
+      const routes = (pathPrefix: string): object => ({
+        siteId,
+        routing: { routes: [{ id: 'r1', pathPrefix, upstreamId, rewriteMode: 1 }] },
+      });
+      await world.call('SiteService/UpdateSiteRouting', routes('/first'));
+      await desk.go(`/sites/${siteId}?tab=routes`);
+      await desk.press('Edit', '/first');
+      await desk.fill('Path prefix', '/mine', 'Edit');
+      await world.call('SiteService/UpdateSiteRouting', routes('/theirs'));
+      await desk.press('Save', 'Edit');
+      await desk.shows('Somebody else saved this meanwhile.');
+      await desk.shows('/theirs');
+      expect(await desk.held('Path prefix', 'Edit')).toBe('/mine');
+      await desk.press('Save mine over it');
+      await desk.shows('/mine');
+    },
+  },
+  {
+    id: 'site-tls',
+    page: 'Sites',
+    does: 'uploads a certificate for a site',
+    expects: 'the site uses it, and plain HTTP is sent to https',
+    run: async (desk, world) => {
+      const id = await world.site('secure');
+      const { cert, key } = await makeTestCertificate({ names: ['secure.example'] });
+      await desk.go(`/sites/${id}?tab=tls`);
+      await desk.press('Upload a certificate for this site');
+      await desk.fill('Certificate and chain, PEM', cert);
+      await desk.fill('Private key, PEM', key);
+      await desk.press('Upload and use');
+      await eventually(async () => (await desk.held('Certificate of your own')) !== '');
+      await desk.choose('Plain HTTP', 'is served, too');
+      await desk.fill('Browsers keep to TLS for seconds (HSTS)', '600');
+      await desk.press('Save');
+      await desk.shows(saved);
+      expect(await world.siteAt(id)).toMatchObject({
+        tls: {
+          mode: 'TLS_MODE_UPLOADED',
+          httpBehavior: 'TLS_HTTP_BEHAVIOR_SERVE_BOTH',
+          hstsMaxAgeSeconds: 600,
+        },
+      });
+    },
+  },
+  {
+    id: 'site-detection',
+    page: 'Sites',
+    does: 'lets a site only record attacks',
+    expects: 'an attack passes',
+    run: async (desk, world) => {
+      const id = await world.site('watching');
+      await desk.go(`/sites/${id}?tab=inspection`);
+      await desk.choose('Attacks are', 'only recorded');
+      await desk.press('Save', 'Inspection');
+      await desk.shows(saved);
+      await eventually(
+        async () => (await world.get(attack, '127.0.0.1', 'watching.example')) === 200,
+      );
+    },
+  },
+  {
+    id: 'site-policy-asks',
+    page: 'Sites',
+    does: 'moves a site with an exclusion to another policy',
+    expects: 'the exclusion is named and asked for before anything changes',
+    run: async (desk, world) => {
+      const policyId = await world.policy('Left');
+      const next = await world.policy('Next');
+      const siteId = await world.site('moving', policyId);
+      const override = { policyId, siteId, crsRuleId: '942100', actionEnum: 1 };
+      await world.call('RuleOverrideService/UpsertRuleOverride', { override });
+      await desk.go(`/sites/${siteId}?tab=inspection`);
+      await desk.choose('Policy', 'Next');
+      await desk.press('Save', 'Inspection');
+      await desk.shows('lose their effect: rule 942100.');
+      expect(await world.siteAt(siteId)).toMatchObject({ waf: { policyId } });
+      await desk.press('Save anyway');
+      await desk.shows(saved);
+      expect(await world.siteAt(siteId)).toMatchObject({ waf: { policyId: next } });
+    },
+  },
+  {
+    id: 'site-numbers',
+    page: 'Sites',
+    does: 'lets a site block from another score, and takes it back',
+    expects: 'the service holds the number, then none',
+    run: async (desk, world) => {
+      const siteId = await world.site('numbers');
+      await desk.go(`/sites/${siteId}?tab=inspection`);
+      const card = 'What this site changes in its policy';
+      await desk.fill('Blocks requests from score', '25', card);
+      await desk.press('Save', card);
+      await desk.press('Use the policy as it is');
+      await desk.hides('Use the policy as it is');
+      await expect(world.call('SiteService/GetSitePolicyOverride', { siteId })).rejects.toThrow(
+        /404/,
+      );
+    },
+  },
+  {
+    id: 'site-bodies',
+    page: 'Sites',
+    does: 'sets how much of a body is inspected',
+    expects: 'the policy holds the limit',
+    run: async (desk, world) => {
+      const policyId = await world.policy('Bodies');
+      await desk.go(`/sites/${await world.site('bodies', policyId)}?tab=inspection`);
+      await desk.fill('Bytes that are always inspected', '4096');
+      await desk.choose('A longer body', 'is refused with 413');
+      await desk.press('Save', 'Bodies of requests');
+      await desk.shows('Saved. Compiling rules');
+      expect(await world.call('PolicyService/GetPolicy', { id: policyId })).toMatchObject({
+        bodyInspection: { limitBytes: '4096', past: 'refused' },
+      });
+    },
+  },
+  {
+    id: 'site-challenge',
+    page: 'Sites',
+    does: 'asks clients of one path for a browser',
+    expects: 'that path answers with a challenge, another does not',
+    run: async (desk, world) => {
+      await desk.go(`/sites/${await world.site('guarded')}?tab=challenges`);
+      await desk.choose('Ask for', 'a browser');
+      await desk.fill('Only these paths, one a line', '/login');
+      await desk.press('Save');
+      await desk.shows(saved);
+      const get = (path: string): Promise<number> =>
+        world.get(path, '127.0.0.1', 'guarded.example');
+      await eventually(async () => (await get('/login')) !== 200);
+      expect(await get('/other')).toBe(200);
+    },
+  },
+  {
+    id: 'site-limit',
+    page: 'Sites',
+    does: 'limits how often a client may ask',
+    expects: 'the second request within the time is refused',
+    run: async (desk, world) => {
+      await desk.go(`/sites/${await world.site('limited')}?tab=limits`);
+      await desk.press('Add a rate limit');
+      await desk.fill('Path', '/api');
+      await desk.fill('Requests', '1');
+      await desk.press('Add');
+      await desk.shows('1 in 60 s');
+      const client = world.client();
+      await eventually(async () => (await world.get('/api', client, 'limited.example')) === 429);
+    },
+  },
+  {
+    id: 'site-trust',
+    page: 'Sites',
+    does: 'names the proxy before a site',
+    expects: 'the address in its header counts',
+    run: async (desk, world) => {
+      const siteId = await world.site('behind');
+      await world.ipList('Balancer', '198.51.100.7');
+      await desk.go(`/sites/${siteId}?tab=trust`);
+      await desk.choose('Addresses of proxy 1, from the internet inwards', 'Balancer');
+      await desk.press('Save', 'Proxies before this site');
+      await desk.shows('This site has a profile of its own.');
+      await desk.fill('Address that connects', '198.51.100.7');
+      await desk.fill('X-Forwarded-For', '203.0.113.9');
+      await desk.press('Whose address would count?');
+      await desk.shows('203.0.113.9 counts as the client.');
+    },
+  },
+  {
+    id: 'site-conflict',
+    page: 'Sites',
+    does: 'saves a site that somebody else saved meanwhile',
+    expects: 'both versions are shown, and nothing typed is lost',
+    run: async (desk, world) => {
+      const id = await world.site('two');
+      await desk.go(`/sites/${id}`);
+      const { revision } = await world.siteAt(id);
+      const request = { site: { id, name: 'Theirs' }, revision, updateMask: 'name' };
+      await world.call('SiteService/UpdateSite', request);
+      await desk.fill('Name', 'Mine');
+      await desk.press('Save');
+      await desk.shows('Somebody else saved this meanwhile.');
+      await desk.shows('Theirs');
+      expect(await desk.held('Name')).toBe('Mine');
+      await desk.press('Take theirs');
+      expect(await desk.held('Name')).toBe('Theirs');
+    },
+  },
+];

@@ -1,0 +1,84 @@
+/** Owns what a task of a person at the console is, and the world that all tasks share. */
+
+import type { Product } from '../../support/product.ts';
+import { call, sendRaw } from '../console-driver.ts';
+import type { Desk } from './desk.ts';
+
+/** One task: who reads its row knows what a person does, and what has to come of it. */
+export interface Task {
+  readonly id: string;
+  readonly page: string;
+  readonly does: string;
+  readonly expects: string;
+  readonly run: (desk: Desk, world: World) => Promise<void>;
+}
+
+/** The running product of the tasks. */
+export class World {
+  readonly product: Product;
+  readonly token: string;
+  /** The address of an origin that answers. */
+  readonly origin: string;
+  #clients = 1;
+
+  constructor(product: Product, token: string, origin: string) {
+    this.product = product;
+    this.token = token;
+    this.origin = origin;
+  }
+
+  /** The console's address, without a path. */
+  get url(): string {
+    return `http://127.0.0.1:${this.product.managementPort}`;
+  }
+
+  /** One call of the API. */
+  call(method: string, body: object): Promise<Record<string, unknown>> {
+    return call(this.product, this.token, method, body);
+  }
+
+  /** A client that sent nothing yet. */
+  client(): string {
+    this.#clients += 1;
+    return `127.0.0.${this.#clients}`;
+  }
+
+  /** The status that a client gets for a path. */
+  get(path: string, client: string, host = 'demo.example'): Promise<number> {
+    return sendRaw(this.product, path, { host }, client);
+  }
+
+  /** A site of this name's host; its id. */
+  async site(name: string, policyId = ''): Promise<string> {
+    const site = {
+      name,
+      primaryHost: `${name}.example`,
+      upstreams: [{ inline: { url: this.origin, weight: 1 } }],
+      waf: { enabled: true, mode: 'WAF_MODE_BLOCKING', policyId },
+      status: 'RESOURCE_STATUS_ACTIVE',
+    };
+    const made = await this.call('SiteService/CreateSite', { site });
+    return (made['site'] as { id: string }).id;
+  }
+
+  /** The site as the API has it. */
+  async siteAt(id: string): Promise<Record<string, never>> {
+    return (await this.call('SiteService/GetSite', { id }))['site'] as Record<string, never>;
+  }
+
+  /** A policy of this name, made from the first template; its id. */
+  async policy(name: string): Promise<string> {
+    const found = await this.call('PolicyService/ListPolicyTemplates', {});
+    const templateId = (found['items'] as { id: string }[])[0]!.id;
+    const request = { templateId, name };
+    const made = await this.call('PolicyService/CreatePolicyFromTemplate', request);
+    return (made['policy'] as { id: string }).id;
+  }
+
+  /** An address list; its id. */
+  async ipList(name: string, ...values: string[]): Promise<string> {
+    const ipList = { name, entries: values.map((value) => ({ value })) };
+    const made = await this.call('IpListService/CreateIpList', { ipList });
+    return (made['ipList'] as { id: string }).id;
+  }
+}
