@@ -36,7 +36,13 @@ import { keepTracing } from './publish/parts/log-parts.ts';
 import { startPublisher, type Publisher } from './publish/publisher.ts';
 import { startAlerting, type AlertingOptions } from './start-alerting.ts';
 import { sessionTimesOf } from './domain/settings/settings.ts';
-import { binaryReleases, settingsId, systemSettings } from './store/collections.ts';
+import {
+  agentIdentities,
+  binaryReleases,
+  enrollmentTokens,
+  settingsId,
+  systemSettings,
+} from './store/collections.ts';
 import { ensureInstallation } from './store/installation.ts';
 import { openLmdbKv } from './store/lmdb-kv.ts';
 import { careForMemory } from './store/memory-care.ts';
@@ -146,7 +152,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   observed.sendMetrics(() => metricFamilies(parts), installation.createdAt);
   const running: RunningServer[] = [];
   const closing: Closing[] = [alerting, acme, observed.retention, publisher, subscriptions];
-  closing.push(parts.program.packAhead(logger), careForMemory(), { close: keepWatch });
+  closing.push(packAhead(parts), careForMemory(), { close: keepWatch });
   const close = async (): Promise<void> => {
     for (const part of closing) await part.close();
     await Promise.all(running.map((server) => server.close()));
@@ -164,6 +170,17 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     await close();
     throw error;
   }
+}
+
+/** Packs the program for nodes once some are enrolled, or a token for them is issued. */
+function packAhead({ program, store, logger }: ApiParts): Closing {
+  return program.packAhead(logger, {
+    areExpected: () => store.count(enrollmentTokens) + store.count(agentIdentities) > 0,
+    onChange: (listener) =>
+      store.onChange((changed) => {
+        if (changed.has(enrollmentTokens.name) || changed.has(agentIdentities.name)) listener();
+      }),
+  });
 }
 
 /** Starts what listens on the network, and adds it to `running`. */

@@ -1,6 +1,9 @@
-/** The program is packed ahead, once for the files that it has, and kept over starts. */
+/**
+ * The program is packed ahead where nodes are expected, once for the files that it has, and kept
+ * over starts.
+ */
 
-import { mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -26,7 +29,8 @@ test('a package is made ahead and kept until the files change', { timeout: 120_0
   const folder = program();
   const kept = join(mkdtempSync(join(tmpdir(), 'waf-kept-')), 'packages');
 
-  const ahead = new ProgramPackage(kept, folder).packAhead(silentLogger, 0);
+  const nodes = { areExpected: () => true, onChange: () => () => undefined };
+  const ahead = new ProgramPackage(kept, folder).packAhead(silentLogger, nodes, 0);
   const isMade = () =>
     readdirSync(dirname(kept)).includes('packages') && readdirSync(kept).length === 2;
   await eventually(() => isMade() || null, 60_000);
@@ -43,4 +47,28 @@ test('a package is made ahead and kept until the files change', { timeout: 120_0
   expect(changed.sha256).not.toBe(first.sha256);
   // The older one is gone.
   expect(readdirSync(kept).length).toBe(2);
+});
+
+test('nothing is packed before nodes are expected', { timeout: 120_000 }, async () => {
+  const kept = join(mkdtempSync(join(tmpdir(), 'waf-kept-')), 'packages');
+  let expected = false;
+  let tell: (() => void) | null = null;
+  const nodes = {
+    areExpected: () => expected,
+    onChange: (listener: () => void) => {
+      tell = listener;
+      return () => (tell = null);
+    },
+  };
+  const ahead = new ProgramPackage(kept, program()).packAhead(silentLogger, nodes, 0);
+  const listener = await eventually(() => tell);
+  listener();
+  expect(tell).not.toBeNull();
+  // Packing begins with the folder.
+  expect(existsSync(kept)).toBe(false);
+  expected = true;
+  listener();
+  expect(tell).toBeNull();
+  await eventually(() => existsSync(kept) && readdirSync(kept).length === 2, 60_000);
+  ahead.close();
 });
