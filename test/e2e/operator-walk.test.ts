@@ -9,6 +9,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { missingBuild, root, runWaf, startProduct, type Product } from '../support/product.ts';
 
 if (missingBuild !== null) console.log(missingBuild);
@@ -57,11 +58,10 @@ describe.skipIf(missingBuild !== null)("an operator's first day", () => {
   });
 
   test('the event says which rules blocked it', async () => {
-    let printed = '';
-    for (let tries = 0; tries < 100 && !printed.includes('942100'); tries++) {
-      printed = waf('log', 'security', '--since', '5');
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+    const printed = await eventually(() => {
+      const text = waf('log', 'security', '--since', '5');
+      return text.includes('942100') ? text : null;
+    });
     expect(printed).toMatch(/403 +blocked +\d+ +GET 127\.0\.0\.1\/search +[\d ]*942100 /);
   });
 

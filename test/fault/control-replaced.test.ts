@@ -10,6 +10,9 @@ if (missingBuild !== null) console.log(missingBuild);
 
 /** Milliseconds between two callers. */
 const everyMs = 20;
+/** Those that call before control is ended, and after it was replaced. */
+const callsBefore = 15;
+const callsAfter = 25;
 
 /** How one caller fared: the status, or the code of the error. */
 interface Call {
@@ -30,11 +33,16 @@ function call(port: number): Promise<Call> {
   });
 }
 
-async function callDuring(port: number, work: () => Promise<void>): Promise<Call[]> {
+/** Calls, one every few milliseconds, until `work` has ended, and some more. */
+async function callDuring(
+  port: number,
+  work: (calls: readonly Promise<Call>[]) => Promise<void>,
+): Promise<Call[]> {
   const calls: Promise<Call>[] = [];
   const coming = setInterval(() => calls.push(call(port)), everyMs);
-  await work();
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await work(calls);
+  const all = calls.length + callsAfter;
+  await eventually(() => calls.length >= all);
   clearInterval(coming);
   return Promise.all(calls);
 }
@@ -59,8 +67,8 @@ describe.skipIf(missingBuild !== null)('control is replaced under calls', () => 
     const status = readFileSync(`/proc/${before}/status`, 'utf8');
     const supervisor = Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]);
     let endedMs = 0;
-    const calls = await callDuring(product.managementPort, async () => {
-      await new Promise((resolve) => setTimeout(resolve, 300));
+    const calls = await callDuring(product.managementPort, async (begun) => {
+      await eventually(() => begun.length >= callsBefore);
       if (how === 'kill -9') process.kill(before, 'SIGKILL');
       else process.kill(supervisor, 'SIGUSR2');
       await eventually(() => control() !== before);

@@ -8,6 +8,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 import { makeTestMmdb } from '../../../test/support/test-mmdb.ts';
 
@@ -144,7 +145,7 @@ test('requests and settings are checked, and fetches come one at a time', async 
   const waiting: (() => void)[] = [];
   answer = (_request, response) => void waiting.push(() => response.end());
   const first = download({ kind: 'asn', month: '2026-09' });
-  while (waiting.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(() => waiting.length > 0);
   expect(await refusal({ kind: 'asn' })).toMatch(/^aborted another geo database/);
   waiting[0]?.();
   expect((await first).status).not.toBe(200);

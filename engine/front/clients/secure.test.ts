@@ -4,6 +4,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import { parseNetwork } from '../../../base/ip-address.ts';
+import { eventually } from '../../../test/support/eventually.ts';
 import { Closing, httpOrigin, RawClient, siteFor } from '../fixtures/fixture.ts';
 import {
   askSecure,
@@ -231,7 +232,7 @@ test('handshakes count as connections', async () => {
     await new Promise((resolve) => client.socket.once('connect', resolve));
     client.send(Buffer.from([22, 3]));
   }
-  while (front.connections < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(() => front.connections === 2);
   expect(await new RawClient(securePort).all()).toBe('');
   for (const client of held) client.socket.destroy();
 });
@@ -272,8 +273,7 @@ test('a record that was changed on its way ends the connection', async () => {
   const closed = new Promise((resolve) => raw.once('close', resolve));
   raw.write(Buffer.from([23, 3, 3, 0, 32, ...Buffer.alloc(32, 7)]));
   await closed;
-  while (front.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  expect(front.connections).toBe(0);
+  expect(await eventually(() => front.connections === 0)).toBe(true);
 });
 
 test('HTTP behavior: redirect keeps method and target, and names the validated host', async () => {
@@ -394,7 +394,7 @@ test('a drained front finishes requests over TLS', async () => {
   const asked = askSecure(securePort, 'GET / HTTP/1.1\r\nHost: shop.test\r\n\r\n', {
     servername: 'shop.test',
   });
-  while (answers.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(() => answers.length > 0);
   const drained = front.drain();
   answers[0]!();
   expect((await asked).text).toContain('late');
