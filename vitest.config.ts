@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 import { compiledProduct } from './test/support/compiled-product.ts';
 import { HeavyFirst } from './test/support/heavy-first.ts';
 import { replacesModules } from './test/support/replaces-modules.ts';
+import { sharesProducts } from './test/support/shares-products.ts';
 
 const none = ['**/node_modules/**', '.build/**', '.cache/**', 'build/**', 'var/**'];
 
@@ -35,8 +36,13 @@ export default defineConfig({
         test: {
           name: 'rooms together',
           include: ['test/**/*.test.ts'],
-          exclude: [...none, ...replacesModules],
+          exclude: [...none, ...replacesModules, ...sharesProducts],
         },
+      },
+      {
+        extends: true,
+        plugins: [compiledProduct()],
+        test: { name: 'shared products', include: sharesProducts, exclude: none, isolate: false },
       },
       {
         extends: true,

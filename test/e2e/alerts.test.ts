@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startReceiver, type Receiver } from '../support/alert-receivers.ts';
 import { eventually } from '../support/eventually.ts';
-import { missingBuild, startProduct, type Product } from '../support/product.ts';
+import { missingBuild, type Product } from '../support/product.ts';
+import { borrowProduct } from '../support/shared-product.ts';
 
 if (missingBuild !== null) console.log(missingBuild);
 
@@ -19,7 +20,7 @@ describe.skipIf(missingBuild !== null)('alerts', () => {
   let receiver: Receiver;
   beforeAll(async () => {
     receiver = await startReceiver();
-    product = await startProduct();
+    product = await borrowProduct();
   }, 600_000);
   afterAll(async () => {
     await product?.stop();

@@ -9,7 +9,8 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminCall } from '../support/admin-call.ts';
 import { eventually } from '../support/eventually.ts';
-import { missingBuild, startProduct, type Product } from '../support/product.ts';
+import { missingBuild, type Product } from '../support/product.ts';
+import { borrowProduct } from '../support/shared-product.ts';
 
 const document = {
   openapi: '3.1.0',
@@ -45,7 +46,7 @@ describe.skipIf(missingBuild !== null)('waf api', () => {
       asked.resume().once('end', () => answer.end('from the origin'));
     });
     await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
-    product = await startProduct('--no-demo');
+    product = await borrowProduct('--no-demo');
     const { port } = origin.address() as AddressInfo;
     const upstream = `http://127.0.0.1:${port}`;
     const site = ['--name', 'shop', '--host', 'shop.example', '--upstream', upstream];

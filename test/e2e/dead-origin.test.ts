@@ -11,7 +11,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
-import { missingBuild, startProduct, type Product } from '../support/product.ts';
+import { missingBuild, type Product } from '../support/product.ts';
+import { borrowProduct } from '../support/shared-product.ts';
 import { makeTestCertificate, type TestCertificate } from '../support/test-certificates.ts';
 
 let product: Product;
@@ -56,7 +57,7 @@ beforeAll(async () => {
     response.end('hello');
   });
   port = await freePort();
-  product = await startProduct('--no-demo');
+  product = await borrowProduct('--no-demo');
   const url = `https://127.0.0.1:${port}`;
   created = must('upstream', 'create', '--name', 'app', '--endpoint', url);
   pool = /upstream-[0-9a-f-]+/.exec(created)?.[0] ?? '';
@@ -79,6 +80,8 @@ test.skipIf(missingBuild !== null)('a dead origin shows wherever an operator loo
   expect(product.waf('doctor').stdout).toMatch(
     /^error +origins: https:\/\/127\.0\.0\.1:\d+ of pool/m,
   );
+  // Each thread logs it once, when it first meets the origin.
+  for (let i = 0; i < 20; i++) await ask();
   await eventually(() => product.output().includes('an origin does not answer'));
   const lines = product.output().match(/an origin does not answer/g) ?? [];
   for (let i = 0; i < 20; i++) await ask();

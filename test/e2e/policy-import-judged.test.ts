@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { missingBuild, startProduct, type Product } from '../support/product.ts';
+import { missingBuild, type Product } from '../support/product.ts';
+import { borrowProduct } from '../support/shared-product.ts';
 import { importFaults, type ImportFault } from './import-faults-table.ts';
 
 if (missingBuild !== null) console.log(missingBuild);
@@ -46,7 +47,7 @@ describe.skipIf(missingBuild !== null)('waf policy import', () => {
     for (const { file, content } of rows) {
       writeFileSync(path.join(folder, file), content.replace(mark, ''));
     }
-    product = await startProduct('--no-demo', '--workers', '1');
+    product = await borrowProduct('--no-demo');
     const line = ['policy', 'import', folder, '--name', 'judged', '--output', 'json'];
     const made = product.waf(...line, '--partial', '--no-wait');
     if (made.code !== 0) throw new Error(made.stderr);

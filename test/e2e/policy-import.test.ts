@@ -2,7 +2,8 @@
 
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { missingBuild, root, startProduct, type Product } from '../support/product.ts';
+import { missingBuild, root, type Product } from '../support/product.ts';
+import { borrowProduct } from '../support/shared-product.ts';
 
 if (missingBuild !== null) console.log(missingBuild);
 
@@ -11,7 +12,7 @@ const folder = join(root, 'test', 'seclang', 'modsecurity');
 describe.skipIf(missingBuild !== null)('waf policy import', () => {
   let product: Product;
   beforeAll(async () => {
-    product = await startProduct('--no-demo', '--workers', '1');
+    product = await borrowProduct('--no-demo');
   }, 600_000);
   afterAll(async () => {
     await product?.stop();

@@ -6,8 +6,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CommandResult } from '../support/command-thread.ts';
 import { eventually } from '../support/eventually.ts';
-import { missingBuild, startProduct, type Product } from '../support/product.ts';
+import { missingBuild, runWafProcess, startProduct, type Product } from '../support/product.ts';
 
 if (missingBuild !== null) console.log(missingBuild);
 
@@ -37,6 +38,9 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     origin.close();
   });
 
+  // What a person does: a process for each command line.
+  const waf = (...words: string[]): CommandResult =>
+    runWafProcess([...words, '--data', product.data]);
   const ask = (path: string, host?: string): Promise<Response> =>
     fetchWithHost(`http://127.0.0.1:${product.proxyPort}${path}`, host);
 
@@ -53,7 +57,7 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     const { policies, commands } = JSON.parse(line) as Record<string, string>;
     expect(policies).toContain('Light');
     expect(commands).toBe('waf crs import ARCHIVE, then waf policy ruleset POLICY RULESET');
-    const { stdout } = product.waf('doctor');
+    const { stdout } = waf('doctor');
     expect(stdout).toContain('CRS 3 in Light');
   });
 
@@ -85,26 +89,19 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     const id = answer.headers.get('x-request-id') ?? '';
     expect(id).toMatch(/^[A-Za-z0-9._-]{8,128}$/);
     const found = await eventually(() => {
-      const { code, stdout } = product.waf(
-        'log',
-        'security',
-        '--request-id',
-        id,
-        '--output',
-        'json',
-      );
+      const { code, stdout } = waf('log', 'security', '--request-id', id, '--output', 'json');
       return code === 0 ? (JSON.parse(stdout) as { items: { ruleIds: string[] }[] }) : null;
     });
     expect(found.items).toHaveLength(1);
     expect(found.items[0]?.ruleIds).toContain('942100');
-    const seen = product.waf('explain', id);
+    const seen = waf('explain', id);
     expect(seen).toMatchObject({ code: 1 });
     expect(seen.stdout).toMatch(/rule 942100, phase 2 +ARGS:id/);
     expect(seen.stdout).toContain('blocked, status 403');
-    const tried = product.waf('explain', '--url', blocked);
+    const tried = waf('explain', '--url', blocked);
     expect(tried.stdout).toMatch(/rule 942100, phase 2 +ARGS:id/);
     expect(tried).toMatchObject({ code: 1 });
-    expect(product.waf('explain', '--url', passes)).toMatchObject({ code: 0 });
+    expect(waf('explain', '--url', passes)).toMatchObject({ code: 0 });
   });
 
   test('health is anonymous; readiness and metrics are for the local socket only', async () => {
@@ -122,7 +119,7 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
 
   test('control and engine say what they hold, and where a front thread spends its time', async () => {
     const debug = (...words: string[]): Record<string, Record<string, unknown>> => {
-      const { code, stdout, stderr } = product.waf('debug', ...words);
+      const { code, stdout, stderr } = waf('debug', ...words);
       expect([code, stderr]).toEqual([0, '']);
       return JSON.parse(stdout) as Record<string, Record<string, unknown>>;
     };
@@ -146,12 +143,12 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     for (const thread of ['main', 'front-0']) {
       expect(debug(...profile, '--thread', thread)).toMatchObject({ nodes: expect.any(Array) });
     }
-    expect(product.waf('debug', ...profile, '--thread', 'front-999').stderr).toContain('thread:');
+    expect(waf('debug', ...profile, '--thread', 'front-999').stderr).toContain('thread:');
   });
 
   test('a site created active serves as soon as the node has confirmed it', async () => {
     const url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
-    const made = product.waf(
+    const made = waf(
       ...['site', 'create', '--name', 'shop', '--host', 'shop.example', '--upstream', url],
       ...['--output', 'json', '--no-wait'],
     );
@@ -159,7 +156,7 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     expect([made.code, made.stderr]).toEqual([0, '']);
     const { id } = JSON.parse(made.stdout) as { id: string };
     await eventually(() => {
-      const { code, stdout } = product.waf('agent', 'state', 'local', '--output', 'json');
+      const { code, stdout } = waf('agent', 'state', 'local', '--output', 'json');
       if (code !== 0) return false;
       const state = JSON.parse(stdout) as { acknowledged?: boolean; siteIds?: string[] };
       return state.acknowledged === true && state.siteIds?.includes(id) === true;
@@ -169,19 +166,19 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     );
     const answer = await ask('/', 'shop.example');
     expect([answer.status, await answer.text()]).toEqual([200, 'from the origin']);
-    expect(product.waf('site', 'list').stdout).toContain('shop.example');
+    expect(waf('site', 'list').stdout).toContain('shop.example');
   });
 
   test('paths are ranked, and the node tells its load', async () => {
     await fetch(`http://127.0.0.1:${product.proxyPort}/ranked?a=1`);
     const top = await eventually(() => {
-      const { code, stdout } = product.waf('system', 'top', 'path', '--output', 'json');
+      const { code, stdout } = waf('system', 'top', 'path', '--output', 'json');
       const { items = [] } = JSON.parse(stdout) as { items?: { key: string; total: string }[] };
       const found = items.find(({ key }) => key === '/ranked');
       return code === 0 && found !== undefined ? found : null;
     });
     expect(top).toEqual({ key: '/ranked', total: '1' });
-    const load = JSON.parse(product.waf('agent', 'load', '--output', 'json').stdout) as {
+    const load = JSON.parse(waf('agent', 'load', '--output', 'json').stdout) as {
       samples: { metrics: { memoryUsedBytes: string; observationHealth: { state: string } } }[];
     };
     expect(load.samples[0]?.metrics.observationHealth.state).toBe('healthy');
@@ -224,7 +221,7 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     const answer = await ask('/', 'shop.example');
     expect(`${answer.status} ${await answer.text()}\n${product.output()}`).toMatch(/^200 /);
     const listed = await eventually(() => {
-      const { code, stdout } = product.waf('site', 'list');
+      const { code, stdout } = waf('site', 'list');
       return code === 0 ? stdout : null;
     });
     expect(listed).toContain('shop.example');

@@ -3,7 +3,8 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { missingBuild, startProduct, type Product } from '../support/product.ts';
+import { missingBuild, type Product } from '../support/product.ts';
+import { borrowProduct } from '../support/shared-product.ts';
 
 let product: Product;
 let target: Server;
@@ -17,7 +18,7 @@ beforeAll(async () => {
     socket.setEncoding('utf8').on('data', (text: string) => (received += text));
   });
   await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
-  product = await startProduct();
+  product = await borrowProduct();
 }, 600_000);
 afterAll(async () => {
   await product?.stop();

@@ -4,7 +4,8 @@ import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { missingBuild, startProduct, type Product } from '../support/product.ts';
+import { missingBuild, type Product } from '../support/product.ts';
+import { borrowProduct } from '../support/shared-product.ts';
 
 let product: Product;
 let origin: Server;
@@ -45,7 +46,7 @@ beforeAll(async () => {
     response.end(String(request.headers['x-forwarded-for']));
   });
   await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
-  product = await startProduct('--no-demo');
+  product = await borrowProduct('--no-demo');
   const url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
   const words = ['--name', 'shop', '--host', 'shop.test', '--upstream', url];
   siteId = String(json('site', 'create', ...words)['id']);
@@ -77,7 +78,8 @@ test.skipIf(missingBuild !== null)('the peer counts until a proxy is trusted', a
   expect(explained).toMatchObject({ ip: client, verifiedNodeIds: ['proxy-1'] });
   expect((await ask('/?q=%3Cscript%3Ealert(1)%3C/script%3E')).status).toBe(403);
   const event = await eventually(() => {
-    const items = json('log', 'security')['items'] as { clientIp: string }[] | undefined;
+    const items = json('log', 'security', '--site', siteId)['items'] as
+      { clientIp: string }[] | undefined;
     return items?.[0] ?? null;
   });
   expect(event.clientIp).toBe(client);

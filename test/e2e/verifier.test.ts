@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { answerOf, readPageText, solve } from '../support/challenge-solver.ts';
-import { missingBuild, startProduct, type Product } from '../support/product.ts';
+import { missingBuild, type Product } from '../support/product.ts';
+import { borrowProduct } from '../support/shared-product.ts';
 import { startVerifierStub, type VerifierStub } from '../support/verifier-stub.ts';
 
 if (missingBuild !== null) console.log(missingBuild);
@@ -25,7 +26,7 @@ describe.skipIf(missingBuild !== null)('people verified by a service', () => {
   let stub: VerifierStub;
   beforeAll(async () => {
     stub = await startVerifierStub();
-    product = await startProduct('--workers', '1');
+    product = await borrowProduct();
     const [origin] = /http:\/\/127\.0\.0\.1:\d+/.exec(await waf('site list --output json')) ?? [];
     const secret = join(product.data, 'secret.txt');
     writeFileSync(secret, 'hidden-secret\n');
@@ -86,9 +87,10 @@ describe.skipIf(missingBuild !== null)('people verified by a service', () => {
     const answer = `answer=${answerOf(question)}&nonce=${solve(question)}`;
     const solved = await ask(`/.waf-check/answer?token=${question.token}&${answer}`);
     expect(solved.status).toBe(303);
-    const found = await eventually(async () => {
-      const text = await waf(`log security --request-id ${failed.requestId} --output json`);
-      return text.includes('bot_verifier_failed') ? text : null;
+    const asked = ['log', 'security', '--request-id', failed.requestId, '--output', 'json'];
+    const found = await eventually(() => {
+      const { stdout } = product.waf(...asked);
+      return stdout.includes('bot_verifier_failed') ? stdout : null;
     });
     expect(found).toContain('it answered with status 503');
   });

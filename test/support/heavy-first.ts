@@ -1,10 +1,12 @@
 /**
  * Owns the order of test files: first those that compile whole rule sets, so that they run beside
- * each other and the others find their databases; then the rest as vitest would have it.
+ * each other and the others find their databases; then those that share products, next to each
+ * other, as vitest ends a process before a file of another kind; then the rest as vitest has it.
  */
 
 import path from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { sharesProducts } from './shares-products.ts';
 
 /** Each compiles what none before it does; neighbors compile different things. */
 const heavy = [
@@ -23,8 +25,11 @@ const heavy = [
 export class HeavyFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => {
-      const at = heavy.indexOf(path.relative(this.ctx.config.root, moduleId));
-      return at < 0 ? heavy.length : at;
+      const file = path.relative(this.ctx.config.root, moduleId);
+      const at = heavy.indexOf(file);
+      if (at >= 0) return at;
+      const shared = sharesProducts.indexOf(file);
+      return heavy.length + (shared < 0 ? sharesProducts.length : shared);
     };
     const sorted = await super.sort(files);
     return sorted.toSorted((left, right) => rank(left) - rank(right));

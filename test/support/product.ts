@@ -2,11 +2,11 @@
  * Owns starting the compiled product for end-to-end tests, on ports and a folder of its own.
  */
 
-import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { runCommand, runCommandBeside, type CommandResult } from './command-thread.ts';
 import { shareDatabases } from './databases.ts';
 
 /** The folder that holds package.json. */
@@ -34,16 +34,21 @@ export interface Product {
   childPid(text: string): number;
   /** Pid of the supervisor. */
   readonly pid: number;
-  /** Runs `waf` against its administration socket. */
-  waf(...args: string[]): { code: number; stdout: string; stderr: string };
+  /** Runs a `waf` command line against its administration socket, in a thread of this process. */
+  waf(...args: string[]): CommandResult;
   /** As `waf`, while this process continues; resolves with what it printed. Errors: a failure. */
   wafBeside(...args: string[]): Promise<string>;
   /** SIGTERM; resolves to the exit code. */
   stop(): Promise<number>;
 }
 
-/** Runs one `waf` command. */
-export function runWaf(args: readonly string[]): { code: number; stdout: string; stderr: string } {
+/** Runs one `waf` command line in a thread of this process. */
+export function runWaf(args: readonly string[]): CommandResult {
+  return runCommand(args);
+}
+
+/** Runs one `waf` command line in a process of its own, as people do. */
+export function runWafProcess(args: readonly string[]): CommandResult {
   const options = { encoding: 'utf8', cwd: root, maxBuffer: 64 << 20 } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, [commandLine, ...args], options);
   return { code: status ?? 128, stdout, stderr };
@@ -73,8 +78,9 @@ export async function startProduct(...args: string[]): Promise<Product> {
     childPid: (text) => findChild(child.pid ?? 0, text),
     waf: (...words) => runWaf([...words, '--data', data]),
     wafBeside: async (...words) => {
-      const args = [commandLine, ...words, '--data', data];
-      return (await promisify(execFile)(process.execPath, args, { cwd: root })).stdout;
+      const { code, stdout, stderr } = await runCommandBeside([...words, '--data', data]);
+      if (code !== 0) throw new Error(`waf ${words.join(' ')}: ${code} ${stderr}`);
+      return stdout;
     },
     stop: async () => {
       const closed = new Promise<number>((resolve) => {

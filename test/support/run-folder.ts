@@ -1,16 +1,72 @@
 /**
  * The folder for temporary files of one run. It is removed with everything that tests leave in it.
- * Tests create their files below `os.tmpdir()`, which is this folder.
+ * Tests create their files below `os.tmpdir()`, which is this folder. Products that outlive their
+ * test file are noted in it, and ended with the process that started them.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Begins a run; returns what ends it. Called by vitest before the first test file. */
-export function setup(): () => void {
+const note = /^product-(\d+)$/;
+const lookAgainMs = 500;
+const endMs = 60_000;
+
+/** Names the process that has begun its run. */
+const begunName = 'WAF_TEST_RUN';
+
+/** Begins a run; returns what ends it. Called by vitest, once for each of its projects. */
+export function setup(): () => Promise<void> {
+  if (process.env[begunName] === String(process.pid)) return () => Promise.resolve();
+  process.env[begunName] = String(process.pid);
   // Short: paths of Unix sockets end at 107 bytes.
   const folder = mkdtempSync(join(tmpdir(), 'waf-'));
   process.env['TMPDIR'] = folder;
-  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  const asked = new Set<number>();
+  const watch = setInterval(() => endProducts(folder, asked, isAlive), lookAgainMs);
+  return async () => {
+    clearInterval(watch);
+    const deadline = performance.now() + endMs;
+    while (endProducts(folder, asked, () => false) > 0) {
+      if (performance.now() > deadline) throw new Error(`a product does not end: ${folder}`);
+      await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+    }
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  };
+}
+
+/** Notes that a product lives as long as this process does. */
+export function noteProduct(pid: number): void {
+  writeFileSync(join(tmpdir(), `product-${pid}`), String(process.pid));
+}
+
+/** Asks noted products whose owner is gone to end, each once; how many of them still run. */
+function endProducts(
+  folder: string,
+  asked: Set<number>,
+  keeps: (owner: number) => boolean,
+): number {
+  let running = 0;
+  for (const name of readdirSync(folder)) {
+    const pid = Number(note.exec(name)?.[1] ?? 0);
+    if (pid === 0) continue;
+    const path = join(folder, name);
+    if (!isAlive(pid)) {
+      rmSync(path, { force: true });
+    } else if (!keeps(Number(readFileSync(path, 'utf8')))) {
+      running++;
+      if (!asked.has(pid)) process.kill(pid, 'SIGTERM');
+      asked.add(pid);
+    }
+  }
+  return running;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
