@@ -162,6 +162,45 @@ describe.each([false, true])('inspected messages, later: %s', (later) => {
     expect(await eventually(() => textsOf(opened).length === 2_000, 50_000)).toBe(true);
     expect(opened.inspector.finished).toBeGreaterThanOrEqual(2_000);
   });
+
+  const rest = { acts: true, limitBytes: 300_000 } as const;
+  const inWindows = {
+    bodyNeed: { inspect: true, limitBytes: 100_000, onExcess: 'prefix', rest },
+  } as const;
+
+  test.each([
+    ['text', [{ opcode: 1, payload: `${'x'.repeat(200_000)}attack` }]],
+    ['binary', [{ opcode: 2, payload: `${'x'.repeat(200_000)}attack` }]],
+    [
+      'fragments',
+      [
+        { opcode: 1, final: false, payload: 'x'.repeat(165_000) },
+        { opcode: 0, final: false, payload: `${'x'.repeat(35_000)}att` },
+        { opcode: 0, payload: 'ack' },
+      ],
+    ],
+  ])('inspects on what is longer, in windows: %s', async (_, frames) => {
+    const opened = await open({ later, ...inWindows });
+    opened.client.send(Buffer.concat(frames.map((one) => frame(one))));
+    expect((await opened.client.all()).endsWith(closed(1008))).toBe(true);
+    expect(opened.got()).toHaveLength(0);
+    expect(opened.messages).toMatchObject([{ outcome: 'blocked', bytesIn: 200_006 }]);
+    expect(opened.messages[0]!.transaction!.limitsReached).toBeUndefined();
+  });
+
+  test('counts what comes after the last window', async () => {
+    const opened = await open({ later, ...inWindows });
+    const sent = [frame({ payload: 'x'.repeat(200_000) }), frame({ payload: 'y'.repeat(310_000) })];
+    opened.client.send(Buffer.concat(sent));
+    expect(await eventually(() => opened.got().length === Buffer.concat(sent).length)).toBe(true);
+    expect(opened.got()).toEqual(Buffer.concat(sent));
+    const [whole, long] = opened.messages.map(({ transaction }) => transaction!);
+    expect(whole!.limitsReached).toBeUndefined();
+    expect(long).toMatchObject({
+      limitsReached: ['body-bytes', 'websocket-message'],
+      uninspectedBytes: 10_000,
+    });
+  });
 });
 
 describe('a WebSocket whose messages are inspected', () => {

@@ -5,11 +5,13 @@
 
 import type { RequestEvent } from '../../contract/events.ts';
 import type { MaybePromise } from '../../contract/inspection.ts';
+import type { PhaseResult } from '../../contract/inspection-failure.ts';
 import { SPAN } from '../../contract/message.ts';
 import type { BodySnapshot, MessageHead, RequestSnapshot } from '../../contract/message.ts';
 import type { TransactionRecord, Verdict } from '../../contract/verdict.ts';
 import type { RequestView } from '../../guard/request-view.ts';
 import { CLOSE_CODE, closingFrame, type FrameFault } from '../../http/websocket-frames.ts';
+import type { BodyRestRun } from '../../phases/body-rest-run.ts';
 import {
   PhaseDriver,
   type PhaseEndings,
@@ -59,6 +61,8 @@ class MessageRun implements PhaseHost, PhaseEndings {
   private fault: FrameFault | null = null;
   /** The policy inspects less than it got. */
   private cut = false;
+  /** More than what is inspected as a whole. */
+  private long = false;
   private settle: ((fault: FrameFault | null) => void) | null = null;
 
   constructor(message: InspectedMessage) {
@@ -108,7 +112,7 @@ class MessageRun implements PhaseHost, PhaseEndings {
 
   takeBody(limitBytes: number): BodySnapshot {
     const { text } = this.message;
-    this.cut ||= text.length > limitBytes;
+    this.long = text.length > limitBytes;
     return { bytes: text.subarray(0, limitBytes), truncated: text.length > limitBytes };
   }
 
@@ -117,7 +121,32 @@ class MessageRun implements PhaseHost, PhaseEndings {
   }
 
   connect(): void {
+    const run = this.phases.bodyRest;
+    if (run !== null) return this.inspectRest(run, run.inspected);
+    this.cut ||= this.long;
     this.decided = true;
+  }
+
+  /** The windows over a long message, as bodies have them; others have their turn in between. */
+  private inspectRest(run: BodyRestRun, at: number): void {
+    const { text } = this.message;
+    const end = Math.min(text.length, at + Math.min(run.room, run.pieceBytes));
+    if (end === at) {
+      this.cut = at < text.length;
+      run.skip(text.length - at);
+      this.decided = true;
+      return;
+    }
+    const result = run.inspect(text.subarray(at, end), end === text.length);
+    if (result instanceof Promise) void result.then((settled) => this.goOn(run, end, settled));
+    else setImmediate(() => this.goOn(run, end, result));
+  }
+
+  private goOn(run: BodyRestRun, at: number, result: PhaseResult): void {
+    if (this.ended) return;
+    if (this.phases.restDecided(result)) this.inspectRest(run, at);
+    else this.decided = true;
+    this.resumed();
   }
 
   holdAnswer(): void {
