@@ -40,6 +40,7 @@ export default {
   // Debian's, and only where they are there.
   ignoreBinaries: [
     'cc',
+    'dpkg-deb',
     'go',
     'ldd',
     'nginx',

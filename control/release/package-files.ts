@@ -114,7 +114,8 @@ function ofPackage(root: string, folder: string): string[] {
   const name = relative(join(root, 'node_modules'), folder);
   const own = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
   return walk(folder, (file, path) => {
-    if (skippedFiles.test(file)) return false;
+    // Prebuilt addons for musl; the runtime that is packed is linked against glibc.
+    if (skippedFiles.test(file) || file.endsWith('.musl.node')) return false;
     return name !== 'uWebSockets.js' || !file.endsWith('.node') || basename(path) === own;
   });
 }

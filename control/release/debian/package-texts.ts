@@ -58,7 +58,8 @@ export const lintianOverrides = `# The runtime and libraries come with the progr
 waf: embedded-library
 waf: embedded-javascript-library
 waf: unstripped-binary-or-object
+waf: hardening-no-pie
 # npm packages are placed as they were published.
-waf: package-contains-eslint-config-file
+waf: script-not-executable
 waf: windows-devel-file-in-package
 `;
