@@ -131,6 +131,8 @@ let word = '';
 let wordEnd = 0;
 let hidden = false;
 let fullPath = false;
+/** It is written as a name is: `Java`. */
+let capital = false;
 
 const skipped = /[\s({!@]{0,16}(?:[A-Za-z_]\w{0,32}=[^\s;|&]{0,64}\s{1,8}){0,1}/y;
 const pathPattern = /(?:\/[\w.-]{1,16}){0,5}\/(?=[\w'"\\])|[a-z]:\\(?:[\w.-]{1,24}\\){0,6}/iy;
@@ -164,6 +166,7 @@ function readCommand(text: ByteString, from: number): void {
   }
   if (word === '' || text.slice(begins + path, at).startsWith(word)) hidden = false;
   wordEnd = at;
+  capital = /^[A-Z][a-z]/.test(word);
   word = word.toLowerCase();
 }
 
@@ -225,7 +228,8 @@ function isCommand(
     const before = /[^\s]?(?=[\s|&;]{0,4}$)/.exec(leaf.text.slice(Math.max(0, at - 6), at))?.[0];
     const listed =
       /[a-z_]/i.test(before ?? '') || / [|]/.test(leaf.text.slice(wordEnd, wordEnd + 3));
-    if (clear) return word.length > 3 || !listed;
+    // Names of programs stand in lists of them: `C & Java | Python`.
+    if (clear) return (word.length > 3 && !capital) || !listed;
     return !listed && word === 'id';
   }
   return argument === WORD && clear && isShort(leaf, at);
