@@ -1,4 +1,7 @@
-/** `waf rule exclude` of a POST whose body is not kept tries the exclusion on the event's values. */
+/**
+ * `waf rule exclude` of a POST whose body is not kept tries the exclusion on the event's values;
+ * the application is named by what the request sent.
+ */
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -44,8 +47,23 @@ describe.skipIf(missingBuild !== null)('an exclusion from a POST without its bod
     expect(stdout).toMatch(/A request with the matched values is blocked today \(.*942100.*\)/);
     expect(stdout).toMatch(/\) and would pass\./);
     expect(stdout).toContain('waf log policy-set --evidence-body prefix');
-    expect(exclude('--apply').code).toBe(0);
+    const applied = exclude('--apply');
+    expect([applied.code, applied.stderr]).toEqual([0, expect.stringContaining('Added.')]);
     expect((await post({ note: "1' OR '1'='1", title: 'ordinary' })).status).toBe(200);
     expect((await post({ title: "1' OR '1'='1" })).status).toBe(403);
+  });
+
+  test('the application is named by the cookies of the request', async () => {
+    const refused = await fetch(`http://127.0.0.1:${product.proxyPort}/save`, {
+      method: 'POST',
+      headers: { cookie: 'a=1; wordpress_logged_in_0a1b2c=ann' },
+      body: new URLSearchParams({ text: "1' OR '1'='1" }),
+    });
+    expect(refused.status).toBe(403);
+    const id = refused.headers.get('x-request-id') ?? '';
+    const explain = () => product.waf('log', 'explain', id).stdout;
+    await eventually(() => explain().includes('This looks like WordPress'));
+    expect(explain()).toContain("waf crs exclusion-use 'Light' wordpress");
+    expect(product.waf('rule', 'exclude', '--from', id).stdout).toContain('looks like WordPress');
   });
 });

@@ -6,6 +6,7 @@ import type {
   SecurityRuleLinkJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
+import type { SentNames } from '../../domain/policy/application-notes.ts';
 import { explainBlock, type BlockExplanation } from '../../domain/policy/block-explanation.ts';
 import { renderCustomRule } from '../../domain/policy/custom-rules.ts';
 import { describeRules, type DescribedRule } from '../../domain/policy/crs-rules.ts';
@@ -20,11 +21,12 @@ export interface ExplainedEvent {
   readonly explanation: BlockExplanation;
 }
 
-/** Explains an event of the caller's tenant. */
+/** Explains an event of the caller's tenant, with the names that its request sent. */
 export function explainEvent(
   store: ReadStore,
   caller: Caller,
   event: SecurityEventJson,
+  sent?: SentNames,
 ): ExplainedEvent {
   const policy = policyOfSite(store, caller.tenantId, event.siteId ?? '');
   const ruleset = policy === undefined ? undefined : store.get(rulesets, policy.crsRulesetId);
@@ -44,6 +46,7 @@ export function explainEvent(
       policy,
       ruleOf: (id) => byId.get(id),
       isCustom: (id) => custom.has(Number(id)),
+      ...(sent && { sent }),
     }),
   };
 }

@@ -7,6 +7,7 @@ import {
   SecurityEventSchema,
   type LogService,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
+import { sentNames } from '../../domain/policy/application-notes.ts';
 import { notFound } from '../../domain/errors.ts';
 import { isEventId } from '../../observe/events/event-id.ts';
 import type { EventsByKind, KindName } from '../../observe/events/event-questions.ts';
@@ -21,9 +22,13 @@ import { withEvidence } from './request-evidence.ts';
 export function getSecurityEvent(parts: ApiParts): Method<typeof LogService, 'getSecurityEvent'> {
   return async ({ id }, context) => {
     const found = await findEvent(parts, context, 'security', id, 'security event');
-    const { event, explanation } = explainEvent(parts.store, callerOf(context), found);
+    const [kept] = withEvidence(parts, 'security', [found]);
+    const { evidenceId = '' } = kept!.requestEvidence ?? {};
+    // Names alone, and the answer names only the application: no reading of evidence.
+    const sent = evidenceId === '' ? undefined : sentNames(parts.evidence.headers(evidenceId));
+    const { event, explanation } = explainEvent(parts.store, callerOf(context), kept!, sent);
     return {
-      event: toMessage(SecurityEventSchema, withEvidence(parts, 'security', [event])[0]!),
+      event: toMessage(SecurityEventSchema, event),
       explanation: toMessage(SecurityEventExplanationSchema, explanation),
     };
   };

@@ -1,7 +1,7 @@
-/** Applications by their paths. */
+/** Applications by their paths, cookies and header fields. */
 
 import { expect, test } from 'vitest';
-import { applicationNotes, recognizeApplication } from './application-notes.ts';
+import { applicationNotes, recognizeApplication, sentNames } from './application-notes.ts';
 
 test.each([
   ['/wp-json/wp/v2/posts/7', 'WordPress', ''],
@@ -18,6 +18,42 @@ test.each([
   expect(recognizeApplication(path)).toMatchObject({ name, prefix });
 });
 
+test.each([
+  ['Cookie', 'a=1; wordpress_logged_in_0a1b=ann', 'WordPress'],
+  ['X-WP-Nonce', '0a1b2c', 'WordPress'],
+  ['Cookie', 'DokuWiki=abc', 'DokuWiki'],
+  ['Cookie', 'DW0123456789abcdef0123456789abcdef=x', 'DokuWiki'],
+  ['Cookie', 'my_wiki_session=x; my_wikiUserName=Ann', 'MediaWiki'],
+  ['Cookie', 'pma_lang=de; phpMyAdmin=x', 'phpMyAdmin'],
+  ['Cookie', 'SESS0123456789abcdef0123456789abcdef=x', 'Drupal'],
+  ['Cookie', 'nc_session_id=x', 'Nextcloud'],
+  ['Cookie', 'ghost-admin-api-session=x', 'Ghost'],
+  ['Cookie', '_gitlab_session=x', 'GitLab'],
+  ['Cookie', 'i_like_gitea=x', 'Gitea'],
+  ['Discourse-Present', 'true', 'Discourse'],
+  ['Node-RED-API-Version', 'v2', 'Node-RED'],
+  ['Cookie', 'grafana_session=x', 'Grafana'],
+  ['X-Grafana-Org-Id', '1', 'Grafana'],
+])('%s: %s is of %s', (name, value, application) => {
+  const sent = sentNames([
+    { name: 'Host', values: ['a.test'] },
+    { name, values: [value] },
+  ]);
+  expect(recognizeApplication('/save', sent)).toMatchObject({ name: application, prefix: '' });
+});
+
+test('a path counts before a cookie, and values, session ids and common names for nothing', () => {
+  const sent = sentNames([{ name: 'cookie', values: ['wordpress_sec_1=x'] }]);
+  expect(recognizeApplication('/forum/posting.php', sent)?.name).toBe('phpBB');
+  for (const value of ['PHPSESSID=x', 'a=grafana_session', 'session=_gitlab_session; id=2', '']) {
+    expect(recognizeApplication('/save', sentNames([{ name: 'Cookie', values: [value] }]))).toBe(
+      null,
+    );
+  }
+  const fields = [{ name: 'Referer', values: ['x-wp-nonce'] }, {}];
+  expect(recognizeApplication('/save', sentNames(fields))).toBe(null);
+});
+
 test('the note names the command, and nothing is said of other requests', () => {
   const messages = [{ ruleId: '941180' }, { ruleId: '949110' }];
   const [note] = applicationNotes({ path: '/blog/wp-admin/post.php', messages }, { name: 'Light' });
@@ -26,4 +62,7 @@ test('the note names the command, and nothing is said of other requests', () => 
   expect(missing).toContain('waf crs exclusion-import phpmyadmin ARCHIVE');
   expect(applicationNotes({ path: '/shop', messages }, undefined)).toEqual([]);
   expect(applicationNotes({ path: '/wp-admin/', messages: [] }, undefined)).toEqual([]);
+  const sent = sentNames([{ name: 'Cookie', values: ['wp-settings-1=x'] }]);
+  const [known] = applicationNotes({ path: '/save', messages }, { name: 'Light' }, sent);
+  expect(known).toContain('This looks like WordPress: its exclusion plugin');
 });

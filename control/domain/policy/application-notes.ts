@@ -1,42 +1,70 @@
 /**
- * Owns how well-known applications are recognized by a blocked request, so that their exclusion
- * plugin can be offered. A wrong guess costs a sentence: nothing is switched on by it. Pure.
+ * Owns how well-known applications are recognized by a blocked request: by its path, its cookies
+ * and its header fields, so that their exclusion plugin can be offered. A wrong guess costs a
+ * sentence: nothing is switched on by it. Pure.
  */
 
-import type { SecurityEventJson } from '../../../proto/gen/waf/v1/log_pb.ts';
+import type {
+  RequestEvidenceHeaderJson,
+  SecurityEventJson,
+} from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { findCurated } from './exclusion-plugins.ts';
 
-/** An application by the paths that no other has. */
+/** An application by the paths, cookies and header fields that no other has. */
 interface Application {
   /** What `waf crs exclusion-use` takes; '' where the CRS project keeps no plugin. */
   readonly plugin: string;
   readonly name: string;
   /** What stands before it is where the application lies. */
-  readonly path: RegExp;
+  readonly path?: RegExp;
+  /** Name of a cookie. */
+  readonly cookie?: RegExp;
+  /** Name of a header field, in lower case. */
+  readonly field?: RegExp;
 }
+
+/** Names in a request's head; values are of no interest. */
+export interface SentNames {
+  readonly cookies: readonly string[];
+  readonly fields: readonly string[];
+}
+
+const nothingSent: SentNames = { cookies: [], fields: [] };
+/** Names that are looked at. */
+const namesMax = 200;
 
 const applications: readonly Application[] = [
   {
     plugin: 'wordpress',
     name: 'WordPress',
     path: /\/(?:wp-(?:admin|json|content|includes|(?:login|comments-post|cron)\.php))(?:\/|$)/,
+    cookie: /^(?:wordpress_(?:logged_in|sec|test_cookie)|wp-settings-)/,
+    field: /^x-wp-nonce$/,
   },
-  { plugin: 'phpmyadmin', name: 'phpMyAdmin', path: /\/(?:phpmyadmin|pma)(?:\/|$)/i },
+  {
+    plugin: 'phpmyadmin',
+    name: 'phpMyAdmin',
+    path: /\/(?:phpmyadmin|pma)(?:\/|$)/i,
+    cookie: /^(?:phpMyAdmin(?:_https)?|pma(?:User|Auth|_lang).*)$/,
+  },
   {
     plugin: 'nextcloud',
     name: 'Nextcloud',
     path: /\/(?:remote\.php\/(?:web)?dav|ocs\/v[12]\.php|index\.php\/apps\/|apps\/files\/)/,
+    cookie: /^(?:__Host-)?(?:nc_(?:sameSiteCookie|session_id|username|token)|oc_sessionPassphrase)/,
   },
   {
     plugin: 'drupal',
     name: 'Drupal',
     path: /\/(?:node\/(?:add|\d+\/edit)|admin\/(?:content|structure|config))(?:\/|$)/,
+    cookie: /^S?SESS[0-9a-f]{32}$/,
   },
   {
     plugin: 'dokuwiki',
     name: 'DokuWiki',
     path: /\/(?:doku\.php|lib\/exe\/(?:ajax|fetch|mediamanager)\.php)(?:\/|$)/,
+    cookie: /^(?:DokuWiki|DW[0-9a-f]{32})$/,
   },
   { plugin: 'cpanel', name: 'cPanel', path: /\/cpsess\d+\// },
   {
@@ -49,31 +77,68 @@ const applications: readonly Application[] = [
     name: 'phpBB',
     path: /\/(?:posting|viewtopic|viewforum|ucp|mcp)\.php(?:\/|$)/,
   },
-  { plugin: '', name: 'MediaWiki', path: /\/(?:wiki\/Special:|w\/(?:index|api|load)\.php)/ },
+  {
+    plugin: '',
+    name: 'MediaWiki',
+    path: /\/(?:wiki\/Special:|w\/(?:index|api|load)\.php)/,
+    cookie: /^(?:mwuser-sessionId|\w*wiki\w*(?:_session|UserID|UserName))$/,
+  },
+  {
+    plugin: '',
+    name: 'Ghost',
+    path: /\/ghost\/api\//,
+    cookie: /^ghost-(?:admin-api-session|members-ssr)/,
+  },
+  { plugin: '', name: 'GitLab', path: /\/api\/v4\/projects\//, cookie: /^_gitlab_session/ },
+  { plugin: '', name: 'Gitea', cookie: /^(?:i_like_gitea|gitea_(?:incredible|awesome))$/ },
+  { plugin: '', name: 'Discourse', cookie: /^_forum_session$/, field: /^discourse-/ },
+  { plugin: '', name: 'Node-RED', field: /^node-red-/ },
+  { plugin: '', name: 'Grafana', cookie: /^grafana_session/, field: /^x-grafana-/ },
 ];
 
-/** The application that a path belongs to, and the prefix under which it lies ('' for all). */
+/**
+ * The application that a request belongs to, and the prefix under which it lies ('' for all). A
+ * path says more than a cookie, which browsers send to every application of a host.
+ */
 export function recognizeApplication(
   path: string,
+  sent: SentNames = nothingSent,
 ): { readonly name: string; readonly plugin: string; readonly prefix: string } | null {
   for (const { name, plugin, path: pattern } of applications) {
-    const found = pattern.exec(path.slice(0, 2048));
+    const found = pattern?.exec(path.slice(0, 2048)) ?? null;
     if (found === null) continue;
     const prefix = path.slice(0, found.index);
     // phpMyAdmin's own folder is part of what was found.
     const whole = plugin === 'phpmyadmin' ? prefix + found[0].replace(/\/$/, '') : prefix;
     return { name, plugin, prefix: /^(?:\/[\w.~-]+)*$/.test(whole) ? whole : '' };
   }
-  return null;
+  const one = applications.find((candidate) => sends(candidate, sent));
+  return one === undefined ? null : { name: one.name, plugin: one.plugin, prefix: '' };
+}
+
+function sends({ cookie, field }: Application, { cookies, fields }: SentNames): boolean {
+  const has = (pattern: RegExp | undefined, names: readonly string[]): boolean =>
+    pattern !== undefined && names.slice(0, namesMax).some((name) => pattern.test(name));
+  return has(field, fields) || has(cookie, cookies);
+}
+
+/** The names in header fields as evidence keeps them. */
+export function sentNames(headers: readonly RequestEvidenceHeaderJson[]): SentNames {
+  const cookies = headers
+    .filter(({ name = '' }) => name.toLowerCase() === 'cookie')
+    .flatMap(({ values = [] }) => values.flatMap((value) => value.split(';')))
+    .map((pair) => pair.split('=', 1)[0]!.trim());
+  return { cookies, fields: headers.map(({ name = '' }) => name.toLowerCase()) };
 }
 
 /** What to say of a blocked request's application; nothing where none is recognized. */
 export function applicationNotes(
   { path = '', messages = [] }: SecurityEventJson,
   policy: PolicyJson | undefined,
+  sent?: SentNames,
 ): string[] {
   const scored = messages.some(({ ruleId = '' }) => /^9[1-4]\d{4}$/.test(ruleId));
-  const found = scored ? recognizeApplication(path) : null;
+  const found = scored ? recognizeApplication(path, sent) : null;
   if (found === null) return [];
   const { name, plugin, prefix } = found;
   if (plugin === '') {

@@ -9,7 +9,7 @@ import type { PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { DescribedRule } from './crs-rules.ts';
-import { applicationNotes } from './application-notes.ts';
+import { applicationNotes, type SentNames } from './application-notes.ts';
 import { isEvaluationRule } from './evaluation-rules.ts';
 import { isLimitRule, limitNotes } from './limit-notes.ts';
 import { ownRuleNote } from './own-rule-notes.ts';
@@ -45,6 +45,8 @@ export interface EventSurroundings {
   readonly ruleOf: (ruleId: number) => DescribedRule | undefined;
   /** True for the number of a custom rule of the policy. */
   readonly isCustom: (ruleId: string) => boolean;
+  /** What the request sent, by name; absent where no evidence of it is kept. */
+  readonly sent?: SentNames;
 }
 
 /** The exclusions, and what none of them changes. */
@@ -72,7 +74,7 @@ export function explainBlock(
   const notes = [
     ...notesOnEvent(event),
     ...limitNotes(event, around.policy),
-    ...applicationNotes(event, around.policy),
+    ...applicationNotes(event, around.policy, around.sent),
     ...(policyId === '' ? [noPolicy] : []),
   ];
   const culprits: Culprit[] = [];
