@@ -18,6 +18,7 @@ import { transport } from '../session.ts';
 import { localTime, t, utcTime } from '../text/text.ts';
 import { Allow } from './allow.tsx';
 import { Respond } from './respond.tsx';
+import { ScoreDecision } from './score-decision.tsx';
 
 const logs = createClient(LogService, transport);
 const aroundMs = 600_000;
@@ -39,6 +40,7 @@ export function AttackEvent({ id }: { readonly id: string }): JSX.Element {
               <Verdict event={event} />
               <Allow event={event} explanation={explanation} />
               <Respond event={event} policyId={explanation?.policyId ?? ''} />
+              <ScoreDecision messages={event.messages} />
               <Rules messages={event.messages} />
               <Headers event={event} />
               <Around event={event} />

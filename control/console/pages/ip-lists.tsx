@@ -277,7 +277,9 @@ function Bindings({ known }: { readonly known: readonly IpList[] }): JSX.Element
             },
           ]}
           save={({ list = '', kind = '' }) =>
-            lists.upsertGlobalIpListBinding({ binding: { ipListId: list, kind } })
+            lists.upsertGlobalIpListBinding({
+              binding: { ipListId: list, kind, addressSource: 'client_ip', matchMode: 'in_list' },
+            })
           }
           saved={found.reload}
         />

@@ -160,7 +160,9 @@ async function blockClient(value: string, note: string): Promise<void> {
   }
   const { items: bindings } = await lists.listGlobalIpListBindings({});
   if (bindings.some(({ ipListId, kind }) => ipListId === id && kind === 'deny')) return;
-  await lists.upsertGlobalIpListBinding({ binding: { ipListId: id, kind: 'deny' } });
+  await lists.upsertGlobalIpListBinding({
+    binding: { ipListId: id, kind: 'deny', addressSource: 'client_ip', matchMode: 'in_list' },
+  });
 }
 
 async function recordOnly(

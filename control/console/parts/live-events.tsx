@@ -1,4 +1,4 @@
-/** Owns the list that follows security events as they happen. */
+/** Owns the list that follows security events as they happen, drawn once a frame at most. */
 
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
@@ -20,14 +20,24 @@ export function LiveEvents({ siteId }: { readonly siteId: string }): JSX.Element
   const [error, setError] = useState('');
   useEffect(() => {
     const stop = new AbortController();
+    let fresh: SecurityEvent[] = [];
+    let frame = 0;
+    const draw = (): void => {
+      const newest = fresh;
+      fresh = [];
+      frame = 0;
+      setEvents((before) => [...newest, ...before].slice(0, liveEventsMax));
+    };
+    const arrived = (event: SecurityEvent): void => {
+      fresh = [event, ...fresh].slice(0, liveEventsMax);
+      if (frame === 0) frame = window.requestAnimationFrame(draw);
+    };
     const follow = async (): Promise<void> => {
       for await (const part of logs.tailSecurityEvents({ siteId }, { signal: stop.signal })) {
         setError('');
         const { event, skippedEvents } = part;
         if (skippedEvents > 0n) setSkipped((before) => before + skippedEvents);
-        if (event !== undefined) {
-          setEvents((before) => [event, ...before].slice(0, liveEventsMax));
-        }
+        if (event !== undefined) arrived(event);
       }
     };
     let timer = 0;
@@ -43,6 +53,7 @@ export function LiveEvents({ siteId }: { readonly siteId: string }): JSX.Element
     run();
     return () => {
       stop.abort();
+      window.cancelAnimationFrame(frame);
       window.clearTimeout(timer);
     };
   }, [siteId]);

@@ -1,0 +1,85 @@
+/** What the score of detection says of a request: the piece, the points, and each decision. */
+
+import type { JSX } from 'preact';
+import type { SecurityMessage } from '../../../proto/gen/waf/v1/log_pb.ts';
+import { Card } from '../parts/panel.tsx';
+import { Table } from '../parts/table.tsx';
+import { MarkedText, VisibleText } from '../parts/visible-text.tsx';
+import { pageTexts } from '../text/text.ts';
+import { scoreOf, type Verdict } from './score-tags.ts';
+
+const w = pageTexts({
+  title: ['Score of detection', '检测评分'],
+  piece: ['The piece that counts most', '得分最高的片段'],
+  points: ['Points', '分数'],
+  sign: ['Sign', '依据'],
+  confirmed: ['{id}, confirmed by a rule', '{id}，有规则佐证'],
+  none: ['No sign gave points.', '没有得分依据。'],
+  decisions: ['What each decision would have done', '各判定方式的结果'],
+  decision: ['Decision', '判定方式'],
+  result: ['Result', '结果'],
+  inForce: ['{name} (in force)', '{name}（当前生效）'],
+  crs: ['anomaly score of the rules', '规则异常分'],
+  score: ['score of detection', '检测评分'],
+  both: ['either score', '任一评分'],
+  scoreConfirms: ['anomaly score that the other confirms', '经检测评分确认的异常分'],
+  block: ['blocked', '拦截'],
+  pass: ['let through', '放行'],
+  weights: ['Points by version {version}.', '分数版本：{version}。'],
+});
+
+const nameOf = (decision: string): string =>
+  decision === 'crs' || decision === 'score' || decision === 'both' || decision === 'scoreConfirms'
+    ? w(decision)
+    : decision;
+
+/** The card; nothing for a request without a score. */
+export function ScoreDecision({
+  messages,
+}: {
+  readonly messages: readonly SecurityMessage[];
+}): JSX.Element | null {
+  const found = scoreOf(messages);
+  if (found === null) return null;
+  const { sentence, piece, marked, points, verdicts, decision, weights } = found;
+  const shownName = ({ decision: one }: Verdict): string =>
+    one === decision ? w('inForce', { name: nameOf(one) }) : nameOf(one);
+  return (
+    <Card title={w('title')}>
+      <p>
+        <strong>
+          <VisibleText text={sentence} />
+        </strong>
+      </p>
+      <p>{w('piece')}</p>
+      <pre class="code">
+        <MarkedText text={piece} part={marked} />
+      </pre>
+      <Table
+        label={w('points')}
+        items={points}
+        empty={w('none')}
+        columns={[
+          { title: w('sign'), of: ({ id, rule }) => (rule ? w('confirmed', { id }) : id) },
+          { title: w('points'), number: true, of: ({ value }) => value },
+        ]}
+      />
+      <h3>{w('decisions')}</h3>
+      <Table
+        label={w('decisions')}
+        items={verdicts}
+        empty=""
+        columns={[
+          { title: w('decision'), of: shownName },
+          {
+            title: w('result'),
+            of: ({ blocks }) => (
+              <span class={blocks ? 'badge blocked' : 'badge'}>{w(blocks ? 'block' : 'pass')}</span>
+            ),
+          },
+        ]}
+      />
+      <p class="quiet">{w('weights', { version: weights })}</p>
+    </Card>
+  );
+}

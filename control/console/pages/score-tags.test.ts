@@ -1,0 +1,40 @@
+/** What the match of the score's rule says is read whole: sentence, piece, points, decisions. */
+
+import { expect, test } from 'vitest';
+import { scoreOf } from './score-tags.ts';
+
+const match = {
+  ruleId: '198000',
+  message: 'Score 72 of 100 (block): SQL in args.q → base64',
+  matchData: 'before »a « b« after',
+  tags: [
+    ...['decision/both', 'weights/crs4-2026-11-27', 'would/crs=block', 'would/score=pass'],
+    ...['points/942100=12.5', 'points/198100+rule=9'],
+  ],
+};
+
+test('the sentence, the piece, the points and each decision are read', () => {
+  expect(scoreOf([{ ...match, ruleId: '942100' }, match])).toEqual({
+    sentence: match.message,
+    piece: 'before a « b after',
+    marked: 'a « b',
+    points: [
+      { id: '942100', rule: false, value: '12.5' },
+      { id: '198100', rule: true, value: '9' },
+    ],
+    verdicts: [
+      { decision: 'crs', blocks: true },
+      { decision: 'score', blocks: false },
+    ],
+    decision: 'both',
+    weights: 'crs4-2026-11-27',
+  });
+});
+
+test('an event without a score, and a piece without a mark', () => {
+  expect(scoreOf([{ ...match, ruleId: '942100' }])).toBeNull();
+  expect(scoreOf([{ ...match, matchData: 'all of it' }])).toMatchObject({
+    piece: 'all of it',
+    marked: '',
+  });
+});
