@@ -39,6 +39,11 @@ test.each([
   ['0.00000000000000000001e-400', 0, Number.MIN_VALUE],
   ['9007199254740992.5', Infinity, Infinity],
   [`1${'0'.repeat(900)}`, Infinity, Infinity],
+  ['1e400', Infinity, Infinity],
+  ['-1e400', -Infinity, -Infinity],
+  ['-0', -0, -0],
+  ['-0.00000000000000000', -0, -0],
+  ['0.3000000000000000444', 0.30000000000000004, 0.3000000000000001],
 ])('%s lies from %s to %s', (text, below, above) => {
   expect(sides(text)).toEqual([below, above]);
 });
