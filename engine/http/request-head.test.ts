@@ -180,6 +180,11 @@ describe('request heads', () => {
     [`TRACE / HTTP/1.1\r\n${host}\r\n`, 'trace_method', ['TRACE', '/', 'HTTP/1.1']],
     [`G@T / HTTP/1.1\r\n${host}\r\n`, 'method', ['G@T', '/', 'HTTP/1.1']],
     [`GET / HTTP/4.0\r\n${host}\r\n`, 'version_unsupported', ['GET', '/', 'HTTP/4.0']],
+    ...['2x', '2.', '2.0x', '22.0', '0.9', 'x.1'].map((version): [string, string, string[]] => [
+      `GET / HTTP/${version}\r\n${host}\r\n`,
+      version === '2.' ? 'version_unsupported' : 'version',
+      ['GET', '/', `HTTP/${version}`],
+    ]),
     [`GET / HTTP/0.9\r\n${host}\r\n`, 'version', ['GET', '/', 'HTTP/0.9']],
     [`GET / JUNK/1.0\r\n${host}\r\n`, 'version', ['GET', '/', 'JUNK/1.0']],
     [`GET / \r\n${host}\r\n`, 'version_missing', ['GET', '/', '']],
