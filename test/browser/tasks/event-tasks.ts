@@ -1,4 +1,4 @@
-/** Tasks on the page of an event, from real requests: allow, block, list, record, read the score. */
+/** Tasks on the page of an event, from real requests: allow, block, list, record, read a score. */
 
 import { expect } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
