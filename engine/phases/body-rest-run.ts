@@ -9,6 +9,7 @@ import type { InspectionSession, Inspector, MaybePromise } from '../contract/ins
 import { failureOf, inspectionFailed, type PhaseResult } from '../contract/inspection-failure.ts';
 import type { BodySnapshot, RequestSnapshot } from '../contract/message.ts';
 import { FilesReader } from './files-reader.ts';
+import type { RestReader } from './rest-reader.ts';
 import { WindowReader } from './window-reader.ts';
 import {
   passVerdict,
@@ -21,20 +22,6 @@ import {
 
 /** What ended the inspection before the body did. */
 const endOfInspection = 'body-bytes';
-
-/** Makes of the pieces of a body what is inspected. */
-export interface RestReader {
-  /** What is inspected before any piece. */
-  readonly first: BodySnapshot;
-  /** Bytes of the next piece, but for the last. */
-  readonly pieceBytes: number;
-  /** True where the last byte of a body must not go before all was inspected. */
-  readonly endsWhole: boolean;
-  /** Why nothing more can be inspected: `refuse` the body, or only `stop`; null while it can. */
-  readonly over: 'refuse' | 'stop' | null;
-  /** Takes the next piece; null where nothing of it is to be inspected. */
-  next(piece: Buffer, last: boolean): BodySnapshot | null;
-}
 
 /** The rest of one body; see the header. */
 export class BodyRestRun {

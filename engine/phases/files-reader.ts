@@ -8,7 +8,7 @@ import { valueLimits } from '../../base/rule-limits.ts';
 import type { BodySnapshot } from '../contract/message.ts';
 import type { BodyRestNeed, FilesNeed } from '../contract/verdict.ts';
 import { FileSieve } from '../rules/features/bodies/file-sieve.ts';
-import type { RestReader } from './body-rest-run.ts';
+import type { RestReader } from './rest-reader.ts';
 
 /** One body; see the header. */
 export class FilesReader implements RestReader {

@@ -5,7 +5,7 @@
 
 import { valueLimits } from '../../base/rule-limits.ts';
 import type { BodySnapshot } from '../contract/message.ts';
-import type { RestReader } from './body-rest-run.ts';
+import type { RestReader } from './rest-reader.ts';
 
 /** Offsets of windows are multiples of it: characters of UTF-16 and UTF-32 stay whole. */
 const alignment = 4;

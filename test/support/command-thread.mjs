@@ -48,7 +48,7 @@ async function runLine(argv) {
   return { code, ...printed };
 }
 
-parentPort.on('message', async ({ argv, env, port, bell }) => {
+async function answer({ argv, env, port, bell }) {
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
   Object.assign(process.env, env);
   const result = await runLine(argv).catch((error) => ({
@@ -58,4 +58,6 @@ parentPort.on('message', async ({ argv, env, port, bell }) => {
   port.close();
   Atomics.store(bell, 0, 1);
   Atomics.notify(bell, 0);
-});
+}
+
+parentPort.on('message', (asked) => void answer(asked));
