@@ -32,6 +32,7 @@ const forms: Readonly<Record<string, (text: string) => string>> = {
   'with filler before': (text) => `${filler} ${text}`,
   'with prose behind': (text) => `${text} ${prose}`,
   'with filler behind': (text) => `${text} ${filler}`,
+  'with filler in a string behind': (text) => `${text} ${filler}'-- -`,
   'in JSON': json,
   'in JSON in JSON': (text) => json(json(text)),
   'in base64': base64,
@@ -59,27 +60,26 @@ function isFoundIn(payload: string, form: string): boolean {
 /** Paths prove an attack as a whole value only: people write about them. */
 const wholeValues = [
   ...['/etc/passwd', '/proc/self/environ', 'c:\\windows\\win.ini', '/WEB-INF/web.xml'],
-  ...['class.module.classLoader.x', 'Basic cm9vdDp4DQp1c2VyPXJvb3QNCmhhc3Jvb3Q9MQ=='],
+  ...[
+    "admin'-- what else is there",
+    'class.module.classLoader.x',
+    'Basic cm9vdDp4DQp1c2VyPXJvb3QNCmhhc3Jvb3Q9MQ==',
+  ],
 ];
 /** A command alone in its line, and what is bound to the first bytes of a value. */
-const behindBounds = [
-  ...['a\nuname -a', '"></title><img src=x>'],
-  ...['x\r\nSet-Cookie: a=b', 'x\nLocation: //y', 'a\r\nGET / HTTP/1.1'],
-];
+const behindBounds = [...['a\nuname -a', '"></title><img src=x>']];
 /** What proves an attack by ending the value. */
 const endings = [
-  ...['1; drop table users', "admin'--", "admin' #", "x')-- -", "admin';--", '127.0.0.1;id'],
+  ...['1; drop table users', '127.0.0.1;id'],
   'Basic cm9vdDp4DQp1c2VyPXJvb3QNCmhhc3Jvb3Q9MQ==',
 ];
-/** A last string that does not end soon. */
-const longStrings = ["' or '1'='1", '") or ("a"="a', "a'||'1'like'1"];
-
 /** What is no proof any more, by form: lists to be made shorter. */
 const lostIn: Readonly<Record<string, readonly string[]>> = {
   'with prose before': [...wholeValues, 'a\nuname -a'],
   'with filler before': [...wholeValues, ...behindBounds],
   'with prose behind': endings,
-  'with filler behind': [...endings, ...longStrings],
+  'with filler behind': endings,
+  'with filler in a string behind': endings,
 };
 
 describe('an attack that is proved', () => {

@@ -172,7 +172,7 @@ const rows: readonly PatternDetector[] = [
       words(`set-cookie location content-type content-length transfer-encoding host refresh x-
       access-control-allow- bcc http/ mail rcpt`),
     pattern:
-      /^(?![\w-]{1,64}\s?:)[^\r\n]{0,2048}[\r\n]{1,4}\s{0,4}(?:(?:set-cookie|location|content-type|content-length|transfer-encoding|host|refresh|x-forwarded-for|x-[a-z-]{2,24}-(?:host|for)|access-control-allow-\w{4,12}|bcc)\s{0,2}:\s{0,4}[^\r\n\s]|(?:GET|POST|PUT|HEAD|DELETE|OPTIONS)\s{1,4}\S{1,200}\s{1,4}HTTP\/\d|HTTP\/\d\.\d\s{1,4}\d{3}|(?:MAIL FROM|RCPT TO):)/gi,
+      /^(?![\w-]{1,64}\s?:)[^\r\n]{0,65536}[\r\n]{1,4}\s{0,4}(?:(?:set-cookie|location|content-type|content-length|transfer-encoding|host|refresh|x-forwarded-for|x-[a-z-]{2,24}-(?:host|for)|access-control-allow-\w{4,12}|bcc)\s{0,2}:\s{0,4}[^\r\n\s]|(?:GET|POST|PUT|HEAD|DELETE|OPTIONS)\s{1,4}\S{1,200}\s{1,4}HTTP\/\d|HTTP\/\d\.\d\s{1,4}\d{3}|(?:MAIL FROM|RCPT TO):)/gi,
     examples: {
       attacks: ['x\r\nSet-Cookie: a=b', 'x\nLocation: //y', 'a\r\nGET / HTTP/1.1'],
       benign: ['a\r\nb: c', 'line\nhost is here', 'x\r\ny'],

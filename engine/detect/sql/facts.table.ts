@@ -159,8 +159,11 @@ export const sqlDetectors: readonly Detector[] = [
     true,
     'closes a quote and makes the rest a comment',
     'ISO/IEC 9075-2, section 5.2; MySQL 8 manual, 11.7',
-    ["admin'--", "admin' #", "x')-- -", "a'/*", "admin';--"],
-    ["'--help' is an option", "content:'#fff'", "the 80's -- what a time", "rock 'n' #roll"],
+    ["admin'--", "admin' #", "x')-- -", "a'/*", "admin';--", "admin'-- what else is there"],
+    [
+      ...["'--help' is an option", "content:'#fff'", "the 80's -- what a time", "rock 'n' #roll"],
+      ...["6'-- that is tall", "it's -- you know what", "'tis -- you know what"],
+    ],
   ),
   row(
     SQL.meta,

@@ -98,17 +98,11 @@ function skipCloses(): void {
   for (let count = 0; count < 4 && kindAt(readTo) === TOKEN.close; count++) readTo++;
 }
 
-/** A string: to its end quote, or to the end of the tokens if it is near. */
+/** A string: to its end quote. One that no quote ends is ended by the statement around it. */
 function readString(at: number): number {
-  for (let end = at + 1; end <= at + reachMax; end++) {
-    const kind = kindAt(end);
-    if (kind === TOKEN.none || kind === TOKEN.quote) {
-      readTo = end + 1;
-      skipCloses();
-      return OPERAND.constant;
-    }
-  }
-  return OPERAND.none;
+  readTo = tokens.nextQuote[at]! + 1;
+  skipCloses();
+  return OPERAND.constant;
 }
 
 function skipCall(open: number): void {

@@ -223,14 +223,19 @@ function isInsideWord(text: string, at: number): boolean {
   return /\w/.test(text.charAt(at - 1)) && /[a-z]/i.test(text.charAt(at + 1));
 }
 
-/** `--` and `#` that nothing, or little, follows; `/*` that does not end. */
+/** A value that is one name up to an apostrophe; digits before one may be feet. */
+const nameAlone = /^(?=[^']{0,63}[a-z_])[\w.@+-]{1,64}'$/i;
+
+/** `--` and `#` that little follows, or that follow one name; `/*` that does not end. */
 function endsQuery(text: string, quote: number, comment: number): boolean {
   if (kindAt(comment) !== TOKEN.lineComment) {
     return text.startsWith('/*', tokens.start[quote]! + 1) && !text.includes('*/');
   }
   const end = tokens.end[comment]!;
   const rest = text.slice(end, end + 40);
-  return rest === '' || (/^[\s+-]/.test(rest) && rest.trim().length < 12);
+  if (rest === '' || (/^[\s+-]/.test(rest) && rest.trim().length < 12)) return true;
+  const isComment = text.charCodeAt(end - 1) === 0x23 || /^\s/.test(rest);
+  return isComment && nameAlone.test(text.slice(0, Math.min(66, tokens.end[quote]!)));
 }
 
 function searchCondition(leaf: Leaf, quote: number, at: number, odd: boolean, to: Report): void {

@@ -14,6 +14,10 @@ export class SqlTokens {
   readonly start = new Int32Array(detectLimits.tokensMax + 8);
   readonly end = new Int32Array(detectLimits.tokensMax + 8);
   count = 0;
+  /** Of each quote the next one, or `count`. */
+  readonly nextQuote = new Int32Array(detectLimits.tokensMax + 8);
+  /** The last token that is a quote; -1 without one. */
+  private lastQuote = -1;
   /** Where the reading stopped; the length of the text unless it has too many tokens. */
   stopped = 0;
   /** One executable comment or more. */
@@ -24,6 +28,7 @@ export class SqlTokens {
   /** Reads from `from`. Cost: linear. */
   read(text: ByteString, from: number): void {
     this.count = 0;
+    this.lastQuote = -1;
     this.executable = false;
     let at = from;
     while (at < text.length && this.count < detectLimits.tokensMax) {
@@ -45,6 +50,7 @@ export class SqlTokens {
       at = line > 0 ? line : this.readToken(text, at, code);
     }
     this.stopped = at;
+    if (this.lastQuote >= 0) this.nextQuote[this.lastQuote] = this.count;
     this.kind.fill(TOKEN.none, this.count, this.count + 8);
   }
 
@@ -103,6 +109,8 @@ export class SqlTokens {
       case 0x27:
       case 0x22:
       case 0x60:
+        if (this.lastQuote >= 0) this.nextQuote[this.lastQuote] = this.count;
+        this.lastQuote = this.count;
         return this.push(TOKEN.quote, at, at + 1);
       case 0x28:
         return this.push(TOKEN.open, at, at + 1);
