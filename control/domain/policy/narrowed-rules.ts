@@ -114,7 +114,7 @@ const secondType =
 const parameterValue = `(?:['\\x22\\w.()+,/:=?<>@#*-]+|\\x22['\\w.()+,/:=?<>@#*~; -]*\\x22)`;
 const mediaType =
   `!@rx ^[\\w/.+*-]+(?:${blanks};${blanks}` +
-  `(?:[\\w.+*-]+\\s?=\\s?${parameterValue})?)*${blanks}$`;
+  `(?:[\\w.+-]+\\s?=\\s?${parameterValue})?)*${blanks}$`;
 
 /** Names of OData's query options; what they hold is inspected as before. */
 const odataOptions = [
