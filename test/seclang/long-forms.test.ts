@@ -79,9 +79,12 @@ function lengthOf(pieces: Iterable<Buffer>): number {
   return sum;
 }
 
-/** Sends a request as fast as it is taken; gives the first line of the answer. */
+/**
+ * Sends a request as fast as it is taken; gives the first line of the answer, or '' where the
+ * connection was reset before it was read: the front reads on for some megabytes only.
+ */
 function send(port: number, framing: string, pieces: Iterable<Buffer>): Promise<string> {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     const socket = net.connect(port, '127.0.0.1');
     let text = '';
     let open = true;
@@ -90,8 +93,7 @@ function send(port: number, framing: string, pieces: Iterable<Buffer>): Promise<
     socket.on('error', () => (open = false));
     socket.on('close', () => {
       open = false;
-      if (text === '') reject(new Error('no answer'));
-      else resolve(text.slice(0, text.indexOf('\r\n')));
+      resolve(text.slice(0, Math.max(0, text.indexOf('\r\n'))));
     });
     const type = `Content-Type: multipart/form-data; boundary=${boundary}`;
     socket.write(
@@ -118,6 +120,8 @@ function* chunked(pieces: Iterable<Buffer>): Generator<Buffer> {
 
 interface Exchange {
   readonly status: string;
+  /** The status that the client read; '' where it sent on until it was cut off. */
+  readonly seen: string;
   /** Digest of what the origin got whole. */
   readonly arrived: readonly string[];
   readonly event: RequestEvent;
@@ -149,10 +153,12 @@ async function exchange(
   const settings = { heldBytesMax: 48 * megabyte };
   const front = await startFront(closing, [siteFor(origin, { waf })], engine, settings);
   const framing = inChunks ? 'Transfer-Encoding: chunked' : `Content-Length: ${lengthOf(pieces())}`;
-  const status = await send(front.port, framing, inChunks ? chunked(pieces()) : pieces());
+  const line = await send(front.port, framing, inChunks ? chunked(pieces()) : pieces());
   const [event] = await front.eventsReach(1);
   await closing.run();
-  return { status: status.slice(9, 12), arrived, event: event! };
+  const [status, seen] = [String(event!.status), line.slice(9, 12)];
+  expect(['', status]).toContain(seen);
+  return { status, seen, arrived, event: event! };
 }
 
 const harmless = ['1', '2', '3'] as const;
@@ -162,8 +168,8 @@ describe.each(['Light', 'Standard'] as const)('%s', (template) => {
   test.each(sizes)('a form of %i MB passes whole', { timeout: 120_000 }, async (size) => {
     const engine = engineOf(template);
     const pieces = (): Iterable<Buffer> => form(size * 1_000_000, harmless);
-    const { status, arrived, event } = await exchange(engine, pieces);
-    expect(status).toBe('200');
+    const { seen, arrived, event } = await exchange(engine, pieces);
+    expect(seen).toBe('200');
     expect(arrived).toEqual([digestOf(pieces())]);
     expect(event.transaction).toMatchObject({ matchedRules: [] });
     expect(errorOf(event)).toBeNull();
