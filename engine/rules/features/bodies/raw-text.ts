@@ -30,9 +30,7 @@ const noName = '';
  */
 export function addRawText(tx: Transaction, source: SourceId, start: number, end: number): boolean {
   const { slab } = tx.values;
-  let text = 0;
-  for (let at = start; at < end; at++) text += textByte[slab[at]!]!;
-  if ((end - start - text) * strayShare <= end - start) {
+  if (isText(slab, start, end)) {
     addWindows(tx, source, start, end);
     return true;
   }
@@ -43,6 +41,20 @@ export function addRawText(tx: Transaction, source: SourceId, start: number, end
     from = at + 1;
   }
   return false;
+}
+
+/** True where [start, end) has few bytes that text does not have. Cost: one pass. */
+export function isText(slab: Buffer, start: number, end: number): boolean {
+  let text = 0;
+  for (let at = start; at < end; at++) text += textByte[slab[at]!]!;
+  return (end - start - text) * strayShare <= end - start;
+}
+
+/** The end of the text that [start, end) begins with: no document holds the byte that follows. */
+export function textEnd(slab: Buffer, start: number, end: number): number {
+  let at = start;
+  while (at < end && textByte[slab[at]!] === 1) at++;
+  return at;
 }
 
 function addWindows(tx: Transaction, source: SourceId, start: number, end: number): void {

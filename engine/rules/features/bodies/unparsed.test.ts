@@ -40,6 +40,26 @@ describe('bodies without a processor', () => {
       '\x00\x01\x02\x03'.repeat(40) + 'cat /etc/passwd now',
       ['=cat /etc/passwd now'],
     ],
+    // Binary data that begins as a document does: the text before the first control byte.
+    ...(
+      [
+        ['{', []],
+        ['["', ['json.array_0=']],
+        ['"', ['json=']],
+        ['<', []],
+        ['a=', ['a=']],
+        ['{"', ['json.empty-key=']],
+      ] as const
+    ).map(([first, args]): [string, Buffer, string[]] => [
+      'application/octet-stream',
+      Buffer.from(`${first}${'\x01\xff\x07\x9c'.repeat(40)}{"b":"x"}\x01`, 'latin1'),
+      [...args],
+    ]),
+    [
+      'application/octet-stream',
+      `{"a":"\\u0027x"}${'\x00\x01\x02\x03'.repeat(40)}cat /etc/passwd now`,
+      ['=cat /etc/passwd now', "json.a='x"],
+    ],
     ['image/png', '{"a":1}', ['json.a=1']],
     ['image/png', '\x89PNG\r\n\x1a\n<script>alert(1)</script>', []],
     ['text/plain', '<b>x</b>', ['=<b>x</b>']],

@@ -11,7 +11,7 @@ import type { Transaction } from '../../transaction/transaction.ts';
 import { SOURCE } from '../../transaction/values.ts';
 import { failBody, readArguments } from './arguments.ts';
 import { JsonReader } from './json-reader.ts';
-import { addRawText } from './raw-text.ts';
+import { addRawText, isText, textEnd } from './raw-text.ts';
 import { appendAsUtf8, wideEncodingOf } from './text-encoding.ts';
 import { hiddenEncodingReason, xmlEncodingOf } from './xml-encoding.ts';
 import { XmlReader } from './xml-reader.ts';
@@ -53,27 +53,34 @@ export function readContent(
   end: number,
   cut: boolean,
 ): void {
-  const [from, to] = asUtf8(tx, start, end);
+  const [from, whole] = asUtf8(tx, start, end);
   const { slab } = tx.values;
+  const begin = slab.latin1Slice(from, Math.min(whole, from + signatureBytes));
+  const file = isFile(type, begin);
+  // Readers of documents stop at a control byte: binary data holds none after its first.
+  const binary = !file && !isText(slab, from, whole);
+  const to = binary ? textEnd(slab, from, whole) : whole;
+  if (binary) addRawText(tx, SOURCE.argPost, from, whole);
   const first = firstByte(slab, from, to);
   if (first === '{' || first === '[' || first === '"') {
     quietly(tx, () => readJson(tx, from, to, cut));
     return;
   }
-  noteHidden(tx, first, from, to);
+  noteHidden(tx, first, from, whole);
   if (first === '<') {
     quietly(tx, () => xml.read(tx, from, to, cut));
-    if (!/^[^;]*[/+]xml\b/.test(type)) addRawText(tx, SOURCE.argPost, from, to);
+    if (!binary && !/^[^;]*[/+]xml\b/.test(type)) addRawText(tx, SOURCE.argPost, from, to);
     return;
   }
-  if (isFile(type, slab.latin1Slice(from, Math.min(to, from + signatureBytes)))) return;
+  if (file) return;
   if (looksLikeForm(slab, from, to)) {
     quietly(tx, () => readForm(tx, from, to));
     return;
   }
-  const isText = addRawText(tx, SOURCE.argPost, from, to);
+  if (binary) return;
+  const readable = addRawText(tx, SOURCE.argPost, from, to);
   // Readers of forms take what stands between separators, whatever stands before.
-  if (isText && holdsPairs(slab, from, to)) quietly(tx, () => readForm(tx, from, to));
+  if (readable && holdsPairs(slab, from, to)) quietly(tx, () => readForm(tx, from, to));
 }
 
 /** Reads once more what a processor has read, where it looks like something else. */
