@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
 import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
 import {
-  debianCrsFolder,
+  builtInCrsFolder,
   readRulesetFolder,
 } from '../../control/publish/rulesets/ruleset-folder.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';
@@ -43,7 +43,7 @@ export function buildJudgedPolicy(choice: PolicyChoice): JudgedPolicy {
     throw new Error(`--template ${template}: expected one of ${names}`);
   }
   const policy = { ...base, crsCore: { ...base.crsCore, decision: 'DECISION_SCORE' as const } };
-  const folder = ruleset === 'none' ? null : ruleset === 'crs4' ? crs4 : debianCrsFolder;
+  const folder = ruleset === 'none' ? null : ruleset === 'crs4' ? crs4 : builtInCrsFolder;
   if (folder !== null && !existsSync(folder)) throw new Error(`no ruleset in ${folder}`);
   const read = folder === null ? null : readRulesetFolder(folder);
   const { seclang } = renderPolicy(

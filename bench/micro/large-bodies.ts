@@ -4,7 +4,7 @@
  */
 
 import {
-  debianCrsFolder,
+  builtInCrsFolder,
   readRulesetFolder,
 } from '../../control/publish/rulesets/ruleset-folder.ts';
 import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
@@ -138,7 +138,7 @@ export function buildLight(
   crs4: string,
   cacheFolder: string,
 ): PolicyEngine {
-  const folder = name.startsWith('crs4') ? crs4 : debianCrsFolder;
+  const folder = name.startsWith('crs4') ? crs4 : builtInCrsFolder;
   const template = builtInTemplates.find((one) => one.name === 'Light')!;
   const { version, includes, files } = readRulesetFolder(folder);
   const { seclang } = renderPolicy(template, { version, includes });

@@ -14,10 +14,12 @@ async function read(text: string, argv: readonly string[] = []) {
   const path = join(mkdtempSync(join(tmpdir(), 'waf-settings-')), 'waf.yaml');
   writeFileSync(path, text);
   const file = (await readSettingsFile({}, { WAF_CONFIG: path }))!;
-  const program = buildProgram(await loadCommands(['run']), () => undefined);
+  const commands = await loadCommands(['run']);
+  const own = commands.find(({ path: words }) => words.join(' ') === 'run')!.flags;
+  const program = buildProgram(commands, () => undefined);
   const run = program.commands.find((one) => one.name() === 'run')!;
   run.parseOptions([...argv]);
-  applyFileFlags(run, 'run', file);
+  applyFileFlags(run, 'run', own, file);
   return { flags: run.opts(), settings: file.settings };
 }
 
@@ -39,6 +41,8 @@ test('the command line goes before the file', async () => {
 
 test.each([
   ['run: {proxi: "0.0.0.0:80"}', /unknown key run\.proxi; known: proxy, /],
+  ['run: {data: /srv/waf}', /unknown key run\.data; known: proxy, /],
+  ['run: {token: x}', /unknown key run\.token; known: proxy, /],
   ['run: {listener: fast}', /run\.listener wants one of: strict, uws/],
   ['run: {demo: maybe}', /run\.demo wants true or false/],
   ['run: {proxy: [a]}', /run\.proxy wants a text/],

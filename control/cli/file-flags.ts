@@ -1,17 +1,27 @@
 /** Owns the flags of a command that stand in a settings file: the command line goes before them. */
 
 import type { Command, Option } from 'commander';
+import type { FlagDefinition } from './command.ts';
 import { badConfig, type SettingsFile } from './settings.ts';
 
 /**
- * Sets the flags that the file gives for `words`, such as `run`, and the command line does not.
- * Keys are the long flags without dashes; `demo: false` is --no-demo. Errors: AppError bad_config.
+ * Sets those of a command's own flags that the file gives for `words`, such as `run`, and the
+ * command line does not. Keys are the long flags without dashes; `demo: false` is --no-demo. What
+ * counts for every command stands at the top of the file. Errors: AppError bad_config.
  */
-export function applyFileFlags(command: Command, words: string, file: SettingsFile): void {
+export function applyFileFlags(
+  command: Command,
+  words: string,
+  own: readonly FlagDefinition[],
+  file: SettingsFile,
+): void {
+  const options = command.options.filter((option) =>
+    own.some(({ flags }) => flags === option.flags),
+  );
   for (const [key, value] of Object.entries(file.commands.get(words) ?? {})) {
-    const option = command.options.find(({ long = '' }) => nameOf(long) === key);
+    const option = options.find(({ long = '' }) => nameOf(long) === key);
     if (option === undefined) {
-      const known = command.options.map(({ long = '' }) => nameOf(long)).join(', ');
+      const known = options.map(({ long = '' }) => nameOf(long)).join(', ');
       throw badConfig(file.path, `unknown key ${words}.${key}; known: ${known}`);
     }
     const name = option.attributeName();

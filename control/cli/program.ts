@@ -99,7 +99,7 @@ function addCommand(
   command.action(async () => {
     const given = { ...program.opts(), ...command.opts() } as GlobalFlags;
     const file = await readSettingsFile(given, process.env);
-    if (file !== null) applyFileFlags(command, definition.path.join(' '), file);
+    if (file !== null) applyFileFlags(command, definition.path.join(' '), definition.flags, file);
     const flags = { ...program.opts(), ...command.opts() };
     const context = await createContext(given, program, definition, file);
     try {

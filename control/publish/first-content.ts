@@ -9,7 +9,7 @@ import { policies, rulesets, sites } from '../store/collections.ts';
 import type { Store, WriteStore } from '../store/store.ts';
 import { keepFactoryVersions } from './policy-versions.ts';
 import { storeRuleset } from './rulesets/stored-rulesets.ts';
-import { debianCrsFolder, readRulesetFolder } from './rulesets/ruleset-folder.ts';
+import { builtInCrsFolder, readRulesetFolder } from './rulesets/ruleset-folder.ts';
 
 /** Ruleset that comes with the system. */
 export const defaultRulesetId = 'crs-default';
@@ -32,7 +32,7 @@ export async function ensureFirstContent(
   const now = new Date(clock.nowMs()).toISOString();
   const empty = store.list(policies).length === 0;
   if (store.get(rulesets, defaultRulesetId) === undefined) {
-    await addDefaultRuleset(store, now, logger, options.rulesetFolder ?? debianCrsFolder);
+    await addDefaultRuleset(store, now, logger, options.rulesetFolder ?? builtInCrsFolder);
   }
   if (empty) {
     const crsRulesetId = store.get(rulesets, defaultRulesetId)?.id ?? '';

@@ -3,30 +3,17 @@
  * over starts.
  */
 
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { eventually } from '../../test/support/eventually.ts';
 import { silentLogger } from '../../base/log.ts';
 import { ProgramPackage } from './program-package.ts';
-
-function program(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'waf-program-'));
-  const put = (name: string, text: string): void => {
-    mkdirSync(join(folder, dirname(name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  };
-  put('package.json', '{"dependencies":{}}');
-  put('package-lock.json', '{"packages":{}}');
-  put('.build/control/cli/main.js', 'first');
-  put('.build/console/index.html', '');
-  put('build/Release/waf.node', '');
-  return folder;
-}
+import { programFolder } from './program-folder.test-support.ts';
 
 test('a package is made ahead and kept until the files change', { timeout: 120_000 }, async () => {
-  const folder = program();
+  const folder = programFolder();
   const kept = join(mkdtempSync(join(tmpdir(), 'waf-kept-')), 'packages');
 
   const nodes = { areExpected: () => true, onChange: () => () => undefined };
@@ -60,7 +47,7 @@ test('nothing is packed before nodes are expected', { timeout: 120_000 }, async 
       return () => (tell = null);
     },
   };
-  const ahead = new ProgramPackage(kept, program()).packAhead(silentLogger, nodes, 0);
+  const ahead = new ProgramPackage(kept, programFolder()).packAhead(silentLogger, nodes, 0);
   const listener = await eventually(() => tell);
   listener();
   expect(tell).not.toBeNull();

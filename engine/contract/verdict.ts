@@ -51,7 +51,7 @@ export interface FilesNeed {
   readonly boundary: string;
   /** Bytes that are kept of the body: all fields, and the beginnings of files. */
   readonly keptBytesMax: number;
-  /** True: a body over `limitBytes` is refused. False: what follows them is counted. */
+  /** True: a body over `limitBytes` or `keptBytesMax` is refused. False: the rest is counted. */
   readonly refuses: boolean;
 }
 

@@ -73,7 +73,7 @@ export class BodyRestRun {
     return this.reader.endsWhole;
   }
 
-  /** True where the body is longer than the limit that refuses. */
+  /** True where the body is over a limit that refuses. */
   get refuses(): boolean {
     return this.reader.over === 'refuse';
   }

@@ -49,8 +49,8 @@ export class FilesReader implements RestReader {
   private look(truncated: boolean, again: boolean): BodySnapshot {
     const { sieve, need } = this;
     sieve.changed = false;
-    // It was inspected as far as it is kept; the rules know a limit on fields, too.
-    if (sieve.kept.length > need.keptBytesMax) this.over = 'stop';
+    // A file whose head is unclear is kept like fields, but no limit on fields counts it.
+    if (sieve.kept.length > need.keptBytesMax) this.over = need.refuses ? 'refuse' : 'stop';
     return { bytes: sieve.kept, truncated, files: { gaps: [...sieve.gaps], again } };
   }
 }

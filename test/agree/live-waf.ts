@@ -9,7 +9,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { exchange } from '../../control/cli/policy/crs-test/exchange.ts';
-import { debianCrsFolder } from '../../control/publish/rulesets/ruleset-folder.ts';
+import { builtInCrsFolder } from '../../control/publish/rulesets/ruleset-folder.ts';
 import { shareDatabases } from '../support/databases.ts';
 import { freePort } from '../support/free-port.ts';
 import { root } from '../support/product.ts';
@@ -68,7 +68,7 @@ export async function startLiveWaf({
   proxyHeaderFrom,
 }: LiveOptions = {}): Promise<LiveWaf> {
   const origin = await startOrigin();
-  const control = await startTestControl({ rulesetFolder: debianCrsFolder, demoOrigin: null });
+  const control = await startTestControl({ rulesetFolder: builtInCrsFolder, demoOrigin: null });
   shareDatabases(control.folder);
   const port = await freePort();
   const eventsFile = path.join(control.folder, 'events.jsonl');

@@ -11,7 +11,7 @@ import { createLogger } from '../../base/log.ts';
 import { renderPolicy, type AddedSecLang } from '../../control/domain/policy/policy-seclang.ts';
 import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
 import {
-  debianCrsFolder,
+  builtInCrsFolder,
   readRulesetFolder,
 } from '../../control/publish/rulesets/ruleset-folder.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';
@@ -28,7 +28,7 @@ const crs4Folder = path.join(corpusRoot, 'crs', '4.28.0');
 
 /** The rulesets that are here, by name. */
 export const rulesetFolders: readonly { readonly name: string; readonly folder: string }[] = [
-  { name: 'CRS 3.3.4', folder: debianCrsFolder },
+  { name: 'CRS 3.3.4', folder: builtInCrsFolder },
   { name: 'CRS 4.28.0', folder: crs4Folder },
 ].filter(({ folder }) => existsSync(folder));
 

@@ -11,7 +11,7 @@ import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
 import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
 import {
-  debianCrsFolder,
+  builtInCrsFolder,
   readRulesetFolder,
 } from '../../control/publish/rulesets/ruleset-folder.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -28,7 +28,7 @@ import { corpusRoot } from './corpus.ts';
 
 const timeoutMs = 600_000;
 const crs4Folder = path.join(corpusRoot, 'crs', '4.28.0');
-const rulesets = [debianCrsFolder, crs4Folder].filter((folder) => existsSync(folder));
+const rulesets = [builtInCrsFolder, crs4Folder].filter((folder) => existsSync(folder));
 
 const engines = new Map<string, PolicyEngine>();
 afterAll(() => engines.forEach((engine) => engine.retire()));

@@ -26,7 +26,7 @@ import {
   type PolicyImport,
 } from '../../control/publish/manifests/policy-import.ts';
 import {
-  debianCrsFolder,
+  builtInCrsFolder,
   readRulesetFolder,
 } from '../../control/publish/rulesets/ruleset-folder.ts';
 import { toByteString } from '../../base/byte-string.ts';
@@ -356,7 +356,7 @@ function decide(
   };
 }
 
-const missing = existsSync(path.join(debianCrsFolder, 'rules')) ? null : 'skipped: no Debian CRS';
+const missing = existsSync(path.join(builtInCrsFolder, 'rules')) ? null : 'skipped: no Debian CRS';
 if (missing !== null) console.log(missing);
 
 describe.skipIf(missing !== null)('the imported policy', () => {
@@ -364,7 +364,7 @@ describe.skipIf(missing !== null)('the imported policy', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'waf-import-'));
     folders.push(folder);
     cpSync(setUp, path.join(folder, 'modsecurity'), { recursive: true });
-    const ruleset = readRulesetFolder(debianCrsFolder);
+    const ruleset = readRulesetFolder(builtInCrsFolder);
     const crs = ruleset.files.map(({ path: name, content }) => ({
       path: name,
       text: toByteString(content),

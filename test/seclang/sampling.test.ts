@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
 import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
 import {
-  debianCrsFolder,
+  builtInCrsFolder,
   readRulesetFolder,
 } from '../../control/publish/rulesets/ruleset-folder.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -24,7 +24,7 @@ import { compileAlone, databaseFolder } from '../support/databases.ts';
 import { corpusRoot } from './corpus.ts';
 
 const crs4Folder = path.join(corpusRoot, 'crs', '4.28.0');
-const rulesets = [debianCrsFolder, crs4Folder].filter((folder) => existsSync(folder));
+const rulesets = [builtInCrsFolder, crs4Folder].filter((folder) => existsSync(folder));
 const requests = 400;
 /** The rule that leaves a request out: that of CRS 4, and ours under CRS 3. */
 const leftOutRules = [901_450, 199_205];

@@ -4,7 +4,7 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { debianCrsFolder } from '../../publish/rulesets/ruleset-folder.ts';
+import { builtInCrsFolder } from '../../publish/rulesets/ruleset-folder.ts';
 import { packArchive } from '../../publish/rulesets/ruleset-pack.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 
@@ -12,7 +12,7 @@ let waf: TestControl;
 let policyId = '';
 
 beforeAll(async () => {
-  waf = await startTestControl({ rulesetFolder: debianCrsFolder });
+  waf = await startTestControl({ rulesetFolder: builtInCrsFolder });
   const made = await waf.call('PolicyService/CreatePolicy', { policy: { name: 'plugged' } });
   policyId = (made.body['policy'] as { id: string }).id;
 });

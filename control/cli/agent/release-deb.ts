@@ -1,7 +1,7 @@
 /** `waf release deb`: this program as a Debian package. */
 
 import { readBuildInfo } from '../../../base/build-info.ts';
-import { debianCrsFolder, readRulesetFolder } from '../../publish/rulesets/ruleset-folder.ts';
+import { builtInCrsFolder, readRulesetFolder } from '../../publish/rulesets/ruleset-folder.ts';
 import { buildDebian } from '../../release/debian/debian-package.ts';
 import { textFlag, type CommandDefinition } from '../command.ts';
 import type { TreeNode } from '../command-tree.ts';
@@ -31,7 +31,7 @@ export const releaseDebCommand: CommandDefinition = {
       program: context.packageFolder,
       version,
       out: textFlag(flags, 'out') ?? '.',
-      rules: readRulesetFolder(debianCrsFolder).files,
+      rules: readRulesetFolder(builtInCrsFolder).files,
       documents: documentsOf(context.commandTree(), version),
       compression: textFlag(flags, 'compression') === 'none' ? 'none' : 'xz',
     });

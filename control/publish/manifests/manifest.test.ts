@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { readSignedBundle } from '../../../engine/bundle/signed-bundle.ts';
 import { toRuntimeConfig } from '../../../engine/bundle/runtime-config.ts';
 import { buildBundleFromManifest } from './manifest.ts';
-import { debianCrsFolder } from '../rulesets/ruleset-folder.ts';
+import { builtInCrsFolder } from '../rulesets/ruleset-folder.ts';
 
 const manifest = (policy: string, site = ''): string => `
 apiVersion: waf.io/v1
@@ -100,7 +100,7 @@ test('mistakes name the document and the field', () => {
   expect(build(manifest('  ruleset: { path: missing }'))).toThrow(/cannot be read/);
 });
 
-test.skipIf(!existsSync(debianCrsFolder))("Debian's CRS is the ruleset crs-3.3.4", () => {
+test.skipIf(!existsSync(builtInCrsFolder))("Debian's CRS is the ruleset crs-3.3.4", () => {
   const built = buildBundleFromManifest(manifest('  crsRulesetRef: crs-3.3.4'), '/');
   const policy = toRuntimeConfig(readSignedBundle(built.bytes)).policies[0];
   expect(policy?.seclangEntry).toContain("setvar:'tx.crs_setup_version=334'");

@@ -30,7 +30,7 @@ import {
   type Spec,
 } from './manifest-fields.ts';
 import {
-  debianCrsFolder,
+  builtInCrsFolder,
   readRulesetFolder,
   type RulesetFile,
 } from '../rulesets/ruleset-folder.ts';
@@ -236,7 +236,7 @@ function rulesetFolderOf(spec: Spec, where: string, baseDir: string): string {
   const ref = text(spec, 'crsRulesetRef', where, 'spec.');
   if (spec['ruleset'] === undefined) {
     if (ref === '') return '';
-    if (ref === 'crs-3.3.4' || ref === 'default') return debianCrsFolder;
+    if (ref === 'crs-3.3.4' || ref === 'default') return builtInCrsFolder;
     throw invalid(where, 'spec.crsRulesetRef: must be crs-3.3.4; name others by ruleset.path');
   }
   if (ref !== '') throw invalid(where, 'spec.ruleset: excludes crsRulesetRef');

@@ -3,12 +3,12 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { debianCrsFolder, readRulesetFolder } from './ruleset-folder.ts';
+import { builtInCrsFolder, readRulesetFolder } from './ruleset-folder.ts';
 import { describeRules } from '../../domain/policy/crs-rules.ts';
 import { crs3XmlRules } from '../../domain/policy/crs3-xml-rules.ts';
 
-test.skipIf(!existsSync(debianCrsFolder))('every rule that looks at XML, and no other', () => {
-  const { files } = readRulesetFolder(debianCrsFolder);
+test.skipIf(!existsSync(builtInCrsFolder))('every rule that looks at XML, and no other', () => {
+  const { files } = readRulesetFolder(builtInCrsFolder);
   const texts = files
     .filter((file) => path.extname(file.path) === '.conf')
     .map((file) => ({ path: file.path, text: Buffer.from(file.content).toString('latin1') }));

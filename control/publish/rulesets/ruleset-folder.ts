@@ -14,7 +14,7 @@ import type { RulesetIncludes } from '../../domain/records.ts';
 /** Rules beside an installed program, which a package of it brings. */
 const packagedFolder = fileURLToPath(new URL('../../../../../crs', import.meta.url));
 /** The rules of the built-in ruleset: those of this program, else of Debian's package of them. */
-export const debianCrsFolder = existsSync(join(packagedFolder, 'rules'))
+export const builtInCrsFolder = existsSync(join(packagedFolder, 'rules'))
   ? packagedFolder
   : '/usr/share/modsecurity-crs';
 /** Where Debian keeps the best-fit table for urlDecodeUni. */

@@ -1,27 +1,14 @@
 /** Proves what is in a Debian package, and that the same files give the same bytes. */
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { buildDebian, type DebianOptions } from './debian-package.ts';
 import { maintainerScripts } from './maintainer-scripts.ts';
 import { unitText } from './package-texts.ts';
-
-function program(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'waf-program-'));
-  const put = (name: string, text: string): void => {
-    mkdirSync(join(folder, dirname(name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  };
-  put('package.json', '{"dependencies":{}}');
-  put('package-lock.json', '{"packages":{}}');
-  put('.build/control/cli/main.js', 'main');
-  put('.build/console/index.html', '');
-  put('build/Release/waf.node', '');
-  return folder;
-}
+import { programFolder } from '../program-folder.test-support.ts';
 
 const options = (folder: string): DebianOptions => ({
   program: folder,
@@ -33,7 +20,7 @@ const options = (folder: string): DebianOptions => ({
 });
 
 describe('a package', { timeout: 120_000 }, () => {
-  const built = buildDebian(options(program()));
+  const built = buildDebian(options(programFolder()));
   const dpkg = (...args: string[]): string =>
     execFileSync('dpkg-deb', [...args, built.path], { encoding: 'utf8', maxBuffer: 1 << 26 });
 
@@ -58,7 +45,7 @@ describe('a package', { timeout: 120_000 }, () => {
   });
 
   test('is the same for the same files, whatever their times', () => {
-    const folder = program();
+    const folder = programFolder();
     utimesSync(join(folder, 'package.json'), 1, 1);
     expect(buildDebian(options(folder)).sha256).toBe(built.sha256);
     writeFileSync(join(folder, '.build/control/cli/main.js'), 'other');

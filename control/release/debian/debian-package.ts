@@ -64,7 +64,7 @@ export function buildDebian(options: DebianOptions): BuiltPackage {
       place(root, { name: `DEBIAN/${name}`, executable, content: Buffer.from(text) });
     control('control', controlText(options.version, architecture, bytes));
     control('conffiles', '/etc/waf/waf.yaml\n');
-    control('md5sums', sums.join(''));
+    control('md5sums', sums.sort().join(''));
     for (const [name, text] of Object.entries(maintainerScripts)) control(name, text, true);
     mkdirSync(options.out, { recursive: true });
     const path = resolve(options.out, `waf_${options.version}_${architecture}.deb`);
@@ -78,32 +78,33 @@ export function buildDebian(options: DebianOptions): BuiltPackage {
   }
 }
 
-/** Every file of the package, by its name below the root, in order. */
-export function debianFiles({ program, version, documents, rules }: DebianOptions): TarFile[] {
-  const files: TarFile[] = [];
+/** Every file of the package, by its name below the root; one at a time is in memory. */
+function* debianFiles(options: DebianOptions): Generator<TarFile> {
+  const { program, version, documents, rules } = options;
   for (const file of readPackaged(packagedFiles(program))) {
-    const executable = programs.has(file.name);
-    files.push({ ...file, name: `usr/lib/${file.name}`, executable });
+    yield { ...file, name: `usr/lib/${file.name}`, executable: programs.has(file.name) };
   }
-  const text = (name: string, content: string, executable = false): void => {
-    const isPage = name.startsWith('usr/share/man/') || name.endsWith('/changelog');
-    const bytes = Buffer.from(content);
-    // Debian Policy 12.1 and 12.7: compressed, without time and name.
-    if (isPage)
-      files.push({ name: `${name}.gz`, executable, content: gzipSync(bytes, { level: 9 }) });
-    else files.push({ name, executable, content: bytes });
-  };
   for (const { path, content } of rules) {
-    files.push({ name: `usr/lib/waf/${path}`, executable: false, content });
+    yield { name: `usr/lib/waf/${path}`, executable: false, content };
   }
-  text('etc/waf/waf.yaml', settingsText);
-  text('lib/systemd/system/waf.service', unitText);
-  text('usr/bin/waf', launcherText, true);
-  text('usr/share/doc/waf/copyright', copyrightText);
-  text('usr/share/doc/waf/changelog', changelogText(version));
-  text('usr/share/lintian/overrides/waf', lintianOverrides);
-  for (const [name, content] of documents) text(name, content);
-  return files.sort((left, right) => (left.name < right.name ? -1 : 1));
+  yield textFile('etc/waf/waf.yaml', settingsText);
+  yield textFile('lib/systemd/system/waf.service', unitText);
+  yield { ...textFile('usr/bin/waf', launcherText), executable: true };
+  yield textFile('usr/share/doc/waf/copyright', copyrightText);
+  yield packedText('usr/share/doc/waf/changelog', changelogText(version));
+  yield textFile('usr/share/lintian/overrides/waf', lintianOverrides);
+  for (const [name, text] of documents) {
+    yield name.startsWith('usr/share/man/') ? packedText(name, text) : textFile(name, text);
+  }
+}
+
+function textFile(name: string, text: string): TarFile {
+  return { name, executable: false, content: Buffer.from(text) };
+}
+
+/** Debian Policy 12.1 and 12.7: compressed, without time and name. */
+function packedText(name: string, text: string): TarFile {
+  return { name: `${name}.gz`, executable: false, content: gzipSync(text, { level: 9 }) };
 }
 
 function place(root: string, { name, content, executable }: TarFile): void {

@@ -5,7 +5,7 @@ import { reachLimit } from '../transaction/inspection-limits.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { SOURCE } from '../transaction/values.ts';
 import { decodeContent } from '../features/bodies/content-coding.ts';
-import { nameIs } from '../transaction/ascii.ts';
+import { contentCoding } from '../features/bodies/fields.ts';
 
 /**
  * Fills the values of phase 4; `body` null when there is none or it is not inspected. A compressed
@@ -16,7 +16,7 @@ import { nameIs } from '../transaction/ascii.ts';
 export function loadResponseBody(tx: Transaction, body: BodySnapshot | null): void {
   if (body === null || !tx.control.responseBodyAccess) return;
   const room = tx.values.room();
-  const coding = contentCoding(tx);
+  const coding = contentCoding(tx, SOURCE.responseHeader);
   const bytesMax = Math.min(tx.settings.responseBodyLimitBytes, room);
   const decoded = coding === '' ? null : decodeContent(body.bytes, coding, bytesMax);
   const { bytes } = decoded ?? body;
@@ -31,16 +31,4 @@ export function loadResponseBody(tx: Transaction, body: BodySnapshot | null): vo
   tx.responseBodyBytes = length;
   const start = tx.values.append(bytes, 0, length);
   tx.values.add(SOURCE.responseBody, start, start, start, start + length);
-}
-
-/** Content-Encoding, all fields as one list; empty when there is none. */
-function contentCoding(tx: Transaction): string {
-  const { values } = tx;
-  let coding = '';
-  for (const row of values.rowsOf(SOURCE.responseHeader)) {
-    if (!nameIs(values.slab, values.keyStart[row]!, values.keyEnd[row]!, 'content-encoding'))
-      continue;
-    coding += coding === '' ? values.value(row) : `,${values.value(row)}`;
-  }
-  return coding;
 }

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { doctorLimits } from '../../../limits/command-limits.ts';
-import { debianCrsFolder } from '../../../publish/rulesets/ruleset-folder.ts';
+import { builtInCrsFolder } from '../../../publish/rulesets/ruleset-folder.ts';
 import { error, ok, type Check, type Finding, type Patient } from './finding.ts';
 
 /** Node is new enough for package.json. */
@@ -66,7 +66,7 @@ export const addonCheck: Check = {
 export const rulesetCheck: Check = {
   name: 'default ruleset',
   look: ({ running }: Patient) => {
-    const folder = join(debianCrsFolder, 'rules');
+    const folder = join(builtInCrsFolder, 'rules');
     if (existsSync(folder)) return [ok('default ruleset', folder)];
     if (running) return [];
     return [

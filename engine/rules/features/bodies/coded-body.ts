@@ -4,12 +4,12 @@
  * are inspected beside. Only with `SecInspectUnparsed`.
  */
 
-import { nameIs } from '../../transaction/ascii.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { SOURCE } from '../../transaction/values.ts';
 import { failBody } from './arguments.ts';
 import { decodeContent } from './content-coding.ts';
+import { contentCoding } from './fields.ts';
 import { addRawText } from './raw-text.ts';
 
 /** Values that name no coding of the bytes: S3's chunks are text around them. */
@@ -21,7 +21,7 @@ const uncoded = new Set(['', 'identity', 'aws-chunked', 'none', 'binary', 'utf-8
  * body, as is a body that grows past what is inspected. Cost: what decoding costs.
  */
 export function decodeRequestBody(tx: Transaction, cut: boolean): void {
-  const coding = requestCoding(tx);
+  const coding = contentCoding(tx, SOURCE.requestHeader);
   if (uncoded.has(coding)) return;
   const { values, settings } = tx;
   const start = tx.bodyStart;
@@ -48,15 +48,4 @@ export function decodeRequestBody(tx: Transaction, cut: boolean): void {
 function isDeflatedBothWays(bytes: Buffer, coding: string): boolean {
   if (coding !== 'deflate' || bytes.length < 5 || (bytes[0]! & 0x0f) !== 8) return false;
   return (bytes.readUInt16LE(1) ^ bytes.readUInt16LE(3)) === 0xffff;
-}
-
-/** Content-Encoding in lower case, all fields as one list; empty when there is none. */
-function requestCoding({ values }: Transaction): string {
-  let coding: string | null = null;
-  for (const row of values.rowsOf(SOURCE.requestHeader)) {
-    if (!nameIs(values.slab, values.keyStart[row]!, values.keyEnd[row]!, 'content-encoding'))
-      continue;
-    coding = coding === null ? values.value(row) : `${coding},${values.value(row)}`;
-  }
-  return coding === null ? '' : coding.trim().toLowerCase();
 }

@@ -4,12 +4,13 @@
  */
 
 import { valueLimits } from '../../../../base/rule-limits.ts';
-import { nameIs, startsWithName } from '../../transaction/ascii.ts';
+import { startsWithName } from '../../transaction/ascii.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import type { BodyProcessorDefinition } from '../../transaction/types.ts';
 import { SOURCE } from '../../transaction/values.ts';
 import { failBody } from './arguments.ts';
+import { lastField, lastFieldRow } from './fields.ts';
 import { decodeContent } from './content-coding.ts';
 import { ProtobufReader } from './protobuf-reader.ts';
 import { addRawText } from './raw-text.ts';
@@ -55,7 +56,7 @@ class MessageReader {
   constructor(tx: Transaction, truncated: boolean) {
     this.tx = tx;
     this.truncated = truncated;
-    this.coding = headerValue(tx, 'grpc-encoding').trim().toLowerCase();
+    this.coding = lastField(tx, 'grpc-encoding').trim().toLowerCase();
     const { requestBodyNoFilesLimitBytes, requestBodyLimitBytes } = tx.settings;
     this.decodedLeft = requestBodyNoFilesLimitBytes || requestBodyLimitBytes;
   }
@@ -148,22 +149,8 @@ function addRaw(tx: Transaction, start: number, end: number): void {
   if (start < end && tx.settings.inspectsUnparsed) addRawText(tx, SOURCE.argPost, start, end);
 }
 
-/** The last field of that name; '' for none. */
-function headerValue(tx: Transaction, name: string): string {
-  const row = headerRow(tx, name);
-  return row < 0 ? '' : tx.values.value(row);
-}
-
 function headerBegins(tx: Transaction, name: string, beginning: string): boolean {
   const { values } = tx;
-  const row = headerRow(tx, name);
+  const row = lastFieldRow(tx, name);
   return row >= 0 && startsWithName(values.slab, values.start[row]!, values.end[row]!, beginning);
-}
-
-function headerRow({ values }: Transaction, name: string): number {
-  let found = -1;
-  for (const row of values.rowsOf(SOURCE.requestHeader)) {
-    if (nameIs(values.slab, values.keyStart[row]!, values.keyEnd[row]!, name)) found = row;
-  }
-  return found;
 }

@@ -8,31 +8,22 @@
 import { type ByteString, fromByteString } from '../../../../base/byte-string.ts';
 import { valueLimits } from '../../../../base/rule-limits.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
-import { isSpace, nameIs } from '../../transaction/ascii.ts';
+import { isSpace } from '../../transaction/ascii.ts';
 import type { MultipartFlags, Transaction } from '../../transaction/transaction.ts';
 import type { BodyProcessorDefinition } from '../../transaction/types.ts';
 import { SOURCE } from '../../transaction/values.ts';
 import { failBody } from './arguments.ts';
+import { lastField } from './fields.ts';
 import { readBoundary } from './multipart-boundary.ts';
-import { type Disposition, readDisposition } from './multipart-disposition.ts';
-import { hasStrictFault, newFlags } from './multipart-flags.ts';
-import {
-  findByte,
-  findControl,
-  headerOf,
-  isDecisive,
-  isPadding,
-  isPlainText,
-  nameOf,
-  skipSpaces,
-} from './multipart-headers.ts';
+import { MultipartFaults } from './multipart-faults.ts';
+import { isPadding, skipSpaces } from './multipart-headers.ts';
+import { MultipartPart } from './multipart-part.ts';
 import { addPartArguments, addPartFile } from './multipart-rows.ts';
 import { addRawText } from './raw-text.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
 const DASH = 0x2d;
-const COLON = 0x3a;
 
 const noBytes: Buffer = Buffer.alloc(0);
 /** What content is searched for: the next line that may be a boundary. */
@@ -51,21 +42,12 @@ export const multipartBody: BodyProcessorDefinition = {
   },
 };
 
-/** A part whose header section has begun. Offsets are into the slab. */
-interface Part {
-  /** Start and end of each header line, without its line end. */
-  readonly lines: [number, number][];
-  readonly names: Set<string>;
-  disposition: Disposition | null;
-  /** -1 while the header section lasts. */
-  contentStart: number;
-}
-
 class MultipartReader {
   private readonly tx: Transaction;
   private readonly end: number;
   private readonly truncated: boolean;
-  private readonly flags: MultipartFlags = newFlags();
+  private readonly faults: MultipartFaults;
+  private readonly flags: MultipartFlags;
   private at: number;
   private delimiter: Buffer = noBytes;
   private boundary: Buffer = noBytes;
@@ -74,16 +56,11 @@ class MultipartReader {
   /** Where the part or the text before the first one begins. */
   private sectionStart: number;
   private quoted = false;
-  private flagError = false;
-  /** Only what backends read in different ways is an error. */
-  private readonly lenient: boolean;
-  private twoReadings = false;
-  private crlfLine = false;
   private boundaries = 0;
   private parts = 0;
   private complete = false;
   private noFilesBytes = 0;
-  private part: Part | null = null;
+  private part: MultipartPart | null = null;
 
   constructor(tx: Transaction, start: number, end: number, truncated: boolean) {
     this.tx = tx;
@@ -91,22 +68,23 @@ class MultipartReader {
     this.sectionStart = start;
     this.end = end;
     this.truncated = truncated;
-    this.lenient = tx.settings.inspectsUnparsed;
+    this.faults = new MultipartFaults(tx);
+    this.flags = this.faults.flags;
   }
 
   read(): void {
     const { flags, tx } = this;
     tx.multipart = flags;
-    const reading = readBoundary(contentType(tx));
+    const reading = readBoundary(lastField(tx, 'content-type'));
     const { alike } = reading;
-    const boundary = this.lenient ? (alike ?? reading.boundary) : reading.boundary;
+    const boundary = this.faults.lenient ? (alike ?? reading.boundary) : reading.boundary;
     this.quoted = reading.quoted;
     flags.boundaryQuoted = reading.quoted ? 1 : 0;
     flags.boundaryWhitespace = reading.whitespace ? 1 : 0;
     flags.missingSemicolon = reading.missingSemicolon ? 1 : 0;
     flags.ambiguousBoundary = reading.ambiguous ? 1 : 0;
-    if (alike === null) this.twoReadings = true;
-    if (reading.failure !== null) this.fault(reading.failure, alike === null);
+    if (alike === null) this.faults.twoReadings = true;
+    if (reading.failure !== null) this.faults.fault(reading.failure, alike === null);
     if (boundary !== '') {
       this.delimiter = fromByteString(`--${boundary}`);
       this.boundary = fromByteString(boundary);
@@ -120,7 +98,7 @@ class MultipartReader {
     while (this.at < this.end && !this.complete) {
       if (this.parts > valueLimits.multipartPartsMax) {
         reachLimit(this.tx, 'multipart-parts');
-        this.fail('Multipart: Too many parts.');
+        this.faults.fail('Multipart: Too many parts.');
         break;
       }
       const { part, at } = this;
@@ -148,7 +126,7 @@ class MultipartReader {
   /** A part that continues may hold lines that look like boundaries, as a whole one may. */
   private endCut(): void {
     const { flags } = this;
-    if (!this.lenient || this.boundaries === 0 || this.strayDelimiter) return;
+    if (!this.faults.lenient || this.boundaries === 0 || this.strayDelimiter) return;
     if (flags.unmatchedBoundary === 1) flags.unmatchedBoundary = 2;
   }
 
@@ -193,8 +171,8 @@ class MultipartReader {
     if (!crlf && !lf && !atEnd) {
       // All take blanks after the last boundary, and go by the boundary alone.
       const blanksOnly = final && isPadding(slab, rest, stop);
-      this.fault('Multipart: Invalid boundary.', !blanksOnly);
-      if (!blanksOnly || !this.lenient) return false;
+      this.faults.fault('Multipart: Invalid boundary.', !blanksOnly);
+      if (!blanksOnly || !this.faults.lenient) return false;
     }
     this.findStrayDelimiter(at);
     if (this.boundaries > 0 && flags.unmatchedBoundary === 1 && !this.strayDelimiter) {
@@ -207,11 +185,11 @@ class MultipartReader {
       if (at < this.sectionStart + 2) flags.lfLine = 1;
       this.readOutside(this.sectionStart, at, noBytes);
     }
-    if (crlf) this.crlfLine = true;
+    if (crlf) this.faults.crlfLine = true;
     this.finishPart(at);
     this.boundaries++;
     this.complete = final;
-    this.part = final ? null : { lines: [], names: new Set(), disposition: null, contentStart: -1 };
+    this.part = final ? null : new MultipartPart(this.tx, this.faults);
     if (!final) this.parts++;
     this.at = stop;
     this.sectionStart = stop;
@@ -224,7 +202,7 @@ class MultipartReader {
    * Cost: one native search.
    */
   private findStrayDelimiter(end: number): void {
-    if (this.strayDelimiter || this.twoReadings) return;
+    if (this.strayDelimiter || this.faults.twoReadings) return;
     const section = this.tx.values.slab.subarray(this.sectionStart, end);
     if (!section.includes(this.delimiter)) return;
     this.strayDelimiter = true;
@@ -238,13 +216,13 @@ class MultipartReader {
    */
   private readOutside(start: number, end: number, delimiter: Buffer): void {
     this.noFilesBytes += end - start;
-    if (!this.lenient || this.isPastNoFilesLimit()) return;
+    if (!this.faults.lenient || this.isPastNoFilesLimit()) return;
     const { slab } = this.tx.values;
     if (skipSpaces(slab, start, end) === end) return;
     const text = slab.latin1Slice(start, end);
-    if (/content-disposition/i.test(text)) this.twoReadings = true;
+    if (/content-disposition/i.test(text)) this.faults.twoReadings = true;
     if (delimiter.length > 0 && slab.subarray(start, end).includes(delimiter)) {
-      this.twoReadings = true;
+      this.faults.twoReadings = true;
     }
     addRawText(this.tx, SOURCE.argPost, start, end);
   }
@@ -253,13 +231,13 @@ class MultipartReader {
   private noteUnmatched(at: number, stop: number): void {
     const { slab } = this.tx.values;
     if (this.quoted && slab[at + 2] === 0x22 && this.matchesAt(at + 3, stop, this.boundary)) {
-      this.fault('Multipart: Invalid boundary (quotes).', this.twoReadings);
+      this.faults.fault('Multipart: Invalid boundary (quotes).', this.faults.twoReadings);
       return;
     }
     let from = at + 2;
     while (from < stop && isSpace(slab[from]!)) from++;
     if (from > at + 2 && this.matchesAt(from, stop, this.boundary)) {
-      this.fault('Multipart: Invalid boundary (whitespace).', this.twoReadings);
+      this.faults.fault('Multipart: Invalid boundary (whitespace).', this.faults.twoReadings);
       return;
     }
     this.flags.unmatchedBoundary = 1;
@@ -270,6 +248,16 @@ class MultipartReader {
     const { slab } = this.tx.values;
     for (let i = 0; i < bytes.length; i++) if (slab[at + i] !== bytes[i]) return false;
     return true;
+  }
+
+  private readHeaderLine(part: MultipartPart, at: number, stop: number): void {
+    this.at = stop;
+    if (this.isCutLine(stop)) {
+      part.lines.push([at, stop]);
+      return;
+    }
+    this.noFilesBytes += stop - at;
+    if (part.readLine(at, stop)) part.contentStart = stop;
   }
 
   /**
@@ -284,115 +272,6 @@ class MultipartReader {
       next = dashes < 0 || dashes + 1 >= this.end ? this.end : dashes + 1;
     }
     this.at = next;
-  }
-
-  private readHeaderLine(part: Part, at: number, stop: number): void {
-    const { slab } = this.tx.values;
-    const { flags } = this;
-    this.at = stop;
-    if (this.isCutLine(stop)) {
-      part.lines.push([at, stop]);
-      return;
-    }
-    let end = stop;
-    const hasEnd = slab[stop - 1] === LF;
-    if (hasEnd) end--;
-    const crlf = hasEnd && end > at && slab[end - 1] === CR;
-    if (crlf) end--;
-    if (crlf) this.crlfLine = true;
-    else if (hasEnd) flags.lfLine = 1;
-    this.noFilesBytes += stop - at;
-    if (end === at) {
-      this.endHeaders(part);
-      return;
-    }
-    if (end - at > valueLimits.multipartHeaderBytesMax) {
-      reachLimit(this.tx, 'multipart-header-bytes');
-      this.fail('Multipart: Part header line too long.');
-    }
-    const folded = isSpace(slab[at]!);
-    const control = findControl(slab, folded ? skipSpaces(slab, at, end) : at, end);
-    if (control < end) {
-      const which = slab[control] === 0 ? 'Nul byte' : 'Control character';
-      this.fail(`Multipart: ${which} in part headers.`);
-    }
-    if (folded) this.foldLine(part, at, end);
-    else this.addHeaderLine(part, at, end);
-  }
-
-  private addHeaderLine(part: Part, at: number, end: number): void {
-    const { slab } = this.tx.values;
-    if (part.lines.length >= valueLimits.multipartPartHeadersMax) {
-      reachLimit(this.tx, 'multipart-part-headers');
-      this.fail('Multipart: Too many part headers.');
-      return;
-    }
-    part.lines.push([at, end]);
-    let colon = at;
-    let valid = true;
-    for (; colon < end && slab[colon] !== COLON; colon++) {
-      if (slab[colon]! < 0x21 || slab[colon]! > 0x7e) valid = false;
-    }
-    if (colon === end) return this.fail('Multipart: Invalid part header (colon missing).');
-    if (colon === at) return this.fail('Multipart: Invalid part header (header name missing).');
-    if (!valid) this.fail('Multipart: Invalid part header (contains invalid character).');
-    const name = slab.latin1Slice(at, colon).toLowerCase();
-    if (part.names.has(name)) this.fault('Multipart: Duplicate part header.', isDecisive(name));
-    part.names.add(name);
-  }
-
-  /** RFC 2045 folding: joined with one blank, as one line after the used slab. */
-  private foldLine(part: Part, at: number, end: number): void {
-    const { values } = this.tx;
-    const { flags } = this;
-    flags.headerFolding = 1;
-    const last = part.lines.at(-1);
-    let from = at;
-    for (; from < end && isSpace(values.slab[from]!); from++) {
-      const byte = values.slab[from];
-      if (byte !== 0x20 && byte !== 0x09) flags.invalidHeaderFolding = 1;
-    }
-    if (last === undefined) return this.fail('Multipart: Invalid part header (folding error).');
-    // Django drops the line, or reads a header in it.
-    const name = nameOf(values.slab, last);
-    const dropped = isDecisive(name) && name !== 'content-type';
-    if (dropped || findByte(values.slab, COLON, from, end) < end) this.twoReadings = true;
-    if (last[1] - last[0] + end - from > valueLimits.multipartHeaderBytesMax) {
-      return this.fail('Multipart: Part header too long.');
-    }
-    values.reserve(last[1] - last[0] + 1 + end - from);
-    // The line is moved once; further folds are written right after it.
-    if (last[1] !== values.used) last[0] = values.append(values.slab, last[0], last[1]);
-    values.appendText(' ');
-    values.append(values.slab, from, end);
-    last[1] = values.used;
-  }
-
-  private endHeaders(part: Part): void {
-    const { slab } = this.tx.values;
-    part.contentStart = this.at;
-    const value = headerOf(slab, part.lines, 'content-disposition');
-    if (value === null) return this.fail('Multipart: Part missing Content-Disposition header.');
-    const disposition = readDisposition(value);
-    part.disposition = disposition;
-    if (disposition.kind === 'field' && !isPlainText(slab, part.lines)) disposition.kind = 'either';
-    this.judgeDisposition(disposition);
-    if (disposition.name !== '') this.flags.names.push(disposition.name);
-    for (const name of [disposition.fileName, disposition.extendedFileName]) {
-      if (name !== '') this.flags.fileNames.push(name);
-    }
-  }
-
-  private judgeDisposition({ alike, invalidQuoting, failure, name, kind }: Disposition): void {
-    if (invalidQuoting) this.flags.invalidQuoting = 1;
-    if (invalidQuoting && !alike) this.twoReadings = true;
-    if (failure !== null) {
-      this.flags.invalidPart = 1;
-      this.fault(failure, !alike);
-      if (!alike) return;
-    }
-    if (name === '') this.fail('Multipart: Content-Disposition header missing name field.');
-    else if (kind === 'either') this.flags.ambiguousPart = 1;
   }
 
   /** Adds the rows of the part that ends in front of `boundary`, if there is one. */
@@ -410,7 +289,7 @@ class MultipartReader {
       values.add(SOURCE.multipartPartHeader, keyStart, keyEnd, start, end);
     }
     if (part.contentStart < 0) {
-      if (!cutHeaders) this.fail('Multipart: Part headers without their end.');
+      if (!cutHeaders) this.faults.fail('Multipart: Part headers without their end.');
       return;
     }
     const start = part.contentStart;
@@ -440,43 +319,14 @@ class MultipartReader {
   }
 
   private setStrictError(): void {
-    const { flags, tx } = this;
     if (this.isPastNoFilesLimit()) {
-      failBody(tx, 'Request body excluding files is bigger than the maximum expected.');
+      failBody(this.tx, 'Request body excluding files is bigger than the maximum expected.');
     }
-    flags.crlfLfLines = this.crlfLine && flags.lfLine === 1 ? 1 : 0;
-    flags.strictError = this.flagError || hasStrictFault(flags) ? 1 : 0;
-    const { lfLine, invalidHeaderFolding, fileLimitExceeded } = flags;
-    const differs = this.twoReadings || lfLine + invalidHeaderFolding + fileLimitExceeded > 0;
-    flags.twoReadings = differs ? 1 : 0;
-  }
-
-  private fail(reason: string): void {
-    this.fault(reason, true);
-  }
-
-  /** What ModSecurity takes for an error; `differs` says that backends read it differently, too. */
-  private fault(reason: string, differs: boolean): void {
-    this.flagError = true;
-    if (this.lenient && !differs) return;
-    this.twoReadings = true;
-    failBody(this.tx, reason);
+    this.faults.sumUp();
   }
 }
 
 /** The boundary of the request where every reader reads the same; else ''. */
 export function clearBoundary(tx: Transaction): ByteString {
-  return readBoundary(contentType(tx)).alike ?? '';
-}
-
-/** The last Content-Type, as the choice of the processor goes by. */
-function contentType(tx: Transaction): ByteString {
-  const { values } = tx;
-  let value = '';
-  for (const row of values.rowsOf(SOURCE.requestHeader)) {
-    if (nameIs(values.slab, values.keyStart[row]!, values.keyEnd[row]!, 'content-type')) {
-      value = values.value(row);
-    }
-  }
-  return value;
+  return readBoundary(lastField(tx, 'content-type')).alike ?? '';
 }

@@ -60,6 +60,7 @@ describe('bodies without a processor', () => {
       `{"a":"\\u0027x"}${'\x00\x01\x02\x03'.repeat(40)}cat /etc/passwd now`,
       ['=cat /etc/passwd now', "json.a='x"],
     ],
+    ['text/x-form', `a=1\x01&b=%27${'\x01'.repeat(40)}`, ['a=1\x01', `b='${'\x01'.repeat(40)}`]],
     ['image/png', '{"a":1}', ['json.a=1']],
     ['image/png', '\x89PNG\r\n\x1a\n<script>alert(1)</script>', []],
     ['text/plain', '<b>x</b>', ['=<b>x</b>']],

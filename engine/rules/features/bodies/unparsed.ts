@@ -6,10 +6,10 @@
 
 import type { ByteString } from '../../../../base/byte-string.ts';
 import { valueLimits } from '../../../../base/rule-limits.ts';
-import { nameIs } from '../../transaction/ascii.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { SOURCE } from '../../transaction/values.ts';
 import { failBody, readArguments } from './arguments.ts';
+import { lastField } from './fields.ts';
 import { JsonReader } from './json-reader.ts';
 import { addRawText, isText, textEnd } from './raw-text.ts';
 import { appendAsUtf8, wideEncodingOf } from './text-encoding.ts';
@@ -39,6 +39,8 @@ const signatures: readonly (readonly [type: RegExp, begin: RegExp])[] = [
   [/^application\/dicom\b/, /^[^]{128}DICM/],
 ];
 const signatureBytes = 132;
+/** Media types of text: laxer readers of their content may read past control bytes. */
+const textType = /text|json|xml|form|yaml|script|graphql/;
 
 /** Reads a body for which no processor was chosen. Cost: one pass for each reading. */
 export function readUndeclared(tx: Transaction, start: number, end: number, cut: boolean): void {
@@ -58,7 +60,7 @@ export function readContent(
   const begin = slab.latin1Slice(from, Math.min(whole, from + signatureBytes));
   const file = isFile(type, begin);
   // Readers of documents stop at a control byte: binary data holds none after its first.
-  const binary = !file && !isText(slab, from, whole);
+  const binary = !file && !textType.test(type) && !isText(slab, from, whole);
   const to = binary ? textEnd(slab, from, whole) : whole;
   if (binary) addRawText(tx, SOURCE.argPost, from, whole);
   const first = firstByte(slab, from, to);
@@ -185,12 +187,5 @@ export function contentType(tx: Transaction): string {
 
 /** The same as it was sent. */
 export function declaredType(tx: Transaction): ByteString {
-  const { values } = tx;
-  let type = '';
-  for (const row of values.rowsOf(SOURCE.requestHeader)) {
-    if (nameIs(values.slab, values.keyStart[row]!, values.keyEnd[row]!, 'content-type')) {
-      type = values.value(row).trim();
-    }
-  }
-  return type;
+  return lastField(tx, 'content-type').trim();
 }

@@ -1,0 +1,22 @@
+/** A folder that looks like a built program to what packs one. */
+
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** Makes it; every file has a few bytes. */
+export function programFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'waf-program-'));
+  const files = {
+    'package.json': '{"dependencies":{}}',
+    'package-lock.json': '{"packages":{}}',
+    '.build/control/cli/main.js': 'first',
+    '.build/console/index.html': '',
+    'build/Release/waf.node': '',
+  };
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(folder, dirname(name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
