@@ -72,6 +72,8 @@ export function sendRaw(
   });
 }
 
+/** What a site need not have of its own: the page asks, and is told that there is none. */
+const mayBeMissing = /\/(?:GetTrustProfile|GetSitePolicyOverride)$/;
 /** What a page may report although nothing is wrong: the first refresh has no cookie yet. */
 const usualFault = /401 \(Unauthorized\)/;
 
@@ -84,7 +86,10 @@ export async function openPage(
   await page.setViewport({ width: 1280, height: 900 });
   const faults: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' && !usualFault.test(message.text())) faults.push(message.text());
+    if (message.type() !== 'error' || usualFault.test(message.text())) return;
+    const { url = '' } = message.location();
+    const notThere = message.text().includes('404') && mayBeMissing.test(url);
+    if (!notThere) faults.push(message.text());
   });
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('dialog', (dialog) => {

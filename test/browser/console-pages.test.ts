@@ -48,7 +48,13 @@ async function detailPaths(): Promise<string[]> {
   const policies = await driver.call(product, token, 'PolicyService/ListPolicies', {});
   const { id } = (policies['items'] as { id: string }[])[0]!;
   const tabs = ['settings', 'exclusions', 'rules', 'test', 'versions'];
-  return tabs.map((tab) => `/policies/${id}?tab=${tab}`);
+  const sites = await driver.call(product, token, 'SiteService/ListSites', {});
+  const site = (sites['items'] as { id: string }[])[0]!;
+  const views = ['names', 'routes', 'tls', 'inspection', 'challenges', 'limits', 'trust'];
+  return [
+    ...tabs.map((tab) => `/policies/${id}?tab=${tab}`),
+    ...views.map((view) => `/sites/${site.id}?tab=${view}`),
+  ];
 }
 
 describe.skipIf(skip !== null)(
@@ -138,7 +144,7 @@ describe.skipIf(skip !== null)(
       const { page } = await signedIn();
       const headings = async (): Promise<string[]> => {
         const found: string[] = [];
-        for (const path of paths) {
+        for (const path of [...paths, ...(await detailPaths())]) {
           await visit(page, path);
           const texts = await page.$$eval('main h1, main th, main .tabs a, main summary', (parts) =>
             parts.map((part) => part.textContent?.trim() ?? ''),

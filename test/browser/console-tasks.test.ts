@@ -15,7 +15,7 @@ import { World } from './tasks/task.ts';
 const skip = missingChromium ?? missingBuild;
 const testMs = 120_000;
 /** What the browser says of an answer that the page shows or expects. */
-const usualFault = /status of 40[49] /;
+const usualFault = /status of 409 /;
 
 const origin = createServer((_request, response) => response.end('ok'));
 let browser: Browser;
@@ -35,7 +35,7 @@ describe.skipIf(skip !== null)(`tasks (${skip ?? 'in Chromium'})`, { timeout: te
     await enterPassword(opened.page);
     await opened.page.waitForSelector('header ~ main h1');
     ({ faults } = opened);
-    desk = new Desk({ page: opened.page });
+    desk = new Desk(opened.page);
   }, testMs);
   afterAll(async () => {
     await browser?.close();

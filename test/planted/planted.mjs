@@ -21,8 +21,8 @@ await main(async () => {
     copyCheckout(copy);
     const tests = [...new Set(rows.map(({ test }) => test))];
     const sound = runTests(copy, tests);
-    if (sound.failed !== 0 || sound.passed === 0) {
-      process.stdout.write(`without a fault ${sound.failed} tests fail: ${sound.names}\n`);
+    if (sound.failedFiles !== 0 || sound.passed === 0) {
+      process.stdout.write(`without a fault ${sound.failedFiles} files fail: ${sound.names}\n`);
       return 1;
     }
     let lost = 0;
@@ -76,14 +76,16 @@ function plant(copy, { file, line, fault, test }) {
     text.replace(line, () => fault),
   );
   try {
-    const { failed, names } = runTests(copy, [test]);
-    return failed > 0 ? `found by ${names}` : `NOT FOUND by ${test}: ${line} => ${fault}`;
+    const { failedFiles, failedTests, names } = runTests(copy, [test]);
+    if (failedTests > 0) return `found by ${names}`;
+    const verdict = failedFiles > 0 ? 'NOT LOADED' : 'NOT FOUND';
+    return `${verdict} by ${test}: ${line} => ${fault}`;
   } finally {
     writeFileSync(target, text);
   }
 }
 
-/** Runs test files of the copy: how many tests passed and failed, and the first that failed. */
+/** Runs test files of the copy: tests that passed, files and tests that failed, and the first. */
 function runTests(copy, files) {
   const report = path.join(copy, '.cache', 'planted.json');
   rmSync(report, { force: true });
@@ -101,7 +103,12 @@ function runTests(copy, files) {
       return `${path.relative(copy, name)} > ${first?.fullName ?? 'the file does not load'}`;
     });
     say(`${files.length} files: ${found.numPassedTests} passed, ${broken.length} files failed`);
-    return { passed: found.numPassedTests, failed: broken.length, names: names.join('; ') };
+    return {
+      passed: found.numPassedTests,
+      failedFiles: broken.length,
+      failedTests: found.numFailedTests,
+      names: names.join('; '),
+    };
   } catch (error) {
     throw new Error(`no report of ${files.join(' ')}:\n${stderr}`, { cause: error });
   }

@@ -11,7 +11,7 @@ import path from 'node:path';
 
 const folder = path.join(import.meta.dirname, '..', '..', '.build', 'control', 'cli', path.sep);
 /** Longer than any command of a test; what hangs gets a name. */
-const patienceMs = 900_000;
+const patienceMs = 240_000;
 
 /** What a command line printed, and its exit code. */
 export interface CommandResult {
@@ -34,18 +34,29 @@ export function runCommand(argv: readonly string[]): CommandResult {
 
 /** As `runCommand`, while this thread continues. */
 export async function runCommandBeside(argv: readonly string[]): Promise<CommandResult> {
-  const { port } = begin(argv);
-  const [result] = (await once(port, 'message')) as [CommandResult];
-  port.close();
-  return result;
+  const { port, worker } = begin(argv);
+  const died = new AbortController();
+  const gone = (): void => died.abort();
+  worker.once('exit', gone);
+  try {
+    const [result] = (await once(port, 'message', { signal: died.signal })) as [CommandResult];
+    return result;
+  } finally {
+    worker.off('exit', gone);
+    port.close();
+  }
 }
 
-function begin(argv: readonly string[]): { port: MessagePort; bell: Int32Array } {
+function begin(argv: readonly string[]): {
+  port: MessagePort;
+  bell: Int32Array;
+  worker: Worker;
+} {
   thread ??= startThread();
   const { port1, port2 } = new MessageChannel();
   const bell = new Int32Array(new SharedArrayBuffer(4));
   thread.postMessage({ argv, env: { ...process.env }, port: port2, bell }, [port2]);
-  return { port: port1, bell };
+  return { port: port1, bell, worker: thread };
 }
 
 function startThread(): Worker {
@@ -53,6 +64,7 @@ function startThread(): Worker {
     workerData: { folder: pathToFileURL(folder).href },
     execArgv: [],
   });
+  started.once('exit', () => (thread = undefined));
   // It ends with the process.
   started.unref();
   return started;

@@ -29,6 +29,7 @@ const w = pageTexts({
   refused: ['is refused with 413', '以 413 拒绝'],
   records: ['is forwarded; matches after the limit are recorded', '继续转发；超限部分的匹配仅记录'],
   blocks: ['is forwarded; matches after the limit block', '继续转发；超限部分的匹配会拦截'],
+  forwarded: ['is forwarded; nothing after the limit is inspected', '继续转发；超限部分不检测'],
   save: ['Save', '保存'],
   saved: ['Saved. Compiling rules…', '已保存，正在编译规则…'],
 });
@@ -58,7 +59,15 @@ interface Held {
   readonly bodyInspection: BodyInspection;
 }
 
-const pasts = ['refused', 'records', 'blocks'] as const;
+/** What `bodyInspection.past` says, and the setting behind it. */
+const excessOf = {
+  refused: RequestBodyExcessAction.UNSPECIFIED,
+  records: RequestBodyExcessAction.RECORD,
+  blocks: RequestBodyExcessAction.BLOCK,
+  forwarded: RequestBodyExcessAction.OFF,
+} as const;
+type Past = keyof typeof excessOf;
+const pasts = Object.keys(excessOf) as Past[];
 
 function fieldsOf({ bodyInspection: { limitBytes, past } }: Held): Field[] {
   return [
@@ -89,7 +98,7 @@ function Limits({
   };
   const save = async ({ limit, past }: Values): Promise<void> => {
     const { policy } = base.current;
-    await policies.updatePolicy({
+    const saved = await policies.updatePolicy({
       policy: {
         ...policy,
         crsCore: {
@@ -98,14 +107,13 @@ function Limits({
           requestBodyLimitEnabled: true,
           requestBodyLimitAction:
             past === 'refused' ? RequestBodyLimitAction.BLOCK : RequestBodyLimitAction.OBSERVE,
-          requestBodyExcessAction:
-            past === 'blocks' ? RequestBodyExcessAction.BLOCK : RequestBodyExcessAction.RECORD,
+          requestBodyExcessAction: excessOf[past as Past],
         },
       },
       revision: policy.revision,
       updateMask: 'crs_core',
     });
-    await read();
+    if (saved.policy !== undefined) base.current = { ...base.current, policy: saved.policy };
   };
   return (
     <Edit

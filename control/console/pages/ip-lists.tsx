@@ -14,6 +14,7 @@ import { Edit, partsOf } from '../parts/edit.tsx';
 import { FoldedEdit, List, usePages, type Listed, type Pages } from '../parts/list.tsx';
 import { Card } from '../parts/panel.tsx';
 import { Table } from '../parts/table.tsx';
+import { inList } from '../parts/in-list.ts';
 import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts } from '../text/text.ts';
 
@@ -278,7 +279,7 @@ function Bindings({ known }: { readonly known: readonly IpList[] }): JSX.Element
           ]}
           save={({ list = '', kind = '' }) =>
             lists.upsertGlobalIpListBinding({
-              binding: { ipListId: list, kind, addressSource: 'client_ip', matchMode: 'in_list' },
+              binding: { ipListId: list, kind, ...inList },
             })
           }
           saved={found.reload}

@@ -12,6 +12,7 @@ import { allItems, FoldedEdit, List } from '../parts/list.tsx';
 import { Card, Head, Tabs } from '../parts/panel.tsx';
 import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
+import { inList } from '../parts/in-list.ts';
 import { transport } from '../session.ts';
 import { exactNumber, language, localTime, pageTexts } from '../text/text.ts';
 import { ExplainTrust } from './explain-trust.tsx';
@@ -173,7 +174,7 @@ function AddCountry({ changed }: { readonly changed: () => void }): JSX.Element 
         const countryCodes = partsOf(codes).map((code) => code.toUpperCase());
         const targets = [{ scope: 'global' }];
         await countries.upsertCountryAccessRule({
-          rule: { name, countryCodes, kind, enabled: true, targets },
+          rule: { name, countryCodes, kind, enabled: true, targets, ...inList },
         });
       }}
       saved={changed}

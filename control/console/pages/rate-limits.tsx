@@ -1,5 +1,6 @@
-/** Owns the rate limits of a policy, or of one site of it: the list, and a new one. */
+/** Owns the rate limits of a policy, or of one site under any policy: the list, and a new one. */
 
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
 import {
@@ -9,6 +10,7 @@ import {
 import { useCall } from '../call.ts';
 import { partsOf, type Field, type Values } from '../parts/edit.tsx';
 import { FoldedEdit, List } from '../parts/list.tsx';
+import type { Column } from '../parts/table.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
 
@@ -19,6 +21,8 @@ const w = pageTexts({
   path: ['Path', '路径'],
   methods: ['Methods', '方法'],
   every: ['every method', '所有方法'],
+  site: ['Site', '站点'],
+  everySite: ['every site', '所有站点'],
   rate: ['Limit', '限制'],
   perSeconds: ['{count} in {seconds} s', '{seconds} 秒内 {count} 次'],
   after: ['Then', '超出后'],
@@ -42,7 +46,7 @@ const w = pageTexts({
 
 const actions = ['block', 'ban', 'challenge'] as const;
 
-/** The list with its form; `siteId` is '' for the whole policy. */
+/** The list with its form; one of the ids is ''. */
 export function RateLimits({
   policyId,
   siteId,
@@ -71,6 +75,7 @@ export function RateLimits({
               }),
           },
           { title: w('after'), of: effectOf },
+          ...(siteId === '' ? [siteColumn()] : []),
         ]}
         remove={{
           label: w('remove'),
@@ -86,13 +91,23 @@ export function RateLimits({
         submit={w('add')}
         fields={limitFields()}
         save={(values) =>
-          limits.upsertRateLimitEndpoint({ endpoint: limitOf(values, policyId, siteId) })
+          limits.upsertRateLimitEndpoint({
+            endpoint: limitOf(values, policyId, siteId),
+            // One that is there already is not replaced.
+            expectedUpdatedAt: timestampFromMs(0),
+          })
         }
         saved={found.reload}
       />
     </>
   );
 }
+
+/** Limits of a policy may be for one of its sites. */
+const siteColumn = (): Column<RateLimitEndpointRecord> => ({
+  title: w('site'),
+  of: ({ siteId }) => siteId || w('everySite'),
+});
 
 function effectOf({ action, enforcementMode }: RateLimitEndpointRecord): string {
   if (enforcementMode === 'observe') return w('observe');

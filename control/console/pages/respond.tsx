@@ -16,6 +16,7 @@ import { allItems } from '../parts/list.tsx';
 import { Card } from '../parts/panel.tsx';
 import { Failure } from '../parts/state.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
+import { inList } from '../parts/in-list.ts';
 import { transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
 import { curlOf } from './curl.ts';
@@ -161,7 +162,7 @@ async function blockClient(value: string, note: string): Promise<void> {
   const { items: bindings } = await lists.listGlobalIpListBindings({});
   if (bindings.some(({ ipListId, kind }) => ipListId === id && kind === 'deny')) return;
   await lists.upsertGlobalIpListBinding({
-    binding: { ipListId: id, kind: 'deny', addressSource: 'client_ip', matchMode: 'in_list' },
+    binding: { ipListId: id, kind: 'deny', ...inList },
   });
 }
 

@@ -38,6 +38,7 @@ const w = pageTexts({
   crawlers: ['Search engines are asked, too', '搜索引擎也需验证'],
   trusted: ['Addresses that are never asked', '无需验证的地址'],
   nobody: ['none', '无'],
+  further: ['and those of {names}, which stay', '另有 {names}，保持不变'],
   paths: ['Only these paths, one a line', '仅以下路径，每行一个'],
   exempt: ['Paths that are never asked, one a line', '无需验证的路径，每行一个'],
   methods: ['Methods that are never asked', '无需验证的方法'],
@@ -76,6 +77,8 @@ const challengesOf = ({ botProtection }: Site): BotProtectionConfig =>
 const on = (set: boolean): string => (set ? 'on' : '');
 
 function challengeFields(bot: BotProtectionConfig, known: readonly IpList[]): Field[] {
+  const nameOf = (id: string): string => known.find((one) => one.id === id)?.name ?? id;
+  const further = bot.trustedIpListIds.slice(1).map(nameOf);
   return [
     {
       name: 'mode',
@@ -97,6 +100,7 @@ function challengeFields(bot: BotProtectionConfig, known: readonly IpList[]): Fi
       label: w('trusted'),
       value: bot.trustedIpListIds[0] ?? '',
       choices: [['', w('nobody')], ...known.map(({ id, name }) => [id, name] as const)],
+      ...(further.length > 0 && { hint: w('further', { names: further.join(', ') }) }),
     },
     { name: 'methods', label: w('methods'), value: bot.exemptMethods.join(', ') },
     { name: 'paths', label: w('paths'), kind: 'area', value: bot.challengePaths.join('\n') },
@@ -112,11 +116,11 @@ const number = (name: 'ttl' | 'clearance' | 'difficulty', value: number): Field 
   required: true,
 });
 
-/** What was entered; a first list that stays the first keeps those after it. */
+/** What was entered; lists after the first, which the form only names, stay. */
 function entered(site: Site, values: Values): BotProtectionConfig {
   const before = challengesOf(site);
   const trusted = values['trusted'] ?? '';
-  const kept = before.trustedIpListIds[0] === trusted;
+  const further = before.trustedIpListIds.slice(1).filter((id) => id !== trusted);
   return {
     ...before,
     mode: Number(values['mode']) as BotProtectionMode,
@@ -125,7 +129,7 @@ function entered(site: Site, values: Values): BotProtectionConfig {
     proofDifficulty: Number(values['difficulty']),
     bindNetwork: values['bind'] === 'on',
     challengeCrawlers: values['crawlers'] === 'on',
-    trustedIpListIds: kept ? before.trustedIpListIds : trusted === '' ? [] : [trusted],
+    trustedIpListIds: trusted === '' ? further : [trusted, ...further],
     exemptMethods: partsOf(values['methods']).map((method) => method.toUpperCase()),
     challengePaths: partsOf(values['paths']),
     exemptPaths: partsOf(values['exempt']),

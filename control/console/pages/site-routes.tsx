@@ -181,15 +181,22 @@ function Routes({
   );
 }
 
-/** Changes the newest routes: what others added meanwhile stays. */
-async function changeRoutes(
+/** Changes the newest routing: what others changed elsewhere in it stays. Gives what is kept. */
+async function changeRouting(
   { siteId }: Change,
-  next: (routes: SiteRoute[]) => SiteRoute[],
-): Promise<void> {
+  next: (routing: SiteRouting) => SiteRouting,
+): Promise<SiteRouting> {
   const { routing, revision } = heldOf(await sites.getSiteRouting({ siteId }));
-  const routes = next(routing.routes);
-  await sites.updateSiteRouting({ siteId, revision, routing: { ...routing, routes } });
+  const wanted = next(routing);
+  const answer = await sites.updateSiteRouting({ siteId, revision, routing: wanted });
+  return answer.routing ?? wanted;
 }
+
+const changeRoutes = (
+  change: Change,
+  next: (routes: SiteRoute[]) => SiteRoute[],
+): Promise<SiteRouting> =>
+  changeRouting(change, (routing) => ({ ...routing, routes: next(routing.routes) }));
 
 /** The form of one route; a conflict is that somebody else changed this very route. */
 function EditRoute({
@@ -203,16 +210,18 @@ function EditRoute({
   readonly pools: readonly Upstream[];
   readonly change: Change;
 }): JSX.Element {
-  const routeOfId = ({ routing }: Held): SiteRoute =>
-    routing.routes.find((one) => one.id === id) ?? create(SiteRouteSchema, { id });
-  const base = useRef(routeOfId(first));
-  const stored = async (): Promise<SiteRoute> =>
-    routeOfId(heldOf(await sites.getSiteRouting({ siteId: change.siteId })));
+  // One that was deleted meanwhile is an empty one: saving it makes it anew.
+  const routeIn = (routes: readonly SiteRoute[]): SiteRoute =>
+    routes.find((one) => one.id === id) ?? create(SiteRouteSchema, { id });
+  const base = useRef(routeIn(first.routing.routes));
   const save = async (values: Values): Promise<void> => {
-    requireSame(equals(SiteRouteSchema, base.current, await stored()));
     const made = await routeOf(values, base.current);
-    await changeRoutes(change, (all) => all.map((one) => (one.id === id ? made : one)));
-    base.current = made;
+    const { routes } = await changeRoutes(change, (all) => {
+      requireSame(equals(SiteRouteSchema, base.current, routeIn(all)));
+      const isThere = all.some((one) => one.id === id);
+      return isThere ? all.map((one) => (one.id === id ? made : one)) : [...all, made];
+    });
+    base.current = routeIn(routes);
   };
   return (
     <Edit
@@ -223,7 +232,8 @@ function EditRoute({
       save={save}
       saved={change.changed}
       latest={async () => {
-        base.current = await stored();
+        const { routing } = heldOf(await sites.getSiteRouting({ siteId: change.siteId }));
+        base.current = routeIn(routing.routes);
         return heldBy(routeFields(pools, base.current));
       }}
     />
@@ -267,7 +277,11 @@ async function routeOf(
   return { ...before, pathPrefix: path, upstreamId, rewriteMode };
 }
 
+/** The pool of one address, which is named by it: one that is there already, or a new one. */
 async function newPool(url: string): Promise<string> {
+  const found = await allItems((page) => upstreams.listUpstreams({ page, query: url }));
+  const same = found.find(({ name }) => name === url);
+  if (same !== undefined) return same.id;
   const upstream = { name: url, endpoints: [{ url, weight: 1 }], status: ResourceStatus.ACTIVE };
   const made = await upstreams.createUpstream({ upstream });
   return made.upstream?.id ?? '';
@@ -278,11 +292,11 @@ function Rest({ first, change }: { readonly first: Held; readonly change: Change
   const stored = async (): Promise<UnmatchedPathAction> =>
     heldOf(await sites.getSiteRouting({ siteId: change.siteId })).routing.unmatchedAction;
   const save = async ({ rest }: Values): Promise<void> => {
-    requireSame(base.current === (await stored()));
-    const { siteId } = change;
-    const { routing, revision } = heldOf(await sites.getSiteRouting({ siteId }));
     const unmatchedAction = Number(rest) as UnmatchedPathAction;
-    await sites.updateSiteRouting({ siteId, revision, routing: { ...routing, unmatchedAction } });
+    await changeRouting(change, (routing) => {
+      requireSame(base.current === routing.unmatchedAction);
+      return { ...routing, unmatchedAction };
+    });
     base.current = unmatchedAction;
   };
   return (

@@ -38,6 +38,10 @@ const w = pageTexts({
   uploaded: ['the one below', '使用下方证书'],
   cert: ['Certificate of your own', '自有证书'],
   noCert: ['none', '无'],
+  unused: [
+    'To use this certificate, choose “the one below” above it.',
+    '要使用此证书，请在上方选择“使用下方证书”。',
+  ],
   until: ['{name}, until {time}', '{name}，有效期至 {time}'],
   version: ['Lowest version', '最低版本'],
   http: ['Plain HTTP', 'HTTP 请求'],
@@ -170,11 +174,16 @@ function tlsFields(tls: TlsConfig, known: readonly Certificate[]): Field[] {
 }
 
 function enteredTls(site: Site, values: Values): TlsConfig {
+  const before = tlsOf(site);
   const mode = Number(values['mode']) as TlsMode;
+  const chosen = values['cert'] ?? '';
+  if (mode !== TlsMode.UPLOADED && chosen !== '' && chosen !== before.certId)
+    throw new Error(w('unused'));
+  const kept = mode === before.mode ? before.certId : '';
   return {
-    ...tlsOf(site),
+    ...before,
     mode,
-    certId: mode === TlsMode.UPLOADED ? (values['cert'] ?? '') : '',
+    certId: mode === TlsMode.UPLOADED ? chosen : kept,
     minVersion: Number(values['version']) as TlsVersion,
     httpBehavior: Number(values['http']) as TlsHttpBehavior,
     hstsMaxAgeSeconds: Number(values['hsts']),

@@ -18,14 +18,16 @@ import { State } from '../parts/state.tsx';
 import { transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
 import { ExplainTrust } from './explain-trust.tsx';
+import { heldBy } from './site-form.tsx';
 
 const trust = createClient(TrustService, transport);
 const lists = createClient(IpListService, transport);
 /** Proxies in a row that the form has fields for. */
 const proxiesMax = 3;
+/** Names as profiles keep them, in lower case. */
 const headers = [
-  ...['X-Forwarded-For', 'Forwarded', 'X-Real-IP'],
-  ...['CF-Connecting-IP', 'True-Client-IP'],
+  ...['x-forwarded-for', 'forwarded', 'x-real-ip'],
+  ...['cf-connecting-ip', 'true-client-ip'],
 ];
 
 const w = pageTexts({
@@ -63,7 +65,9 @@ export function SiteTrust({ siteId }: { readonly siteId: string }): JSX.Element 
           <State of={found}>
             {({ profile }) => (
               <Card title={w('title')} note={w(profile === undefined ? 'whole' : 'own')}>
-                {profile !== undefined && !isRow(profile) && <p class="notice">{w('branches')}</p>}
+                {profile !== undefined && !isRow(profile, items) && (
+                  <p class="notice">{w('branches')}</p>
+                )}
                 <Edit
                   key={profile === undefined ? 'none' : 'some'}
                   label={w('title')}
@@ -106,15 +110,26 @@ async function profileOf(siteId: string): Promise<{ profile?: TrustProfile }> {
   }
 }
 
-/** Whether the proxies stand in one row that the form can show. */
-function isRow({ nodes, edges, extractionRules }: TrustProfile): boolean {
-  const single = nodes.every(({ trust: of }) => of?.ipListIds.length === 1);
-  return (
-    single &&
-    nodes.length <= proxiesMax &&
-    edges.length === nodes.length + 1 &&
-    extractionRules.length === 1
-  );
+/** Whether the form can show all of a profile: saving it as shown changes nothing but names. */
+function isRow(profile: TrustProfile, known: readonly IpList[]): boolean {
+  const shown = enteredProfile(heldBy(profileFields(profile, known)), known);
+  return shapeOf(profile) === shapeOf(shown);
+}
+
+/** What a profile says, with nodes by their place: names and ids of no consequence are left out. */
+function shapeOf({ nodes, edges, extractionRules }: TrustProfile): string {
+  const place = (id: string): string => {
+    const at = nodes.findIndex((node) => node.id === id);
+    return at < 0 ? id : String(at);
+  };
+  return JSON.stringify([
+    nodes.map((node) => [node.trust?.ipListIds, node.realIpHeader, node.xffMode]),
+    edges.map(({ from, to }) => [place(from), place(to)]),
+    extractionRules.map(({ $typeName: _type, $unknown: _unknown, id: _id, nodeIds, ...rule }) => [
+      Object.entries(rule).sort(([left], [right]) => (left < right ? -1 : 1)),
+      nodeIds.map(place),
+    ]),
+  ]);
 }
 
 function profileFields(
@@ -154,6 +169,6 @@ function enteredProfile(values: Values, known: readonly IpList[]): TrustProfile 
 }
 
 function parserOf(header: string): string {
-  if (header === 'Forwarded') return 'forwarded';
-  return header === 'X-Forwarded-For' ? 'xff' : 'single_ip';
+  if (header === 'forwarded') return 'forwarded';
+  return header === 'x-forwarded-for' ? 'xff' : 'single_ip';
 }

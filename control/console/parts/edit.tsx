@@ -65,7 +65,14 @@ export function Edit(props: EditProps): JSX.Element {
         <FieldInput key={field.name} field={field} />
       ))}
       {theirs !== null && <Conflict fields={fields} theirs={theirs} take={take} />}
-      {question !== '' && <Question text={question} accept={() => run(question)} refuse={refuse} />}
+      {question !== '' && (
+        <Question
+          text={question}
+          busy={state === 'busy'}
+          accept={() => form.current!.reportValidity() && run(question)}
+          refuse={refuse}
+        />
+      )}
       <p class="actions">
         <button class="primary" disabled={state === 'busy' || lacking(codes) !== ''}>
           {theirs === null ? submit : t('edit.keepMine')}
@@ -215,10 +222,12 @@ function Conflict({
 
 function Question({
   text,
+  busy,
   accept,
   refuse,
 }: {
   readonly text: string;
+  readonly busy: boolean;
   readonly accept: () => void;
   readonly refuse: () => void;
 }): JSX.Element {
@@ -228,7 +237,7 @@ function Question({
         <VisibleText text={text} />
       </p>
       <span class="ask">
-        <button type="button" class="danger" onClick={accept}>
+        <button type="button" class="danger" disabled={busy} onClick={accept}>
           {t('edit.accept')}
         </button>
         <button type="button" onClick={refuse}>

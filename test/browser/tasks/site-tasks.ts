@@ -127,7 +127,7 @@ export const siteTasks: readonly Task[] = [
     id: 'site-tls',
     page: 'Sites',
     does: 'uploads a certificate for a site',
-    expects: 'the site uses it, and plain HTTP is sent to https',
+    expects: 'the site holds it, and plain HTTP is still served',
     run: async (desk, world) => {
       const id = await world.site('secure');
       const { cert, key } = await makeTestCertificate({ names: ['secure.example'] });
@@ -148,6 +148,7 @@ export const siteTasks: readonly Task[] = [
           hstsMaxAgeSeconds: 600,
         },
       });
+      await eventually(async () => (await world.get('/', '127.0.0.1', 'secure.example')) === 200);
     },
   },
   {
@@ -198,6 +199,10 @@ export const siteTasks: readonly Task[] = [
       const card = 'What this site changes in its policy';
       await desk.fill('Blocks requests from score', '25', card);
       await desk.press('Save', card);
+      await desk.shows('Use the policy as it is');
+      expect(await world.call('SiteService/GetSitePolicyOverride', { siteId })).toMatchObject({
+        override: { inboundAnomalyScoreThreshold: 25 },
+      });
       await desk.press('Use the policy as it is');
       await desk.hides('Use the policy as it is');
       await expect(world.call('SiteService/GetSitePolicyOverride', { siteId })).rejects.toThrow(
@@ -251,8 +256,16 @@ export const siteTasks: readonly Task[] = [
       await desk.fill('Requests', '1');
       await desk.press('Add');
       await desk.shows('1 in 60 s');
+      const get = (client: string): Promise<number> => world.get('/api', client, 'limited.example');
+      const first = world.client();
+      await eventually(async () => (await get(first)) === 429);
       const client = world.client();
-      await eventually(async () => (await world.get('/api', client, 'limited.example')) === 429);
+      expect([await get(client), await get(client)]).toEqual([200, 429]);
+      // The same again would replace it.
+      await desk.fill('Path', '/api');
+      await desk.fill('Requests', '9');
+      await desk.press('Add');
+      await desk.shows('read it again');
     },
   },
   {
@@ -271,6 +284,57 @@ export const siteTasks: readonly Task[] = [
       await desk.fill('X-Forwarded-For', '203.0.113.9');
       await desk.press('Whose address would count?');
       await desk.shows('203.0.113.9 counts as the client.');
+      // Saved again as it is shown, it says the same.
+      const held = await world.call('TrustService/GetTrustProfile', { siteId });
+      await desk.press('Save', 'Proxies before this site');
+      await desk.shows('Saved');
+      await desk.go(`/sites/${siteId}?tab=trust`);
+      await desk.hides('branches that this form cannot show');
+      const again = await world.call('TrustService/GetTrustProfile', { siteId });
+      expect(again['profile']).toEqual(held['profile']);
+      expect(again['profile']).toMatchObject({
+        extractionRules: [{ header: 'x-forwarded-for', parser: 'xff' }],
+      });
+    },
+  },
+  {
+    id: 'site-trust-branches',
+    page: 'Sites',
+    does: 'opens a profile that the form cannot show whole',
+    expects: 'it says that saving replaces what is not shown',
+    run: async (desk, world) => {
+      const siteId = await world.site('branched');
+      const list = await world.ipList('Edge', '198.51.100.9');
+      const node = { id: 'edge', name: 'Edge', trust: { ipListIds: [list] }, xffMode: 'overwrite' };
+      const profile = {
+        nodes: [node],
+        edges: [
+          { from: 'internet', to: 'edge' },
+          { from: 'edge', to: 'waf' },
+        ],
+        extractionRules: [
+          { id: 'h', header: 'x-real-ip', parser: 'single_ip', nodeIds: ['edge'], enabled: true },
+        ],
+      };
+      await world.call('TrustService/SetTrustProfile', { siteId, profile });
+      await desk.go(`/sites/${siteId}?tab=trust`);
+      await desk.shows('branches that this form cannot show');
+    },
+  },
+  {
+    id: 'country-rule',
+    page: 'Protection',
+    does: 'refuses a country everywhere',
+    expects: 'the rule is in the list',
+    run: async (desk, world) => {
+      await desk.go('/protection?tab=countries');
+      await desk.press('Add a country rule');
+      await desk.fill('Name', 'No Andorra');
+      await desk.fill('Country codes, for example DE, FR', 'ad');
+      await desk.press('Add');
+      await desk.shows('No Andorra');
+      const found = await world.call('CountryAccessService/ListCountryAccessRules', {});
+      expect(found['items']).toMatchObject([{ name: 'No Andorra', countryCodes: ['AD'] }]);
     },
   },
   {

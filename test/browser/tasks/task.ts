@@ -44,7 +44,7 @@ export class World {
   }
 
   /** The status that a client gets for a path. */
-  get(path: string, client: string, host = 'demo.example'): Promise<number> {
+  get(path: string, client: string, host: string): Promise<number> {
     return sendRaw(this.product, path, { host }, client);
   }
 
