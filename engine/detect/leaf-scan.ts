@@ -71,8 +71,8 @@ export function opensOf(found: readonly number[]): number {
   return found[openWord]!;
 }
 
-/** Scans bytes into `scanned`. Cost: a few steps a byte. */
-export function scanBytes(bytes: Uint8Array): void {
+/** Scans the first `length` bytes into `scanned`. Cost: a few steps a byte. */
+export function scanBytes(bytes: Uint8Array, length = bytes.length): void {
   // Locals are read faster than what a module holds.
   const steps = next;
   const columns = column;
@@ -84,7 +84,7 @@ export function scanBytes(bytes: Uint8Array): void {
   let longest = 0;
   let state = 0;
   begin();
-  for (let at = 0; at < bytes.length; at++) {
+  for (let at = 0; at < length; at++) {
     const byte = bytes[at]!;
     seen |= bits[byte]!;
     run = (run + 1) & runs[byte]!;
@@ -96,29 +96,13 @@ export function scanBytes(bytes: Uint8Array): void {
   scanned.runBytes = longest;
 }
 
+/** Longer texts are copied into a buffer of their own. */
+const scratch = Buffer.allocUnsafeSlow(65_536);
+
 /** As `scanBytes`, of a byte string. */
 export function scanText(text: ByteString): void {
-  // Locals are read faster than what a module holds.
-  const steps = next;
-  const columns = column;
-  const bits = seenBits;
-  const runs = runMask;
-  const final = firstFinal;
-  let seen = 0;
-  let run = 0;
-  let longest = 0;
-  let state = 0;
-  begin();
-  for (let at = 0; at < text.length; at++) {
-    const byte = text.charCodeAt(at) & 255;
-    seen |= bits[byte]!;
-    run = (run + 1) & runs[byte]!;
-    if (run > longest) longest = run;
-    state = steps[state + columns[byte]!]!;
-    if (state >= final) collect(state);
-  }
-  scanned.seen = seen;
-  scanned.runBytes = longest;
+  const buffer = text.length <= scratch.length ? scratch : Buffer.allocUnsafe(text.length);
+  scanBytes(buffer, buffer.latin1Write(text));
 }
 
 function begin(): void {
