@@ -72,7 +72,7 @@ export function sendRaw(
   });
 }
 
-/** What a site need not have of its own: the page asks, and is told that there is none. */
+/** What a site need not have of its own: the page asks, and the answer is that there is none. */
 const mayBeMissing = /\/(?:GetTrustProfile|GetSitePolicyOverride)$/;
 /** What a page may report although nothing is wrong: the first refresh has no cookie yet. */
 const usualFault = /401 \(Unauthorized\)/;

@@ -140,7 +140,8 @@ function notRetained(
 
 /** What the request made of the event's values says. */
 function rebuiltVerdict(rebuilt: ReplayRebuilt | undefined): string[] {
-  if (rebuilt === undefined) return ['No request could be made of the values in the event and tried.'];
+  if (rebuilt === undefined)
+    return ['No request could be made of the values in the event and tried.'];
   const { before, after, leftOut } = rebuilt;
   const left = leftOut.length === 0 ? '' : ` without ${printable(leftOut.join(', '))}`;
   const values = `A request with the matched values${left}`;

@@ -1,2 +1,4 @@
-/** How the console lets a list of addresses or countries act: on the client, for those in it. */
+/** How lists act that are made in the console. */
+
+/** On the address of the client, for what is in the list. */
 export const inList = { addressSource: 'client_ip', matchMode: 'in_list' } as const;
