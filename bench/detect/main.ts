@@ -4,13 +4,15 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { detectors } from '../../engine/detect/list.ts';
 import type { SignFacts } from '../../engine/detect/score.ts';
 import type { Weights } from '../../engine/detect/weights.ts';
 import { figuresOf, figuresTable, scoreOf } from './figures.ts';
 import { observeAll, type Observation } from './observe.ts';
 import { buildJudgedPolicy, rulesetNames, type RulesetName } from './policy.ts';
 import { placeOf, readRequests, type LabelledRequest } from './requests.ts';
-import { train } from './train/train.ts';
+import { leaveOutEach } from './train/left-out.ts';
+import { train, type Training } from './train/train.ts';
 
 const usage = `Judges what is refused of labelled requests, and trains the points of the score.
 
@@ -26,7 +28,8 @@ const usage = `Judges what is refused of labelled requests, and trains the point
   --seed N          of the split and of training (1)
   --limit N         requests of each file at most
   --train           train on these requests and write weights
-  --without SOURCE  with --train: leave a file out, and print what it then gives
+  --without SOURCE  with --train: leave a file out, and print what it then gives; each: every
+                    file with attacks in turn, beside what training with it gives
   --out FILE        weights (engine/detect/weights/RULESET.weights.json)
   --misses N        print N attacks of each class that pass, and N benign that are refused
 `;
@@ -85,20 +88,34 @@ function main(): void {
       process.stderr.write(`${done} seen\n`);
     });
     const { facts, weights } = engine.scoring!.detection;
-    if (choice.train) {
-      const { seed, without } = choice;
-      const trained = train(observations, facts, {
-        ...{ seed, without, version, name: choice.ruleset, date: new Date().toISOString() },
-      });
-      process.stdout.write(`${trained.report}\n`);
-      if (without === '') writeWeights(choice, trained.file);
-    } else {
+    if (choice.train) trainOn(observations, facts, version, choice);
+    else {
       process.stdout.write(`${figuresTable(figuresOf(observations, weights, facts))}\n`);
     }
     if (choice.misses > 0) process.stdout.write(missesOf(observations, weights, facts, choice));
   } finally {
     engine.retire();
   }
+}
+
+function trainOn(
+  observations: readonly Observation[],
+  facts: SignFacts,
+  version: string,
+  choice: Choice,
+): void {
+  const { seed, without, ruleset } = choice;
+  const training: Training = {
+    ...{ seed, without, version, name: ruleset, date: new Date().toISOString() },
+    strong: detectors.filter((one) => one.strong).map(({ id }) => id),
+  };
+  if (without === 'each') {
+    process.stdout.write(`${leaveOutEach(observations, facts, training)}\n`);
+    return;
+  }
+  const { file, report } = train(observations, facts, training);
+  process.stdout.write(`${report}\n`);
+  if (without === '') writeWeights(choice, file);
 }
 
 function limited(requests: readonly LabelledRequest[], limit: number): LabelledRequest[] {

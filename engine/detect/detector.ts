@@ -71,6 +71,8 @@ export interface Detector {
   readonly strong: boolean;
   /** Thousands of ids of CRS rules that look for the same: 942 for SQL. */
   readonly confirmedBy: readonly number[];
+  /** Variables whose values it looks at, where those are not all. */
+  readonly variables?: string;
   readonly examples: Examples;
 }
 

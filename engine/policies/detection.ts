@@ -36,7 +36,7 @@ export function weightsNamed(name: string): Weights {
   return weights;
 }
 
-/** Variables whose values detectors look at. */
+/** Variables whose values detectors look at, unless they name their own. */
 const targets =
   'ARGS|ARGS_NAMES|REQUEST_COOKIES|REQUEST_HEADERS|REQUEST_FILENAME|FILES|XML:/*|REQUEST_BODY';
 
@@ -56,14 +56,14 @@ const attackTags: Readonly<Record<number, string>> = {
 /** The detectors' rules, as bytes of UTF-8: what exclusions, overrides and events name. */
 export const detectorRules: ByteString = encodeUtf8(detectors.map(ruleOf).join(''));
 
-function ruleOf({ id, name, family, proves, confirmedBy }: Detector): string {
+function ruleOf({ id, name, family, proves, confirmedBy, variables }: Detector): string {
   const tags = confirmedBy.flatMap((thousands) => attackTags[thousands] ?? []);
   const actions = [
     ...[`id:${id}`, 'phase:2', 'pass', 't:none', 'log', 'severity:5'],
     `msg:'${proves.replaceAll(/['"\\%]/g, '')}'`,
     ...[...new Set(tags), `detector/${family}/${name}`].map((tag) => `tag:'${tag}'`),
   ];
-  return `SecRule ${targets} "@detected" "${actions.join(',')}"\n`;
+  return `SecRule ${variables ?? targets} "@detected" "${actions.join(',')}"\n`;
 }
 
 const byId = new Map(detectors.map((detector) => [detector.id, detector]));

@@ -1,10 +1,11 @@
 /** Tests that training finds what tells attacks, the same each time, and never takes points off. */
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SignFacts } from '../../../engine/detect/score.ts';
 import { readWeights } from '../../../engine/detect/weights.ts';
 import { scoreOf } from '../figures.ts';
 import type { Observation } from '../observe.ts';
+import { leaveOutEach } from './left-out.ts';
 import { fit } from './regression.ts';
 import { train } from './train.ts';
 
@@ -30,7 +31,10 @@ const observations = [
     observation(1000 + at, true, [[noise], [detector, sqlRule, ...(at % 3 === 0 ? [noise] : [])]]),
   ),
 ];
-const training = { seed: 7, without: '', version: '4.28.0', name: 'crs4', date: '2026-01-02T03' };
+const training = {
+  ...{ seed: 7, without: '', version: '4.28.0', name: 'crs4', date: '2026-01-02T03' },
+  strong: [],
+};
 
 test('signs of attacks bring points, what benign requests hold brings none', () => {
   const { file, report } = train(observations, facts, training);
@@ -55,6 +59,40 @@ test('a source that is left out is judged, and does not teach', () => {
   const { file, report } = train(observations, facts, { ...training, without: 'attacks' });
   expect(file.points).toEqual({});
   expect(report).toMatch(/On attacks, which was left out:[^]*attacks: attack k \| 200 \|/);
+});
+
+describe('a detector that proves an attack', () => {
+  const proof = 198_510;
+  const proving: SignFacts = {
+    isStrong: (id) => id === proof,
+    confirmedBy: (id) => (id === proof ? [942] : facts.confirmedBy(id)),
+  };
+  const trainOn = (more: readonly Observation[]): ReturnType<typeof train>['file'] =>
+    train([...observations, ...more], proving, { ...training, strong: [proof] }).file;
+
+  test('refuses alone, though no attack of the training part has it', () => {
+    const { points, thresholds } = trainOn([]);
+    expect(points[proof]).toBe(thresholds.block);
+  });
+
+  test('does not where a benign request has it, unless a rule confirms it', () => {
+    const { points, pairs, thresholds } = trainOn([observation(2000, false, [[proof]])]);
+    const alone = points[proof] ?? 0;
+    expect(alone).toBeLessThan(thresholds.block);
+    expect(alone + pairs[proof]!).toBeCloseTo(thresholds.block);
+  });
+
+  test('counts as any other where a benign request has it confirmed', () => {
+    const { points, pairs } = trainOn([observation(2000, false, [[proof, 942_999]])]);
+    expect([points[proof], pairs[proof]]).toEqual([undefined, undefined]);
+  });
+});
+
+test('each source with attacks is left out in turn, beside what training with it gives', () => {
+  const table = leaveOutEach(observations, facts, training);
+  const rows = table.split('\n').filter((line) => line.startsWith('| attacks'));
+  expect(rows).toHaveLength(1);
+  expect(rows[0]).toMatch(/attacks: attack k \| 200 \| 0\.00 % [^|]*\| 100\.0 % [^|]*\| 0\.000/);
 });
 
 test('a fit has no weight below 0, and a penalty that drops columns without use', () => {

@@ -11,6 +11,7 @@ import type { Observation } from '../observe.ts';
 import { placeOf } from '../requests.ts';
 import { Columns } from './bits.ts';
 import { learn, sumOfRequest } from './learn.ts';
+import { isProved, proofsOf, type Proofs } from './proofs.ts';
 
 /** What to train. */
 export interface Training {
@@ -23,12 +24,18 @@ export interface Training {
   readonly name: string;
   /** For the data file, ISO 8601. */
   readonly date: string;
+  /** Ids of the detectors whose grammar proves an attack. */
+  readonly strong: readonly number[];
 }
 
 /** Weights, and the report for people. */
 export interface Trained {
   readonly file: WeightsFile;
   readonly report: string;
+  /** On groups that it was not trained on. */
+  readonly unseen: readonly ClassFigures[];
+  /** On the source that was left out. */
+  readonly left: readonly ClassFigures[];
 }
 
 /** Folds of groups for thresholds and figures. */
@@ -36,7 +43,7 @@ const foldCount = 4;
 /** The score at which requests are refused, whatever the ruleset. */
 const blockScore = 50;
 /** Shares of benign requests that reach a threshold. */
-const benignShares = { watch: 0.01, challenge: 0.003, block: 0.001 } as const;
+const benignShares = { watch: 0.01, challenge: 0.003, block: 0.0004 } as const;
 /** No threshold is lower: where few benign requests have signs, a weak one is no news. */
 const recordedScoreMin = 20;
 /** Columns with fewer points are left out. */
@@ -44,9 +51,14 @@ const pointsMin = 0.5;
 /** Log-odds that refuse at least, however few benign requests have signs. */
 const blockSumMin = 1;
 
-/** A model of some folds, and the requests of the other. */
-interface Fold {
+/** Log-odds by column, and what refuses whatever they are. */
+interface Learned {
   readonly weights: Float64Array;
+  readonly proofs: Proofs;
+}
+
+/** A model of some folds, and the requests of the other. */
+interface Fold extends Learned {
   readonly unseen: readonly Observation[];
 }
 
@@ -59,28 +71,35 @@ export function train(
   const { seed, without } = training;
   const used = observations.filter(({ request }) => request.source !== without);
   const columns = new Columns(observations, facts);
+  const learnFrom = (seen: readonly Observation[]): Learned => {
+    const proofs = proofsOf(seen, facts, training.strong);
+    // What a proof decides teaches nothing about weaker signs.
+    const open = seen.filter((one) => !one.request.attack || !isProved(one, proofs, facts));
+    return { weights: learn(open, columns), proofs };
+  };
   const folds = Array.from({ length: foldCount }, (_, at): Fold => {
     const isUnseen = ({ request }: Observation): boolean =>
       Math.floor(placeOf(request.group, seed) * foldCount) === at;
     const seen = used.filter((one) => !isUnseen(one));
-    return { weights: learn(seen, columns), unseen: used.filter(isUnseen) };
+    return { ...learnFrom(seen), unseen: used.filter(isUnseen) };
   });
   const sums = unseenSums(folds, columns, facts);
-  const draw = (weights: Float64Array): WeightsFile => fileOf(weights, columns, sums, training);
-  const crossed = folds.flatMap(({ weights, unseen }) => {
-    return figuresOf(unseen, readWeights(draw(weights)), facts);
-  });
-  const file = draw(learn(used, columns));
-  const report = [`On groups that it was not trained on:\n\n${figuresTable(joined(crossed))}`];
-  if (without !== '') {
-    const left = observations.filter(({ request }) => request.source === without);
-    const judged = figuresOf(left, readWeights(file), facts);
-    report.push(`On ${without}, which was left out:\n\n${figuresTable(judged)}`);
-  }
+  const draw = (learned: Learned): WeightsFile => fileOf(learned, columns, sums, training);
+  const crossed = folds.flatMap((fold) => figuresOf(fold.unseen, readWeights(draw(fold)), facts));
+  const file = draw(learnFrom(used));
+  const unseen = joined(crossed);
+  const report = [`On groups that it was not trained on:\n\n${figuresTable(unseen)}`];
+  const left = figuresOf(
+    observations.filter(({ request }) => request.source === without),
+    readWeights(file),
+    facts,
+  );
+  if (without !== '') report.push(`On ${without}, which was left out:\n\n${figuresTable(left)}`);
   report.push(describeFile(file));
   return {
-    file: { ...file, training: factsOf(used, joined(crossed), training) },
+    file: { ...file, training: factsOf(used, unseen, training) },
     report: report.join('\n\n'),
+    ...{ unseen, left },
   };
 }
 
@@ -91,14 +110,17 @@ function unseenSums(
   facts: SignFacts,
 ): Readonly<Record<keyof typeof benignShares, number>> {
   const sumsOf = (confirmed: boolean): number[] =>
-    folds.flatMap(({ weights, unseen }) => {
+    folds.flatMap(({ weights, proofs, unseen }) => {
       const benign = unseen.filter(({ request }) => !request.attack);
-      return benign.map((one) => sumOfRequest(one, columns, weights, facts, confirmed));
+      return benign.map((one) => {
+        if (isProved(one, proofs, facts)) return Number.POSITIVE_INFINITY;
+        return sumOfRequest(one, columns, weights, facts, confirmed);
+      });
     });
   const all = sumsOf(false).sort((one, other) => other - one);
   const confirmed = sumsOf(true).sort((one, other) => other - one);
   const reached = (sums: readonly number[], share: number): number =>
-    sums[Math.floor(share * sums.length)] ?? 0;
+    sums.slice(Math.floor(share * sums.length)).find((sum) => Number.isFinite(sum)) ?? 0;
   return {
     watch: reached(all, benignShares.watch),
     challenge: reached(all, benignShares.challenge),
@@ -107,7 +129,7 @@ function unseenSums(
 }
 
 function fileOf(
-  weights: Float64Array,
+  { weights, proofs }: Learned,
   columns: Columns,
   sums: ReturnType<typeof unseenSums>,
   { name, version, date, seed }: Training,
@@ -117,21 +139,34 @@ function fileOf(
   const scoreAt = (sum: number): number =>
     Math.max(recordedScoreMin, Math.min(blockScore, Math.ceil(sum * scale) + 1));
   const challenge = scoreAt(sums.challenge);
-  const rows = (pair: boolean): Record<string, number> =>
-    Object.fromEntries(
-      columns.list.flatMap((column, at) => {
-        const points = Math.min(scoreMax, Math.round(weights[at]! * scale * 10) / 10);
-        return column.pair !== pair || points < pointsMin ? [] : [[String(column.id), points]];
-      }),
-    );
+  const rows = (pair: boolean): Map<number, number> => {
+    const learned = columns.list.flatMap((column, at): (readonly [number, number])[] => {
+      const points = Math.min(scoreMax, Math.round(weights[at]! * scale * 10) / 10);
+      return column.pair !== pair || points < pointsMin ? [] : [[column.id, points]];
+    });
+    return new Map(learned);
+  };
+  const points = rows(false);
+  const pairs = rows(true);
+  for (const id of proofs.alone) points.set(id, Math.max(points.get(id) ?? 0, blockScore));
+  for (const id of proofs.confirmed) {
+    const missing = blockScore - (points.get(id) ?? 0);
+    if (missing > (pairs.get(id) ?? 0)) pairs.set(id, Math.round(missing * 10) / 10);
+  }
   return {
     version: `${name}-${date.slice(0, 10)}-${seed}`,
     ruleset: version,
     thresholds: { watch: Math.min(challenge, scoreAt(sums.watch)), challenge, block: blockScore },
-    points: rows(false),
-    pairs: rows(true),
+    points: recordOf(points),
+    pairs: recordOf(pairs),
     training: null,
   };
+}
+
+/** Ascending by id. */
+function recordOf(points: ReadonlyMap<number, number>): Record<string, number> {
+  const rows = [...points].sort(([one], [other]) => one - other);
+  return Object.fromEntries(rows.map(([id, value]) => [String(id), value]));
 }
 
 /** Figures of the same class in several folds as one. */

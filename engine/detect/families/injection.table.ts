@@ -234,6 +234,8 @@ const rows: readonly PatternDetector[] = [
     source: 'Manuals of PHP-FPM, IIS, Tomcat: handlers by extension',
     strong: false,
     confirmedBy: [933],
+    // Paths and links of every PHP site end in `.php`.
+    variables: 'FILES',
     needs: 0,
     literals:
       words(`.php .phtml .phar .pht .jsp .asp .ashx .asmx .cer .asa .cgi .shtml .cfm .htaccess
