@@ -199,7 +199,7 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     ExportCsv: 'operations',
     LookupIp: 'operations',
     LookupIpScopes: 'pages/ip-lists',
-    ListIpListBindings: 'operations',
+    ListIpListBindings: 'pages/site-losses',
     ListGlobalIpListBindings: 'pages/ip-lists',
     ListIpListReferences: 'operations',
     UpsertIpListBinding: 'operations',

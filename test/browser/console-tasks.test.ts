@@ -8,6 +8,7 @@ import { missingBuild, startProduct } from '../support/product.ts';
 import { missingChromium, startChromium } from './chromium.ts';
 import { choosePassword, enterPassword, openPage, tokenOf } from './console-driver.ts';
 import { Desk } from './tasks/desk.ts';
+import { editTasks } from './tasks/edit-tasks.ts';
 import { eventTasks } from './tasks/event-tasks.ts';
 import { siteTasks } from './tasks/site-tasks.ts';
 import { World } from './tasks/task.ts';
@@ -44,10 +45,13 @@ describe.skipIf(skip !== null)(`tasks (${skip ?? 'in Chromium'})`, { timeout: te
     origin.close();
   });
 
-  test.each([...eventTasks, ...siteTasks])('$page: $does ($id)', async ({ run, expects }) => {
-    await run(desk, world).catch((error: unknown) => {
-      throw new Error(`expected: ${expects}`, { cause: error });
-    });
-    expect(faults.splice(0).filter((fault) => !usualFault.test(fault))).toEqual([]);
-  });
+  test.each([...eventTasks, ...siteTasks, ...editTasks])(
+    '$page: $does ($id)',
+    async ({ run, expects }) => {
+      await run(desk, world).catch((error: unknown) => {
+        throw new Error(`expected: ${expects}`, { cause: error });
+      });
+      expect(faults.splice(0).filter((fault) => !usualFault.test(fault))).toEqual([]);
+    },
+  );
 });

@@ -25,8 +25,9 @@ import { packTrustLists, toRuntimeTrust } from '../../publish/parts/access-parts
 import { sites, trustProfiles } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
-import { isoNow, toMessage, toRecord } from '../convert.ts';
+import { toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 
 const headersMax = 64;
@@ -41,21 +42,25 @@ export function getTrustProfile(parts: ApiParts): Method<typeof TrustService, 'g
     if (saved === undefined && siteId !== '') {
       throw refusal('not_found', 'This site does not override the trust profile.');
     }
-    return showProfile(store, saved?.profile ?? emptyProfile);
+    return { ...showProfile(store, saved?.profile ?? emptyProfile), ...changeOf(saved) };
   };
 }
 
 /** Replaces a profile after checking it. */
 export function setTrustProfile(parts: ApiParts): Method<typeof TrustService, 'setTrustProfile'> {
-  return async ({ siteId, profile, force }, context) => {
+  return async ({ siteId, profile, force, expectedUpdatedAt }, context) => {
     const caller = callerOf(context);
     if (profile === undefined) throw invalidField('profile', 'is required');
     const asked = canonicalProfile(toRecord<TrustProfileJson>(TrustProfileSchema, profile));
     const stored = await parts.store.write((tx) => {
       if (siteId !== '') storedSite(tx, caller, siteId, 'siteId');
-      return keepProfile(tx, caller, siteId, asked, isoNow(parts.clock), { force, at: 'profile' });
+      const before = savedTrust(tx, siteId, caller.tenantId);
+      requireUnchanged(expectedUpdatedAt, before);
+      const updatedAt = nextUpdate(before, parts.clock);
+      const to = { force, at: 'profile' };
+      return { profile: keepProfile(tx, caller, siteId, asked, updatedAt, to), updatedAt };
     });
-    return showProfile(parts.store, stored);
+    return { ...showProfile(parts.store, stored.profile), ...changeOf(stored) };
   };
 }
 
@@ -163,6 +168,11 @@ export function showProfile(store: ReadStore, profile: TrustProfileJson) {
     profile: toMessage(TrustProfileSchema, profile),
     resolved: toMessage(ResolvedTrustProfileSchema, resolveTrust(store, profile)),
   };
+}
+
+function changeOf(saved: { readonly updatedAt: string } | undefined) {
+  if (saved === undefined) return {};
+  return { updatedAt: timestampFromMs(Date.parse(saved.updatedAt)) };
 }
 
 function refuseIssues(issues: readonly TrustIssue[]): void {

@@ -81,6 +81,22 @@ afterAll(async () => {
   await engine.close();
 });
 
+test('a profile that changed since it was read is not replaced', async () => {
+  const read = async (): Promise<unknown> =>
+    (await call('GetTrustProfile', { siteId }))['updatedAt'];
+  const set = (expectedUpdatedAt: unknown) =>
+    waf.call('TrustService/SetTrustProfile', { siteId, profile: profileWith(), expectedUpdatedAt });
+  const epoch = '1970-01-01T00:00:00Z';
+  expect(await set(epoch)).toMatchObject({ status: 200 });
+  const first = await read();
+  expect(await set(epoch)).toMatchObject({ status: 409, body: { code: 'aborted' } });
+  expect(await set(first)).toMatchObject({ status: 200 });
+  expect(await set(first)).toMatchObject({ status: 409 });
+  expect(await set(await read())).toMatchObject({ status: 200 });
+  await call('ResetTrustProfile', { siteId });
+  expect(await set(first)).toMatchObject({ status: 409 });
+});
+
 test('empty at first; set, read back with its lists, used, reset', async () => {
   expect(await call('GetTrustProfile', {})).toEqual({ profile: {}, resolved: {} });
   const none = await waf.call('TrustService/GetTrustProfile', { siteId });
@@ -90,8 +106,9 @@ test('empty at first; set, read back with its lists, used, reset', async () => {
   expect(set['resolved']).toMatchObject({
     nodes: [{ id: 'lb', trust: { ipListIds: [listId], ranges: ['10.0.0.0/24'] } }],
   });
-  const { profile, resolved } = set;
-  expect(await call('GetTrustProfile', {})).toEqual({ profile, resolved });
+  const { profile, resolved, updatedAt } = set;
+  expect(updatedAt).toEqual(expect.any(String));
+  expect(await call('GetTrustProfile', {})).toEqual({ profile, resolved, updatedAt });
   const used = await waf.call('IpListService/DeleteIpList', { id: listId });
   expect(String(used.body['message'])).toMatch(/^id: the list is used by trust node lb/);
   const override = { siteId, profile: profileWith({}, { enabled: false }) };

@@ -9,6 +9,7 @@ import { useState } from 'preact/hooks';
 import {
   ReplayService,
   type ReplayDifference,
+  type ReplayRebuilt,
   type ReplaySummary,
 } from '../../../proto/gen/waf/replay/v1/replay_pb.ts';
 import { ListChange, RuleOverrideService } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
@@ -20,10 +21,32 @@ import type {
 import { messageOf } from '../call.ts';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { person, transport } from '../session.ts';
-import { exactNumber, t } from '../text/text.ts';
+import { exactNumber, pageTexts, t } from '../text/text.ts';
 
 const replays = createClient(ReplayService, transport);
 const overrides = createClient(RuleOverrideService, transport);
+const w = pageTexts({
+  own: ['This request would pass.', '此请求将通过。'],
+  blocked: ['This request would still be blocked.', '此请求仍会被拦截。'],
+  blockedBy: [
+    'This request would still be blocked, by {rules}.',
+    '此请求仍会被以下规则拦截：{rules}。',
+  ],
+  notTried: [
+    'This request could not be tried: neither it nor enough of its values are kept.',
+    '无法试验此请求：请求本身及其值均未完整保留。',
+  ],
+  notToday: [
+    'The values of the event alone are not blocked today: they show nothing of the exclusion.',
+    '仅凭事件中的值当前不会被拦截：无法说明排除项的效果。',
+  ],
+  values: [
+    "Tried on the event's own values: the request was not kept whole.",
+    '使用事件自身的值试验：请求未完整保留。',
+  ],
+  leftOut: ['Values that could not be tried: {list}.', '无法试验的值：{list}。'],
+});
+
 const othersShown = 20;
 /** What the server wants to see a rationale stay below. */
 const rationaleMax = 200;
@@ -34,6 +57,7 @@ interface Trial {
   readonly total: bigint;
   readonly differences: readonly ReplayDifference[];
   readonly summary: ReplaySummary | null;
+  readonly rebuilt: ReplayRebuilt | null;
 }
 
 interface AllowProps {
@@ -131,18 +155,20 @@ async function tryOut(
   exclusion: SuggestedExclusion,
   show: (trial: Trial) => void,
 ): Promise<'open'> {
-  let trial: Trial = { done: 0n, total: 0n, differences: [], summary: null };
+  let trial: Trial = { done: 0n, total: 0n, differences: [], summary: null, rebuilt: null };
   show(trial);
   const request = {
     policyId: explanation?.policyId ?? '',
     siteId: event.siteId,
     addedOverrides: exclusion.overrides,
+    securityEventId: event.id,
   };
   for await (const { message } of replays.runReplay(request)) {
     if (message.case === 'progress') trial = { ...trial, ...progressOf(message.value) };
     if (message.case === 'difference') {
       trial = { ...trial, differences: [...trial.differences, message.value] };
     }
+    if (message.case === 'rebuilt') trial = { ...trial, rebuilt: message.value };
     if (message.case === 'summary') trial = { ...trial, summary: message.value };
     show(trial);
   }
@@ -169,7 +195,7 @@ async function save(event: SecurityEvent, exclusion: SuggestedExclusion): Promis
 }
 
 function TrialResult({
-  trial: { done, total, differences, summary },
+  trial: { done, total, differences, summary, rebuilt },
   event,
 }: {
   readonly trial: Trial;
@@ -187,7 +213,7 @@ function TrialResult({
   const skipped = summary.skipped.map(({ reason, count }) => `${count} ${reason}`).join(', ');
   return (
     <>
-      <p class={own ? 'done' : 'notice'}>{own ? t('allow.own') : t('allow.notOwn')}</p>
+      <OwnResult own={own} rebuilt={rebuilt} whole={isWhole(event)} />
       <p>
         {t('allow.tried', {
           replayed: exactNumber(summary.replayed),
@@ -210,6 +236,42 @@ function TrialResult({
         </>
       )}
       {left > 0 && <p>{t('allow.leftOut', { count: left })}</p>}
+    </>
+  );
+}
+
+/** Whether the request itself is kept and was tried. */
+function isWhole({ requestEvidence: kept }: SecurityEvent): boolean {
+  return kept?.available === true && !kept.headerTruncated && !kept.bodyTruncated;
+}
+
+/** What the exclusion does for the request of the event: as kept, else made of the event's values. */
+function OwnResult({
+  own,
+  rebuilt,
+  whole,
+}: {
+  readonly own: boolean;
+  readonly rebuilt: ReplayRebuilt | null;
+  readonly whole: boolean;
+}): JSX.Element {
+  if (own) return <p class="done">{w('own')}</p>;
+  if (whole) return <p class="notice">{w('blocked')}</p>;
+  if (rebuilt === null) return <p class="notice">{w('notTried')}</p>;
+  const { before, after, leftOut } = rebuilt;
+  const passes = before?.blocked === true && after?.blocked !== true;
+  const rules = (after?.ruleIds ?? []).join(', ');
+  return (
+    <>
+      <p class={passes ? 'done' : 'notice'}>
+        {before?.blocked !== true ? w('notToday') : passes ? w('own') : w('blockedBy', { rules })}{' '}
+        <small>{w('values')}</small>
+      </p>
+      {leftOut.length > 0 && (
+        <p class="quiet">
+          <VisibleText text={w('leftOut', { list: leftOut.join(', ') })} />
+        </p>
+      )}
     </>
   );
 }

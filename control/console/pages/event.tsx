@@ -13,6 +13,7 @@ import { useCall } from '../call.ts';
 import { EventTable } from '../parts/event-table.tsx';
 import { Link } from '../parts/link.tsx';
 import { State } from '../parts/state.tsx';
+import { placesOf } from '../parts/visible-pieces.ts';
 import { MarkedText, VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
 import { localTime, t, utcTime } from '../text/text.ts';
@@ -106,7 +107,10 @@ function Rules({ messages }: { readonly messages: readonly SecurityMessage[] }):
             <dd>
               <code class="value">
                 <VisibleText text={`${placeOf(message)}: `} />
-                <MarkedText text={message.matchValue} part={message.matchedText} />
+                <MarkedText
+                  text={message.matchValue}
+                  spans={placesOf(message.matchValue, message.matchedText)}
+                />
               </code>
               {message.matchValueTruncated && <small> ({t('event.cut')})</small>}
             </dd>

@@ -2,14 +2,18 @@
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { createClient } from '@connectrpc/connect';
+import { create } from '@bufbuild/protobuf';
 import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
 import {
+  RateLimitEndpointRecordSchema,
   RateLimitService,
   type RateLimitEndpointRecord,
 } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { useCall } from '../call.ts';
-import { partsOf, type Field, type Values } from '../parts/edit.tsx';
+import { Edit, partsOf, type Field, type Values } from '../parts/edit.tsx';
 import { FoldedEdit, List } from '../parts/list.tsx';
+import { heldBy } from './site-form.tsx';
 import type { Column } from '../parts/table.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
@@ -38,6 +42,10 @@ const w = pageTexts({
   ],
   addLimit: ['Add a rate limit', '添加频率限制'],
   add: ['Add', '添加'],
+  edit: ['Edit', '编辑'],
+  close: ['Close', '关闭'],
+  save: ['Save', '保存'],
+  editLimit: ['Edit the rate limit at {path}', '编辑 {path} 的频率限制'],
   anyMethod: ['Methods, empty for all', '方法，留空为全部'],
   count: ['Requests', '请求数'],
   seconds: ['In seconds', '时间窗口（秒）'],
@@ -54,9 +62,11 @@ export function RateLimits({
   readonly policyId: string;
   readonly siteId: string;
 }): JSX.Element {
+  const [edited, setEdited] = useState('');
   const found = useCall(`${policyId} ${siteId}`, (signal) =>
     limits.listRateLimitEndpoints({ policyId, siteId }, { signal }),
   );
+  const opened = found.value?.items.find(({ id }) => id === edited);
   return (
     <>
       <List
@@ -76,6 +86,14 @@ export function RateLimits({
           },
           { title: w('after'), of: effectOf },
           ...(siteId === '' ? [siteColumn()] : []),
+          {
+            title: '',
+            of: ({ id }) => (
+              <button type="button" onClick={() => setEdited(id === edited ? '' : id)}>
+                {w(id === edited ? 'close' : 'edit')}
+              </button>
+            ),
+          },
         ]}
         remove={{
           label: w('remove'),
@@ -84,6 +102,7 @@ export function RateLimits({
           run: ({ id }) => limits.deleteRateLimitEndpoint({ id }),
         }}
       />
+      {opened !== undefined && <EditLimit key={edited} first={opened} changed={found.reload} />}
       <FoldedEdit
         inside={siteId !== ''}
         label={w('addLimit')}
@@ -92,7 +111,7 @@ export function RateLimits({
         fields={limitFields()}
         save={(values) =>
           limits.upsertRateLimitEndpoint({
-            endpoint: limitOf(values, policyId, siteId),
+            endpoint: limitOf(values, { policyId, siteId }),
             // One that is there already is not replaced.
             expectedUpdatedAt: timestampFromMs(0),
           })
@@ -100,6 +119,44 @@ export function RateLimits({
         saved={found.reload}
       />
     </>
+  );
+}
+
+/** The form of a limit that is there. */
+function EditLimit({
+  first,
+  changed,
+}: {
+  readonly first: RateLimitEndpointRecord;
+  readonly changed: () => void;
+}): JSX.Element {
+  const base = useRef(first);
+  const { id, policyId, siteId, pathPattern } = first;
+  const read = async (): Promise<RateLimitEndpointRecord> => {
+    const { items } = await limits.listRateLimitEndpoints({ policyId, siteId });
+    // One that was deleted meanwhile is made anew by the next save.
+    return items.find((one) => one.id === id) ?? create(RateLimitEndpointRecordSchema, place);
+  };
+  const place = { policyId, siteId };
+  return (
+    <Edit
+      label={w('editLimit', { path: pathPattern })}
+      codes={['policy:write']}
+      submit={w('save')}
+      fields={limitFields(first)}
+      save={async (values) => {
+        const { endpoint } = await limits.upsertRateLimitEndpoint({
+          endpoint: limitOf(values, base.current),
+          expectedUpdatedAt: base.current.updatedAt ?? timestampFromMs(0),
+        });
+        base.current = endpoint ?? base.current;
+      }}
+      saved={changed}
+      latest={async () => {
+        base.current = await read();
+        return heldBy(limitFields(base.current));
+      }}
+    />
   );
 }
 
@@ -114,35 +171,56 @@ function effectOf({ action, enforcementMode }: RateLimitEndpointRecord): string 
   return w(actions.find((one) => one === action) ?? 'block');
 }
 
-function limitFields(): Field[] {
+type ShownLimit = Pick<
+  RateLimitEndpointRecord,
+  | 'pathPattern'
+  | 'methods'
+  | 'requestCount'
+  | 'windowSeconds'
+  | 'action'
+  | 'enforcementMode'
+  | 'mitigationSeconds'
+>;
+
+const newLimit: ShownLimit = {
+  ...{ pathPattern: '/', methods: [], requestCount: 100, windowSeconds: 60 },
+  ...{ action: 'block', enforcementMode: 'enforce', mitigationSeconds: 60 },
+};
+
+function limitFields(held: ShownLimit = newLimit): Field[] {
+  const after = held.enforcementMode === 'observe' ? 'observe' : held.action || 'block';
+  const number = (name: 'count' | 'seconds' | 'wait', value: number): Field => ({
+    ...{ name, label: w(name), kind: 'number', value: String(value), required: true },
+  });
   return [
-    { name: 'path', label: w('path'), value: '/', required: true },
-    { name: 'methods', label: w('anyMethod') },
-    { name: 'count', label: w('count'), kind: 'number', value: '100', required: true },
-    { name: 'seconds', label: w('seconds'), kind: 'number', value: '60', required: true },
+    { name: 'path', label: w('path'), value: held.pathPattern, required: true },
+    { name: 'methods', label: w('anyMethod'), value: held.methods.join(', ') },
+    number('count', held.requestCount),
+    number('seconds', held.windowSeconds),
     {
       name: 'after',
       label: w('after'),
-      value: 'block',
+      value: after,
       choices: [...actions, 'observe' as const].map((one) => [one, w(one)] as const),
     },
-    { name: 'wait', label: w('wait'), kind: 'number', value: '60', required: true },
+    number('wait', held.mitigationSeconds),
   ];
 }
 
-function limitOf(values: Values, policyId: string, siteId: string): object {
+/** The limit with what was entered; what the form does not show stays. */
+function limitOf<T extends object>(values: Values, before: T): T & object {
   const methods = partsOf(values['methods']).map((method) => method.toUpperCase());
   const after = values['after'] ?? '';
+  const held = 'action' in before ? before.action : 'block';
   return {
-    policyId,
-    siteId,
+    ...before,
     pathPattern: values['path'] ?? '',
     methods,
     methodMode: methods.length === 0 ? 'any' : 'include',
     requestCount: Number(values['count']),
     windowSeconds: Number(values['seconds']),
     mitigationSeconds: Number(values['wait']),
-    action: after === 'observe' ? 'block' : after,
+    action: after === 'observe' ? held : after,
     enforcementMode: after === 'observe' ? 'observe' : 'enforce',
   };
 }

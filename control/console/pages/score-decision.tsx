@@ -11,6 +11,11 @@ import { scoreOf, type Verdict } from './score-tags.ts';
 const w = pageTexts({
   title: ['Score of detection', '检测评分'],
   piece: ['The piece that counts most', '得分最高的片段'],
+  noPiece: ['It is not kept: this is one of many alike events.', '未保留：这是众多相似事件之一。'],
+  inPart: [
+    'The request was opened in part only: its whole score may be higher.',
+    '仅解析了请求的一部分：完整评分可能更高。',
+  ],
   points: ['Points', '分数'],
   sign: ['Sign', '依据'],
   confirmed: ['{id}, confirmed by a rule', '{id}，有规则佐证'],
@@ -41,7 +46,7 @@ export function ScoreDecision({
 }): JSX.Element | null {
   const found = scoreOf(messages);
   if (found === null) return null;
-  const { sentence, piece, marked, points, verdicts, decision, weights } = found;
+  const { sentence, piece, marked, points, verdicts, decision, weights, inPart } = found;
   const shownName = ({ decision: one }: Verdict): string =>
     one === decision ? w('inForce', { name: nameOf(one) }) : nameOf(one);
   return (
@@ -51,10 +56,15 @@ export function ScoreDecision({
           <VisibleText text={sentence} />
         </strong>
       </p>
+      {inPart && <p class="notice">{w('inPart')}</p>}
       <p>{w('piece')}</p>
-      <pre class="code">
-        <MarkedText text={piece} part={marked} />
-      </pre>
+      {piece === '' ? (
+        <p class="quiet">{w('noPiece')}</p>
+      ) : (
+        <pre class="code">
+          <MarkedText text={piece} spans={[marked]} />
+        </pre>
+      )}
       <Table
         label={w('points')}
         items={points}

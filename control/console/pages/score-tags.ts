@@ -1,10 +1,14 @@
 /** Owns reading what the match of the score's rule says: its sentence, its piece, and its tags. */
 
+import type { Span } from '../parts/visible-pieces.ts';
+
 /** What is read of a match. */
 export interface ScoreMessage {
   readonly ruleId: string;
   readonly message: string;
   readonly matchData: string;
+  /** The piece without marks. */
+  readonly matchValue: string;
   readonly tags: readonly string[];
 }
 
@@ -26,8 +30,10 @@ export interface Verdict {
 export interface Score {
   readonly sentence: string;
   readonly piece: string;
-  /** The part of the piece that matched. */
-  readonly marked: string;
+  /** The part of the piece that matched; empty for none. */
+  readonly marked: Span;
+  /** The request was opened in part only: its whole score may be higher. */
+  readonly inPart: boolean;
   readonly points: readonly Points[];
   readonly verdicts: readonly Verdict[];
   /** The way that is in force. */
@@ -43,12 +49,9 @@ export function scoreOf(messages: readonly ScoreMessage[]): Score | null {
   if (found === undefined) return null;
   const rest = (start: string): string[] =>
     found.tags.filter((tag) => tag.startsWith(start)).map((tag) => tag.slice(start.length));
-  const [, before = '', marked = '', after = ''] =
-    /^([^]*?)»([^]*)«([^]*)$/.exec(found.matchData) ?? [];
   return {
     sentence: found.message,
-    piece: marked === '' ? found.matchData : `${before}${marked}${after}`,
-    marked,
+    ...pieceOf(found),
     points: rest('points/').map(pointsOf),
     verdicts: rest('would/').map((text) => {
       const [decision = '', result] = text.split('=');
@@ -56,6 +59,29 @@ export function scoreOf(messages: readonly ScoreMessage[]): Score | null {
     }),
     decision: rest('decision/')[0] ?? '',
     weights: rest('weights/')[0] ?? '',
+    inPart: found.tags.includes('opened/in-part'),
+  };
+}
+
+const noSpan: Span = { start: 0, end: 0 };
+
+/** The piece and what matched in it: it stands between » and «, which may be in the piece, too. */
+function pieceOf({ matchData, matchValue }: ScoreMessage): Pick<Score, 'piece' | 'marked'> {
+  if (matchData.length === matchValue.length + 2) {
+    const start = [...matchData].findIndex((_, at) => matchData[at] !== matchValue[at]);
+    for (let end = matchValue.length; start >= 0 && end >= start; end -= 1) {
+      const marked = `${matchValue.slice(0, start)}»${matchValue.slice(start, end)}«`;
+      if (`${marked}${matchValue.slice(end)}` === matchData) {
+        return { piece: matchValue, marked: { start, end } };
+      }
+    }
+  }
+  const [, before, match, after] = /^([^]*?)»([^]*)«([^]*)$/.exec(matchData) ?? [];
+  if (before === undefined || match === undefined) return { piece: matchData, marked: noSpan };
+  const start = before.length;
+  return {
+    piece: `${before}${match}${after}`,
+    marked: { start, end: start + match.length },
   };
 }
 

@@ -1,9 +1,9 @@
 /**
- * Owns forms on parts of a site: each saves the fields that it shows and no other. What one form of
- * the page saved is known to the others; what somebody else saved is shown as a conflict.
+ * Owns forms on parts of a site: each saves the fields that it shows and no other. A site that was
+ * saved meanwhile is a conflict only where these fields hold something else.
  */
 
-import { createClient } from '@connectrpc/connect';
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { SiteService, type Site } from '../../../proto/gen/waf/v1/site_pb.ts';
@@ -23,17 +23,6 @@ export interface ShownSite {
   readonly site: Site;
   /** Called after each save. */
   readonly changed: () => void;
-  /** What saves of this page made of a revision. */
-  readonly steps: Map<bigint, Site>;
-}
-
-/** The newest site that only this page's saves lead to. */
-export function followSteps(steps: ReadonlyMap<bigint, Site>, from: Site): Site {
-  let site = from;
-  for (let next = steps.get(site.revision); next !== undefined; next = steps.get(site.revision)) {
-    site = next;
-  }
-  return site;
 }
 
 interface SiteEditProps {
@@ -51,17 +40,23 @@ interface SiteEditProps {
 /** The form. */
 export function SiteEdit({ of, label, fields, mask, apply, ask }: SiteEditProps): JSX.Element {
   const base = useRef(of.site);
-  const newest = (): Site => followSteps(of.steps, base.current);
-  const save = async (values: Values): Promise<void> => {
-    const before = newest();
+  const send = async (before: Site, values: Values): Promise<void> => {
     const { site } = await sites.updateSite({
       site: apply(before, values),
       revision: before.revision,
       updateMask: mask.join(','),
     });
-    if (site === undefined) return;
-    of.steps.set(before.revision, site);
-    base.current = site;
+    base.current = site ?? before;
+  };
+  const save = async (values: Values): Promise<void> => {
+    try {
+      await send(base.current, values);
+    } catch (thrown) {
+      if (ConnectError.from(thrown).code !== Code.Aborted) throw thrown;
+      const { site } = await sites.getSite({ id: of.site.id });
+      if (site === undefined || !holdsSame(fields(base.current), fields(site))) throw thrown;
+      await send(site, values);
+    }
   };
   const latest = async (): Promise<Values> => {
     const { site } = await sites.getSite({ id: of.site.id });
@@ -78,7 +73,7 @@ export function SiteEdit({ of, label, fields, mask, apply, ask }: SiteEditProps)
       save={save}
       saved={of.changed}
       latest={latest}
-      {...(ask === undefined ? {} : { ask: (values: Values) => ask(newest(), values) })}
+      {...(ask === undefined ? {} : { ask: (values: Values) => ask(base.current, values) })}
     />
   );
 }
@@ -87,3 +82,6 @@ export function SiteEdit({ of, label, fields, mask, apply, ask }: SiteEditProps)
 export function heldBy(fields: readonly Field[]): Values {
   return Object.fromEntries(fields.map(({ name, value = '' }) => [name, value]));
 }
+
+const holdsSame = (left: readonly Field[], right: readonly Field[]): boolean =>
+  JSON.stringify(heldBy(left)) === JSON.stringify(heldBy(right));

@@ -5,9 +5,7 @@ import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { CustomRuleService } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { PolicyService, type Policy } from '../../../proto/gen/waf/v1/policy_pb.ts';
-import { RuleOverrideService } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import {
   SiteService,
   WafConfigSchema,
@@ -25,13 +23,11 @@ import { State } from '../parts/state.tsx';
 import { transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
 import { BodyLimits } from './body-limits.tsx';
+import { askBeforeLosing } from './site-losses.ts';
 import { heldBy, SiteEdit, type ShownSite } from './site-form.tsx';
 
 const sites = createClient(SiteService, transport);
 const policies = createClient(PolicyService, transport);
-const overrides = createClient(RuleOverrideService, transport);
-const customRules = createClient(CustomRuleService, transport);
-const namesShown = 10;
 
 const w = pageTexts({
   title: ['Inspection', '检测'],
@@ -42,12 +38,6 @@ const w = pageTexts({
   policy: ['Policy', '策略'],
   byDefault: ['the default policy', '默认策略'],
   open: ['Open the policy', '打开策略'],
-  leaves: [
-    '{count} exclusions and rules of this site at its present policy lose their effect: {list}.',
-    '此站点在当前策略下的 {count} 个排除项和规则将失效：{list}。',
-  ],
-  more: ['and {count} more', '以及另外 {count} 个'],
-  rule: ['rule {id}', '规则 {id}'],
   own: ['What this site changes in its policy', '此站点对策略的更改'],
   ownNote: ['An empty field is as the policy has it.', '留空表示与策略相同。'],
   blockingParanoiaLevel: ['Paranoia level that blocks', '拦截的偏执级别'],
@@ -121,7 +111,7 @@ function Mode({
         ask={async (site, { policy = '' }) => {
           const present = policyOf(site, known);
           const next = policy || policyOf({ ...site, waf: create(WafConfigSchema) }, known);
-          return present === '' || present === next ? '' : lost(site.id, present);
+          return present === '' || present === next ? '' : askBeforeLosing(site.id, present);
         }}
         apply={(site, { mode = '', policy = '' }) => ({
           ...site,
@@ -140,21 +130,6 @@ function Mode({
       )}
     </Card>
   );
-}
-
-/** What a site would lose at a policy, as a sentence; '' for nothing. */
-async function lost(siteId: string, policyId: string): Promise<string> {
-  const kept = await allItems((page) => overrides.listRuleOverrides({ policyId, page }));
-  const rules = await allItems((page) => customRules.listCustomRules({ policyId, page }));
-  const names = [
-    ...kept.filter((one) => one.siteId === siteId).map((one) => w('rule', { id: one.crsRuleId })),
-    ...rules.filter((one) => one.siteId === siteId).map(({ name }) => name),
-  ];
-  if (names.length === 0) return '';
-  const shown = [...new Set(names)];
-  const left = shown.length - namesShown;
-  const list = [...shown.slice(0, namesShown), ...(left > 0 ? [w('more', { count: left })] : [])];
-  return w('leaves', { count: names.length, list: list.join(', ') });
 }
 
 const numberNames = [

@@ -22,7 +22,7 @@ import { pemParts } from '../parts/pem.ts';
 import { State } from '../parts/state.tsx';
 import { transport } from '../session.ts';
 import { localTime, pageTexts } from '../text/text.ts';
-import { followSteps, SiteEdit, type ShownSite } from './site-form.tsx';
+import { SiteEdit, type ShownSite } from './site-form.tsx';
 
 const sites = createClient(SiteService, transport);
 const certs = createClient(CertService, transport);
@@ -70,15 +70,14 @@ export function SiteTls({ of }: { readonly of: ShownSite }): JSX.Element {
   );
   const upload = async ({ name = '', cert = '', key = '' }: Values): Promise<void> => {
     const made = await certs.uploadCert({ name, ...pemParts(cert, key) });
-    const before = followSteps(of.steps, of.site);
+    const before = (await sites.getSite({ id: of.site.id })).site ?? of.site;
     const mode = TlsMode.UPLOADED;
     const tls = { ...tlsOf(before), mode, certId: made.cert?.id ?? '' };
-    const { site } = await sites.updateSite({
+    await sites.updateSite({
       site: { ...before, tls },
       revision: before.revision,
       updateMask: 'tls.mode,tls.certId',
     });
-    if (site !== undefined) of.steps.set(before.revision, site);
   };
   return (
     <State of={found}>

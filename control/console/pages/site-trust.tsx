@@ -2,7 +2,9 @@
 
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { create } from '@bufbuild/protobuf';
+import { timestampFromMs, type Timestamp } from '@bufbuild/protobuf/wkt';
 import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
 import { IpListService, type IpList } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import {
   TrustProfileSchema,
@@ -63,22 +65,17 @@ export function SiteTrust({ siteId }: { readonly siteId: string }): JSX.Element 
       <State of={known}>
         {(items) => (
           <State of={found}>
-            {({ profile }) => (
+            {({ profile, updatedAt }) => (
               <Card title={w('title')} note={w(profile === undefined ? 'whole' : 'own')}>
                 {profile !== undefined && !isRow(profile, items) && (
                   <p class="notice">{w('branches')}</p>
                 )}
-                <Edit
+                <TrustForm
                   key={profile === undefined ? 'none' : 'some'}
-                  label={w('title')}
-                  codes={['system:write']}
-                  submit={w('save')}
-                  keep
-                  fields={profileFields(profile ?? create(TrustProfileSchema), items)}
-                  save={(values) =>
-                    trust.setTrustProfile({ siteId, profile: enteredProfile(values, items) })
-                  }
-                  saved={found.reload}
+                  siteId={siteId}
+                  first={{ profile, updatedAt }}
+                  known={items}
+                  changed={found.reload}
                 />
                 {profile !== undefined && (
                   <Act
@@ -99,15 +96,55 @@ export function SiteTrust({ siteId }: { readonly siteId: string }): JSX.Element 
   );
 }
 
-/** The profile of the site; none where that of the deployment holds. */
-async function profileOf(siteId: string): Promise<{ profile?: TrustProfile }> {
+/** A profile as it was read; nothing where that of the deployment holds. */
+interface Held {
+  readonly profile?: TrustProfile | undefined;
+  readonly updatedAt?: Timestamp | undefined;
+}
+
+async function profileOf(siteId: string): Promise<Held> {
   try {
-    const { profile } = await trust.getTrustProfile({ siteId });
-    return profile === undefined ? {} : { profile };
+    return await trust.getTrustProfile({ siteId });
   } catch (thrown) {
     if (ConnectError.from(thrown).code === Code.NotFound) return {};
     throw thrown;
   }
+}
+
+function TrustForm({
+  siteId,
+  first,
+  known,
+  changed,
+}: {
+  readonly siteId: string;
+  readonly first: Held;
+  readonly known: readonly IpList[];
+  readonly changed: () => void;
+}): JSX.Element {
+  const base = useRef(first);
+  const fieldsOf = ({ profile }: Held): Field[] =>
+    profileFields(profile ?? create(TrustProfileSchema), known);
+  return (
+    <Edit
+      label={w('title')}
+      codes={['system:write']}
+      submit={w('save')}
+      fields={fieldsOf(first)}
+      save={async (values) => {
+        base.current = await trust.setTrustProfile({
+          siteId,
+          profile: enteredProfile(values, known),
+          expectedUpdatedAt: base.current.updatedAt ?? timestampFromMs(0),
+        });
+      }}
+      saved={changed}
+      latest={async () => {
+        base.current = await profileOf(siteId);
+        return heldBy(fieldsOf(base.current));
+      }}
+    />
+  );
 }
 
 /** Whether the form can show all of a profile: saving it as shown changes nothing but names. */

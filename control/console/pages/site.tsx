@@ -1,16 +1,9 @@
 /** One site: its names and origins, routes, TLS, and what protects it, each with a form of its own. */
 
 import { createClient } from '@connectrpc/connect';
-import { create } from '@bufbuild/protobuf';
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
 import { ResourceStatus } from '../../../proto/gen/waf/v1/common_pb.ts';
-import {
-  SiteService,
-  SiteUpstreamSchema,
-  type Site,
-  type SiteUpstream,
-} from '../../../proto/gen/waf/v1/site_pb.ts';
+import { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { UpstreamService } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 import { go } from '../address.ts';
 import { useCall } from '../call.ts';
@@ -23,8 +16,9 @@ import { State } from '../parts/state.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
 import { pageTexts, t } from '../text/text.ts';
+import { enteredOrigins, urlOf, whatIsLeft } from './site-origins.ts';
 import { SiteChallenges } from './site-challenges.tsx';
-import { followSteps, SiteEdit, type ShownSite } from './site-form.tsx';
+import { SiteEdit, type ShownSite } from './site-form.tsx';
 import { SiteInspection } from './site-inspection.tsx';
 import { SiteLimits } from './site-limits.tsx';
 import { SiteRoutes } from './site-routes.tsx';
@@ -48,6 +42,10 @@ const w = pageTexts({
   pool: ['Origins', '源站'],
   noPool: ['the addresses below', '使用下方地址'],
   origins: ['Addresses of origins, one a line', '源站地址，每行一个'],
+  leaves: [
+    'These addresses, with what is set for each, are no longer used: {list}.',
+    '以下地址及其设置将不再使用：{list}。',
+  ],
   serving: ['Serving', '服务状态'],
   on: ['This site serves.', '此站点正在服务。'],
   off: ['This site is disabled: its requests get 404.', '此站点已停用：请求返回 404。'],
@@ -65,7 +63,6 @@ const w = pageTexts({
 /** The page of the site with this id. */
 export function SitePage({ id }: { readonly id: string }): JSX.Element {
   const found = useCall(id, (signal) => sites.getSite({ id }, { signal }));
-  const steps = useRef(new Map<bigint, Site>());
   return (
     <>
       <p>
@@ -91,7 +88,7 @@ export function SitePage({ id }: { readonly id: string }): JSX.Element {
                   <VisibleText text={warning} />
                 </p>
               ))}
-              <Views of={{ site, changed: found.reload, steps: steps.current }} />
+              <Views of={{ site, changed: found.reload }} />
             </>
           )
         }
@@ -136,7 +133,7 @@ function Names({ of }: { readonly of: ShownSite }): JSX.Element {
                 {
                   name: 'pool',
                   label: w('pool'),
-                  value: site.upstreams[0]?.upstreamId ?? '',
+                  value: site.upstreams.find((one) => one.upstreamId !== '')?.upstreamId ?? '',
                   choices: [['', w('noPool')], ...items.map(({ id, name }) => [id, name] as const)],
                 },
                 {
@@ -152,12 +149,16 @@ function Names({ of }: { readonly of: ShownSite }): JSX.Element {
                   value: site.upstreams.map(urlOf).filter(Boolean).join('\n'),
                 },
               ]}
+              ask={async (site, { pool = '', origins }) => {
+                const left = whatIsLeft(site.upstreams, pool, partsOf(origins));
+                return left.length === 0 ? '' : w('leaves', { list: left.join(', ') });
+              }}
               apply={(site, { name = '', host = '', aliases, pool = '', origins }) => ({
                 ...site,
                 name,
                 primaryHost: host,
                 aliases: partsOf(aliases),
-                upstreams: originsOf(site, pool, partsOf(origins)),
+                upstreams: enteredOrigins(site.upstreams, pool, partsOf(origins)),
               })}
             />
           </Card>
@@ -168,26 +169,14 @@ function Names({ of }: { readonly of: ShownSite }): JSX.Element {
   );
 }
 
-const urlOf = ({ inline }: SiteUpstream): string => inline?.url ?? '';
-
-/** The origins that were entered; one that is there keeps its weight, headers and TLS. */
-function originsOf(site: Site, upstreamId: string, urls: readonly string[]): SiteUpstream[] {
-  if (upstreamId !== '') return [create(SiteUpstreamSchema, { upstreamId })];
-  return urls.map(
-    (url) =>
-      site.upstreams.find((one) => urlOf(one) === url) ??
-      create(SiteUpstreamSchema, { inline: { url, weight: 1 } }),
-  );
-}
-
 function Serving({ of }: { readonly of: ShownSite }): JSX.Element {
   const { id, status } = of.site;
   const active = status === ResourceStatus.ACTIVE;
   const turn = async (): Promise<void> => {
-    const before = followSteps(of.steps, of.site);
-    const request = { id, revision: before.revision };
-    const { site } = active ? await sites.disableSite(request) : await sites.enableSite(request);
-    if (site !== undefined) of.steps.set(before.revision, site);
+    // What others changed in the site meanwhile stays: only its status is decided here.
+    const { site } = await sites.getSite({ id });
+    const request = { id, revision: site?.revision ?? of.site.revision };
+    await (active ? sites.disableSite(request) : sites.enableSite(request));
   };
   return (
     <Card title={w('serving')} note={w(active ? 'on' : 'off')}>

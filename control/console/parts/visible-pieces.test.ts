@@ -1,7 +1,7 @@
 /** Tests that no character of a text can hide or turn around what stands beside it. */
 
 import { expect, test } from 'vitest';
-import { visiblePieces } from './visible-pieces.ts';
+import { placesOf, visiblePieces } from './visible-pieces.ts';
 
 const shown = (text: string): string =>
   visiblePieces(text)
@@ -28,4 +28,14 @@ test('only what stands for a hidden character is marked as escaped', () => {
     { text: '\\u{202e}', escaped: true },
     { text: 'b', escaped: false },
   ]);
+});
+
+test('a part without a known place is found wherever it stands, up to a bound', () => {
+  expect(placesOf('or nor', 'or')).toEqual([
+    { start: 0, end: 2 },
+    { start: 4, end: 6 },
+  ]);
+  expect(placesOf('aaa', 'aa')).toHaveLength(1);
+  expect(placesOf('abc', '')).toEqual([]);
+  expect(placesOf('x'.repeat(1000), 'x')).toHaveLength(50);
 });

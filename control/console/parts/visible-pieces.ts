@@ -22,3 +22,24 @@ export function visiblePieces(text: string): VisiblePiece[] {
   pieces.push({ text: text.slice(end), escaped: false });
   return pieces.filter((piece) => piece.text !== '');
 }
+
+/** A part of a text: the index of its first character, and of the one after it. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+const placesMax = 50;
+
+/** Every place of a part in a text, for one whose place is not known. */
+export function placesOf(text: string, part: string): Span[] {
+  const places: Span[] = [];
+  if (part === '') return places;
+  let start = text.indexOf(part);
+  while (start >= 0 && places.length < placesMax) {
+    const end = start + part.length;
+    places.push({ start, end });
+    start = text.indexOf(part, end);
+  }
+  return places;
+}

@@ -4,7 +4,7 @@
  */
 
 import type { JSX } from 'preact';
-import { visiblePieces } from './visible-pieces.ts';
+import { visiblePieces, type Span } from './visible-pieces.ts';
 
 /** The text with its hidden characters as visible escapes; with `lines`, its lines stay lines. */
 export function VisibleText({
@@ -35,23 +35,27 @@ export function VisibleText({
   );
 }
 
-/** The same, with the first place of `part` in it marked. */
+/** The same, with parts of it marked: in their order, none within another. */
 export function MarkedText({
   text,
-  part,
+  spans,
 }: {
   readonly text: string;
-  readonly part: string;
+  readonly spans: readonly Span[];
 }): JSX.Element {
-  const at = part === '' ? -1 : text.indexOf(part);
-  if (at < 0) return <VisibleText text={text} />;
+  const marked = spans.filter(({ start, end }) => start < end);
+  const ends = [0, ...marked.map(({ end }) => end)];
   return (
     <>
-      <VisibleText text={text.slice(0, at)} />
-      <mark>
-        <VisibleText text={part} />
-      </mark>
-      <VisibleText text={text.slice(at + part.length)} />
+      {marked.map(({ start, end }, index) => (
+        <>
+          <VisibleText text={text.slice(ends[index], start)} />
+          <mark>
+            <VisibleText text={text.slice(start, end)} />
+          </mark>
+        </>
+      ))}
+      <VisibleText text={text.slice(ends.at(-1))} />
     </>
   );
 }

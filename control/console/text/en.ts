@@ -128,8 +128,6 @@ export const en = {
   'allow.none': 'No exclusion of a rule would have let this request through.',
   'allow.try': 'Show what else it lets through',
   'allow.trying': 'Trying retained requests: {done} of {total}',
-  'allow.own': 'This request would pass.',
-  'allow.notOwn': 'This request is not retained whole, or would still be blocked.',
   'allow.tried': 'Tried {replayed} retained requests; {passed} would newly pass.',
   'allow.skipped': 'Not tried: {list}.',
   'allow.others': 'Other blocked requests that would pass, too',

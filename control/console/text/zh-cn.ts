@@ -129,8 +129,6 @@ export const zhCn: Readonly<Record<TextName, string>> = {
   'allow.none': '没有任何规则排除项能放行此请求。',
   'allow.try': '查看还会放行什么',
   'allow.trying': '正在试算保留的请求：{done} / {total}',
-  'allow.own': '此请求将会放行。',
-  'allow.notOwn': '此请求未完整保留，或仍会被拦截。',
   'allow.tried': '已试算 {replayed} 个保留的请求；其中 {passed} 个将新放行。',
   'allow.skipped': '未试算：{list}。',
   'allow.others': '其他将被放行的已拦截请求',

@@ -84,7 +84,8 @@ export class Desk {
     const field = await this.#find('field', label, within);
     const value = await field.evaluate((one, wanted) => {
       const options = [...(Reflect.get(one, 'options') as Iterable<Option>)];
-      return options.find((option) => option.text.includes(wanted))?.value;
+      const same = options.find((option) => option.text === wanted);
+      return (same ?? options.find((option) => option.text.includes(wanted)))?.value;
     }, words);
     if (value === undefined) throw new Error(`"${label}" has no entry "${words}"`);
     await field.select(value);

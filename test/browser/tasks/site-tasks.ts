@@ -181,7 +181,7 @@ export const siteTasks: readonly Task[] = [
       await desk.go(`/sites/${siteId}?tab=inspection`);
       await desk.choose('Policy', 'Next');
       await desk.press('Save', 'Inspection');
-      await desk.shows('lose their effect: rule 942100.');
+      await desk.shows('lose their effect: exclusion of rule 942100.');
       expect(await world.siteAt(siteId)).toMatchObject({ waf: { policyId } });
       await desk.press('Save anyway');
       await desk.shows(saved);
