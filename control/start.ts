@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { readBuildInfo } from '../base/build-info.ts';
-import { systemClock } from '../base/clock.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import { ClientIpAnalyses } from './access/client-ip-analyses.ts';
@@ -22,8 +22,9 @@ import { startMetricsListener, type MetricsAddress } from './api/metrics/metrics
 import { openNodes } from './api/nodes/open-nodes.ts';
 import { startServer, type RunningServer } from './api/listener/server.ts';
 import { openAccessTokens } from './auth/access-tokens.ts';
+import { openApiTokens, withApiTokens } from './auth/api-tokens.ts';
 import { ensureAdministrator, forgetFirstPassword } from './auth/first-administrator.ts';
-import { openSessions, type SessionTimes } from './auth/sessions.ts';
+import { openSessions, type Sessions, type SessionTimes } from './auth/sessions.ts';
 import { openSignIn } from './auth/sign-in.ts';
 import { metricFamilies } from './api/metrics/probes.ts';
 import type { OtlpSettings } from './export/otlp/otlp-settings.ts';
@@ -124,7 +125,6 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const subscriptions = await startSubscriptions({ store, clock, logger, fetchLimits });
   const challenges = new ChallengeBoard();
   const acme = startAcme({ store, clock, logger, board: challenges, random: Math.random });
-  const tokens = await openAccessTokens(store, clock);
   const nodes = await openNodes(store, clock, logger);
   let shown: TlsIdentity | null = null;
   const shared = { dataFolder, store, clock, logger, ...observed.parts, publisher, ...nodes.parts };
@@ -132,7 +132,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const parts: ApiParts = {
     ...shared,
     deliveries: alerting.deliveries,
-    sessions: openSessions(store, tokens, clock, () => sessionTimes(store)),
+    sessions: await openCallers(store, clock, logger),
     signIn: openSignIn(store, clock),
     engine,
     readManifest: openManifestReader(),
@@ -170,6 +170,13 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     await close();
     throw error;
   }
+}
+
+/** Who calls, by the token of a session or by an API token. */
+async function openCallers(store: Store, clock: Clock, logger: Logger): Promise<Sessions> {
+  const tokens = await openAccessTokens(store, clock);
+  const sessions = openSessions(store, tokens, clock, () => sessionTimes(store));
+  return withApiTokens(sessions, openApiTokens(store, clock, logger));
 }
 
 /** Packs the program for nodes once some are enrolled, or a token for them is issued. */

@@ -33,14 +33,23 @@ export async function authorize(
   header: string | null,
   values: ContextValues,
 ): Promise<void> {
+  const rule = ruleOf(method);
   const known = values.get(callerKey);
+  // A public call needs no token: a wrong one in it is no guess, and a limit must not refuse it.
+  const nobodyAsked = rule.public && isApiToken(header);
   const caller =
     known ??
     (values.get(entranceKey) === 'socket'
       ? localAdministrator(defaultTenantId)
-      : await bearerCaller(sessions, header, values.get(addressKey)));
-  requirePermission(ruleOf(method), caller);
+      : nobodyAsked
+        ? null
+        : await bearerCaller(sessions, header, values.get(addressKey)));
+  requirePermission(rule, caller);
   values.set(callerKey, caller);
+}
+
+function isApiToken(header: string | null): boolean {
+  return /^Bearer waf_/i.test(header ?? '');
 }
 
 /** Who presents the token of an Authorization header; null when it has no good one. */

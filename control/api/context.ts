@@ -124,5 +124,7 @@ export function callerOf(context: HandlerContext): Caller {
 
 /** The actor's part of an audit row. */
 export function actorNote(caller: Caller): Pick<AuditNote, 'actorId' | 'actorName' | 'tenantId'> {
-  return { actorId: caller.userId, actorName: caller.username, tenantId: caller.tenantId };
+  const { userId, username, tenantId, token } = caller;
+  const actorName = token === undefined ? username : `${username} (token ${token.name})`;
+  return { actorId: userId, actorName, tenantId };
 }

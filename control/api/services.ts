@@ -20,6 +20,7 @@ import { MenuService } from '../../proto/gen/waf/v1/menu_pb.ts';
 import { OperationControlService } from '../../proto/gen/waf/v1/operation_control_pb.ts';
 import { PolicyService } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { RateLimitService } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
+import { TokenService } from '../../proto/gen/waf/access/v1/token_pb.ts';
 import { ReplayService } from '../../proto/gen/waf/replay/v1/replay_pb.ts';
 import { RoleService } from '../../proto/gen/waf/v1/role_pb.ts';
 import { RuleOverrideService } from '../../proto/gen/waf/v1/rule_override_pb.ts';
@@ -54,6 +55,7 @@ import { roleService } from './role-service/service.ts';
 import { ruleOverrideService } from './rule-override-service/service.ts';
 import { siteService } from './site-service/service.ts';
 import { systemService } from './system-service/service.ts';
+import { tokenService } from './token-service/service.ts';
 import { trustService } from './trust-service/service.ts';
 import { upstreamService } from './upstream-service/service.ts';
 import { userService } from './user-service/service.ts';
@@ -95,7 +97,10 @@ export const services: readonly ServiceEntry[] = [
 ];
 
 /** Services beside the contract's, on the same listeners and under the same rules. */
-export const ownServices: readonly ServiceEntry[] = [entry(ReplayService, replayService)];
+export const ownServices: readonly ServiceEntry[] = [
+  entry(ReplayService, replayService),
+  entry(TokenService, tokenService),
+];
 
 function entry<S extends DescService>(
   service: S,

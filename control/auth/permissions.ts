@@ -113,16 +113,27 @@ export const builtInRoles: readonly BuiltInRole[] = [
   },
 ];
 
+/** The API token that a call came with. */
+export interface CallingToken {
+  readonly id: string;
+  readonly name: string;
+  readonly mayManageTokens: boolean;
+  /** Only these sites; null for the whole deployment. */
+  readonly siteIds: ReadonlySet<string> | null;
+}
+
 /** Who calls. */
 export interface Caller {
   readonly userId: string;
   readonly username: string;
   readonly tenantId: string;
   readonly permissions: ReadonlySet<string>;
-  /** Session of a signed-in user; '' on the administration socket. */
+  /** Session of a signed-in user, or `token ID`; '' on the administration socket. */
   readonly sessionId: string;
   /** Address that the call came from; '' on the administration socket. */
   readonly address: string;
+  /** Absent where a person calls. */
+  readonly token?: CallingToken;
 }
 
 /** The rule of an RPC. */
@@ -147,4 +158,14 @@ export function meets(rule: PermissionRule, permissions: ReadonlySet<string>): b
   const any = rule.anyPermission;
   const holdsAny = any.length === 0 || any.some((code) => permissions.has(code));
   return holdsAny && rule.allPermission.every((code) => permissions.has(code));
+}
+
+/** What both sets allow; `waf:superadmin` stands for every permission. */
+export function commonPermissions(
+  left: ReadonlySet<string>,
+  right: ReadonlySet<string>,
+): ReadonlySet<string> {
+  if (left.has(superadmin)) return right;
+  if (right.has(superadmin)) return left;
+  return new Set([...left].filter((code) => right.has(code)));
 }

@@ -15,7 +15,7 @@ export interface StoredSession {
   readonly accessToken: string;
   /** RFC 3339. */
   readonly expiresAt: string;
-  /** Value of the refresh cookie; each is good for one use. */
+  /** Value of the refresh cookie; each is good for one use. '' for an API token. */
   readonly refreshToken: string;
 }
 

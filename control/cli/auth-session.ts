@@ -54,7 +54,9 @@ async function refresh(
   return fresh;
 }
 
-function isDue({ expiresAt }: StoredSession): boolean {
+function isDue({ expiresAt, refreshToken }: StoredSession): boolean {
+  // An API token cannot be refreshed: the server says when it has ended.
+  if (refreshToken === '') return false;
   return Date.parse(expiresAt) - refreshAheadMs < Date.now();
 }
 

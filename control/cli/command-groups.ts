@@ -27,6 +27,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   seclang: 'The rule language',
   site: 'Sites: hosts, origins, routes, policy',
   system: 'Health, settings, traffic, rankings, geo databases',
+  token: 'API tokens for programs',
   totp: 'The second factor of your account',
   trust: 'Which proxies may say who the client is',
   upstream: 'Pools of origins that sites share',

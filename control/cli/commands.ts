@@ -202,6 +202,7 @@ export const commandSources: readonly CommandSource[] = [
   },
   { word: 'user', load: async () => (await import('./user/user-commands.ts')).userCommands },
   { word: 'user', load: async () => (await import('./user/user-access.ts')).userAccessCommands },
+  { word: 'token', load: async () => (await import('./user/token-commands.ts')).tokenCommands },
   { word: 'role', load: async () => (await import('./user/role-commands.ts')).roleCommands },
   { word: 'audit', load: async () => (await import('./log/audit-commands.ts')).auditCommands },
   { word: 'crs', load: async () => (await import('./policy/crs-test.ts')).crsTestCommand },

@@ -1,6 +1,6 @@
 /** Owns where global settings come from: flags, environment, config file, then defaults. */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -128,6 +128,9 @@ async function readConfig(path: string): Promise<SettingsFile> {
       throw badConfig(path, `unknown key ${key}; known: ${[...names, ...services].join(', ')}`);
     } else if (typeof entry !== 'string') throw badConfig(path, `${key} wants a text`);
     else settings[name] = entry;
+  }
+  if (settings.token !== undefined && (statSync(path).mode & 0o077) !== 0) {
+    throw badConfig(path, `it holds a token and can be read by others: chmod 600 ${path}`);
   }
   return { path, settings, commands };
 }

@@ -5,6 +5,13 @@
 
 /** By service and method. */
 export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  TokenService: {
+    CreateApiToken: 'operations',
+    ListApiTokens: 'operations',
+    GetApiToken: 'operations',
+    RotateApiToken: 'operations',
+    RevokeApiToken: 'operations',
+  },
   ReplayService: {
     RunReplay: 'pages/allow',
   },

@@ -4,6 +4,14 @@
 export const signInLimits = {
   /** Enrollments of a second factor that wait for their code. */
   enrollmentsMax: 1_000,
+  /** API tokens of one user. */
+  tokensPerUserMax: 100,
+  /** Longest time that an API token is made for, where its maker does not choose none. */
+  tokenMs: 366 * 24 * 3600_000,
+  /** The last use of a token is written so often. */
+  tokenUseNotedEveryMs: 60_000,
+  /** Wrong API tokens from one address in a minute. */
+  wrongTokensPerAddressMax: 20,
   /** Challenges that wait for their answer. */
   challengesMax: 10_000,
   /** Sessions of one user; the oldest end. */

@@ -13,6 +13,7 @@ import * as log from './log-collections.ts';
 import * as nodes from './node-collections.ts';
 import * as plugins from './plugin-collections.ts';
 import * as published from './publication-collections.ts';
+import * as tokens from './token-collections.ts';
 
 const isCollection = (value: unknown): value is AnyCollection =>
   typeof value === 'object' && value !== null && 'name' in value && 'indexes' in value;
@@ -24,7 +25,10 @@ const isCollection = (value: unknown): value is AnyCollection =>
 export const collections: readonly AnyCollection[] = [
   // Some files hand on what others export.
   ...new Set(
-    [exported, access, acme, ai, alert, answers, api, installation, log, nodes, plugins, published]
+    [
+      ...[exported, access, acme, ai, alert, answers, api, installation, log, nodes, plugins],
+      ...[published, tokens],
+    ]
       .flatMap((file) => Object.values<unknown>(file))
       .filter(isCollection),
   ),

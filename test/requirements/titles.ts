@@ -41,6 +41,7 @@ export function declaredTests(path: string, text: string): DeclaredTest[] {
 
 /** Strings and names of members that stand in a source: what the cases of its tables are called. */
 export function textsOf(path: string, text: string): Set<string> {
+  if (path.endsWith('.jsonl')) return textsOfLines(text);
   const found = new Set<string>();
   const visit = (node: ts.Node): void => {
     if (ts.isStringLiteralLike(node)) found.add(node.text);
@@ -51,11 +52,21 @@ export function textsOf(path: string, text: string): Set<string> {
   return found;
 }
 
-/** Files of ours that a source imports, from the root. */
+/** The texts of tables that stand in a file of JSON lines: `rule` and the like. */
+function textsOfLines(text: string): Set<string> {
+  const lines = text.split('\n').filter((line) => line !== '');
+  const values = lines.flatMap((line) => Object.values(JSON.parse(line) as object) as unknown[]);
+  return new Set(values.filter((value) => typeof value === 'string'));
+}
+
+/** Files of ours that a source imports, or reads as a table beside it, from the root. */
 export function importsOf(path: string, text: string): string[] {
   const { importedFiles } = ts.preProcessFile(text);
-  return importedFiles
-    .map(({ fileName }) => fileName)
+  const tables = [...text.matchAll(/new URL\('([\w./-]+\.jsonl)', import\.meta\.url\)/g)];
+  return [
+    ...importedFiles.map(({ fileName }) => fileName),
+    ...tables.map(([, name]) => `./${name}`),
+  ]
     .filter((name) => name.startsWith('.'))
     .map((name) => new URL(name, `file:///${path}`).pathname.slice(1));
 }

@@ -81,10 +81,15 @@ export async function startTestControl(
     socket,
     control,
     password: readFileSync(control.passwordFile, 'utf8').trim(),
-    call: (rpc, body, way = {}) => send('POST', `/waf.v1.${rpc}`, way, JSON.stringify(body)),
+    call: (rpc, body, way = {}) => send('POST', pathOf(rpc), way, JSON.stringify(body)),
     send: (rpc, text) => send('POST', `/waf.v1.${rpc}`, {}, text),
     get: (path, network) => send('GET', path, { network }, ''),
   };
+}
+
+/** Services beside the contract's are named whole. */
+function pathOf(rpc: string): string {
+  return rpc.startsWith('waf.') ? `/${rpc}` : `/waf.v1.${rpc}`;
 }
 
 function sendOnce(options: object, body: string): Promise<Answer> {

@@ -11,7 +11,10 @@ export function getUserInfo(parts: ApiParts): Method<typeof AuthService, 'getUse
   return (_request, context) => {
     const caller = callerOf(context);
     const user = parts.store.get(users, caller.userId);
-    if (user !== undefined) return { user: toCurrentUser(parts.store, user) };
+    if (user !== undefined) {
+      const shown = toCurrentUser(parts.store, user);
+      return { user: { ...shown, accessCodes: accessCodes(caller.permissions) } };
+    }
     return {
       user: {
         id: caller.userId,

@@ -35,6 +35,7 @@ import { answerDownload } from '../nodes/program-downloads.ts';
 import { ownServices, services } from '../services.ts';
 import { sessionEndInterceptor } from '../session-end.ts';
 import { answerTelemetry } from '../telemetry/telemetry.ts';
+import { tokenScopeInterceptor } from '../token-scope.ts';
 import { validateInterceptor } from '../validate.ts';
 
 /** An entrance while it is open. */
@@ -100,6 +101,7 @@ function createHandler(parts: ApiParts, entrance: Entrance, table: ConnectionTab
     interceptors: [
       errorInterceptor(parts.logger),
       authorizeInterceptor(parts.sessions),
+      tokenScopeInterceptor(),
       sessionEndInterceptor(parts.sessions),
       validateInterceptor((method) => built.has(method)),
       enforcementInterceptor(),

@@ -44,7 +44,8 @@ import {
   roleNote,
 } from '../role-service/write-roles.ts';
 import { endSessions, userNote } from '../user-service/stored-user.ts';
-import { checkRoles, checkUser, refuseStronger } from '../user-service/write-users.ts';
+import { refuseStronger } from '../user-service/stored-user.ts';
+import { checkRoles, checkUser } from '../user-service/write-users.ts';
 import type { NamedKind } from './apply-named.ts';
 import type { ApplyRun } from './context.ts';
 

@@ -13,7 +13,7 @@ const statuses = ['active', 'disabled', 'error'];
 /** Sites of the caller's tenant, by name. */
 export function listSites(parts: ApiParts): Method<typeof SiteService, 'listSites'> {
   return (request, context) => {
-    const { tenantId } = callerOf(context);
+    const { tenantId, token } = callerOf(context);
     const status = request.status.toLowerCase().replace(/^resource_status_/, '');
     if (status !== '' && !statuses.includes(status)) {
       throw invalidField('status', `must be one of ${statuses.join(', ')}`);
@@ -21,7 +21,7 @@ export function listSites(parts: ApiParts): Method<typeof SiteService, 'listSite
     const wanted = `RESOURCE_STATUS_${status.toUpperCase()}`;
     const found = parts.store
       .list(sites)
-      .filter((site) => site.tenantId === tenantId)
+      .filter((site) => site.tenantId === tenantId && token?.siteIds?.has(site.id) !== false)
       .filter((site) => status === '' || site.status === wanted)
       .filter((site) => fitsQuery(request.query, site.name, ...hostsOf(site)))
       .sort((left, right) => left.name.localeCompare(right.name, 'en'));

@@ -95,6 +95,9 @@ async function callerOf(
   const header = request.headers.authorization ?? null;
   const caller = await bearerCaller(parts.sessions, header, address);
   if (caller === null) throw refusal('unauthenticated', 'send a valid bearer token');
+  if ((caller.token?.siteIds ?? null) !== null) {
+    throw refusal('permission_denied', 'this API token is for single sites');
+  }
   return caller;
 }
 

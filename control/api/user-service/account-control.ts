@@ -11,8 +11,7 @@ import { credentials, users } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
 import { nextUpdate } from '../unchanged.ts';
-import { endSessions, showUser, storedUser, userNote } from './stored-user.ts';
-import { refuseStronger } from './write-users.ts';
+import { endSessions, refuseStronger, showUser, storedUser, userNote } from './stored-user.ts';
 
 /** Sets a password and ends the user's sessions. */
 export function resetPassword(parts: ApiParts): Method<typeof UserService, 'resetPassword'> {

@@ -4,8 +4,8 @@ import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { UserSchema, type User } from '../../../proto/gen/waf/v1/user_pb.ts';
 import { isLockedOut } from '../../auth/lock-out.ts';
-import type { Caller } from '../../auth/permissions.ts';
-import { notFound } from '../../domain/errors.ts';
+import { superadmin, type Caller } from '../../auth/permissions.ts';
+import { notFound, refusal } from '../../domain/errors.ts';
 import type { UserRecord } from '../../domain/records.ts';
 import { credentials, roles, sessions, users } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
@@ -56,6 +56,14 @@ export function showUser(parts: ApiParts, user: UserRecord): User {
     ...(createdAt === undefined ? {} : { createdAt }),
     ...(updatedAt === undefined ? {} : { updatedAt }),
   });
+}
+
+/** Errors: permission_denied when the user holds more than the caller. */
+export function refuseStronger(store: ReadStore, caller: Caller, user: UserRecord): void {
+  if (caller.permissions.has(superadmin)) return;
+  const held = user.roleIds.flatMap((id) => store.get(roles, id)?.permissions ?? []);
+  if (held.every((code) => caller.permissions.has(code))) return;
+  throw refusal('permission_denied', 'this user holds permissions that you do not hold');
 }
 
 /** Ends every session of a user. */

@@ -16,7 +16,8 @@ import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
-import { endSessions, showUser, storedUser, userNote } from './stored-user.ts';
+import { removeTokensOf } from '../token-service/revoke-token.ts';
+import { endSessions, refuseStronger, showUser, storedUser, userNote } from './stored-user.ts';
 
 const maskFields = {
   email: true,
@@ -131,6 +132,7 @@ export function deleteUser(parts: ApiParts): Method<typeof UserService, 'deleteU
       }
       refuseStronger(tx, caller, before);
       endSessions(tx, before.id);
+      removeTokensOf(tx, caller, before.id);
       dropIdentities(tx, { ...before, externalProviders: [] });
       tx.remove(users, before.id);
       tx.remove(credentials, before.id);
@@ -140,14 +142,6 @@ export function deleteUser(parts: ApiParts): Method<typeof UserService, 'deleteU
     });
     return { result: { id: removed.id, changed: true } };
   };
-}
-
-/** Errors: permission_denied when the user holds more than the caller. */
-export function refuseStronger(store: ReadStore, caller: Caller, user: UserRecord): void {
-  if (caller.permissions.has(superadmin)) return;
-  const held = user.roleIds.flatMap((id) => store.get(roles, id)?.permissions ?? []);
-  if (held.every((code) => caller.permissions.has(code))) return;
-  throw refusal('permission_denied', 'this user holds permissions that you do not hold');
 }
 
 /** Errors: invalid_argument naming the field, already_exists. */

@@ -24,6 +24,7 @@ export const authLoginCommand: CommandDefinition = {
     { flags: '--username <name>', summary: 'who signs in; asked for when left out' },
     { flags: '--password-stdin', summary: 'read the password from standard input' },
     { flags: '--code <code>', summary: 'code of the second factor; asked for when left out' },
+    { flags: '--api-token', summary: 'keep an API token, read from standard input, instead' },
   ],
   run: async (context, _args, flags) => {
     const { options, output } = context;
@@ -41,6 +42,10 @@ export const authLoginCommand: CommandDefinition = {
     const { withLock, writeSession } = await import('../auth-credentials.ts');
     const { askLine, askSecret, readSecretLine } = await import('../auth-prompt.ts');
     const api = readBaseUrl(options.api);
+    if (switchFlag(flags, 'apiToken')) {
+      const { keepApiToken } = await import('./keep-api-token.ts');
+      return keepApiToken(context, api);
+    }
     const auth = createClient(AuthService, openTransport(options, []));
     const username = textFlag(flags, 'username') ?? (await askLine('User name: ', '--username'));
     const password = switchFlag(flags, 'passwordStdin')

@@ -3,6 +3,8 @@
 import type { DescService } from '@bufbuild/protobuf';
 
 const services: Readonly<Record<string, () => Promise<DescService>>> = {
+  TokenService: async () =>
+    (await import('../../../proto/gen/waf/access/v1/token_pb.ts')).TokenService,
   ReplayService: async () =>
     (await import('../../../proto/gen/waf/replay/v1/replay_pb.ts')).ReplayService,
   AgentService: async () => (await import('../../../proto/gen/waf/v1/agent_pb.ts')).AgentService,

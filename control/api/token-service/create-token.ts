@@ -1,0 +1,134 @@
+/** TokenService/CreateApiToken: no token holds more than its maker and its owner. */
+
+import type { TokenService } from '../../../proto/gen/waf/access/v1/token_pb.ts';
+import { grantedBy } from '../../auth/api-tokens.ts';
+import { permissionCodes, superadmin, type Caller } from '../../auth/permissions.ts';
+import { callerFor } from '../../auth/sessions.ts';
+import { makeTokenId, makeTokenText, sha256OfToken } from '../../auth/token-text.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
+import type { UserRecord } from '../../domain/records.ts';
+import { signInLimits } from '../../limits/sign-in-limits.ts';
+import { roles, sites, users } from '../../store/collections.ts';
+import type { ReadStore } from '../../store/store.ts';
+import { apiTokens, type ApiTokenRecord } from '../../store/token-collections.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { isoNow } from '../convert.ts';
+import type { Method } from '../method.ts';
+import {
+  auditedToken,
+  endOf,
+  isLocal,
+  requireManager,
+  showToken,
+  tokenNote,
+} from './stored-token.ts';
+
+type Create = Method<typeof TokenService, 'createApiToken'>;
+type Asked = Parameters<Create>[0];
+
+const known: ReadonlySet<string> = new Set(permissionCodes.map(([code]) => code));
+
+/** Makes a token; its text is in this answer only. */
+export function createApiToken(parts: ApiParts): Create {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    requireManager(caller);
+    if (request.mayManageTokens && caller.token !== undefined) {
+      throw refusal('permission_denied', 'mayManageTokens: only people make such tokens');
+    }
+    const id = makeTokenId();
+    const secret = makeTokenText(id);
+    const stored = await parts.store.write((tx) => {
+      const owner = ownerOf(tx, caller, request.ownerId);
+      checkPermissions(tx, caller, owner, request);
+      checkSites(tx, caller, request.siteIds);
+      checkOthers(tx, owner, request.name);
+      const token: ApiTokenRecord = {
+        id,
+        tenantId: caller.tenantId,
+        name: request.name,
+        ownerId: owner.id,
+        makerId: caller.token?.id ?? '',
+        roleId: request.roleId,
+        permissions: [...new Set(request.permissions)],
+        siteIds: [...new Set(request.siteIds)],
+        mayManageTokens: request.mayManageTokens,
+        secrets: [{ sha256: sha256OfToken(secret), endsAt: '' }],
+        createdAt: isoNow(parts.clock),
+        expiresAt: endOf(parts, caller, request.expiresAt, request.noExpiry),
+        lastUsedAt: '',
+        lastUsedAddress: '',
+      };
+      tx.put(apiTokens, token);
+      tx.audit({ ...tokenNote(caller, token), action: 'create', after: auditedToken(token) });
+      return token;
+    });
+    return { token: showToken(parts, stored), secret };
+  };
+}
+
+/** The caller; on the administration socket, where no user calls, the user that is named. */
+function ownerOf(store: ReadStore, caller: Caller, ownerId: string): UserRecord {
+  if (isLocal(caller) && ownerId === '') {
+    throw invalidField('ownerId', 'is required on the administration socket');
+  }
+  if (!isLocal(caller) && ownerId !== '' && ownerId !== caller.userId) {
+    throw refusal('permission_denied', 'ownerId: a token belongs to who makes it');
+  }
+  const owner = store.get(users, ownerId === '' ? caller.userId : ownerId);
+  if (owner === undefined || owner.tenantId !== caller.tenantId) {
+    throw invalidField('ownerId', 'names no user');
+  }
+  return owner;
+}
+
+function checkPermissions(
+  store: ReadStore,
+  caller: Caller,
+  owner: UserRecord,
+  { roleId, permissions }: Asked,
+): void {
+  const role = store.get(roles, roleId);
+  if (role === undefined || role.tenantId !== caller.tenantId) {
+    throw invalidField('roleId', 'names no role');
+  }
+  permissions.forEach((code, at) => {
+    if (!known.has(code)) throw invalidField(`permissions[${at}]`, 'is no permission');
+    if (role.permissions.includes(code) || role.permissions.includes(superadmin)) return;
+    throw invalidField(`permissions[${at}]`, 'is no permission of the role');
+  });
+  const granted = grantedBy(role.permissions, permissions);
+  const field = permissions.length === 0 ? 'roleId' : 'permissions';
+  const held = [caller.permissions, callerFor(store, owner, '', '').permissions];
+  for (const one of held) {
+    if (one.has(superadmin) || [...granted].every((code) => one.has(code))) continue;
+    const who = one === caller.permissions ? 'you do' : 'the owner does';
+    throw refusal('permission_denied', `${field}: holds permissions that ${who} not hold`);
+  }
+}
+
+function checkSites(store: ReadStore, caller: Caller, siteIds: readonly string[]): void {
+  const own = caller.token?.siteIds ?? null;
+  if (own !== null && siteIds.length === 0) {
+    throw refusal('permission_denied', 'siteIds: name sites of the token that makes it');
+  }
+  siteIds.forEach((id, at) => {
+    if (store.get(sites, id)?.tenantId !== caller.tenantId || own?.has(id) === false) {
+      throw invalidField(`siteIds[${at}]`, 'names no site');
+    }
+  });
+}
+
+function checkOthers(store: ReadStore, owner: UserRecord, name: string): void {
+  const others = store.find(apiTokens, 'owner', owner.id);
+  if (others.some((other) => other.name === name)) {
+    throw refusal('already_exists', 'name: another token of this owner has it');
+  }
+  const { tokensPerUserMax } = signInLimits;
+  if (others.length >= tokensPerUserMax) {
+    throw refusal(
+      'resource_exhausted',
+      `a user has at most ${tokensPerUserMax} API tokens: revoke one first`,
+    );
+  }
+}

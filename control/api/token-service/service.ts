@@ -1,0 +1,20 @@
+/** Owns which methods of TokenService are built. */
+
+import type { TokenService } from '../../../proto/gen/waf/access/v1/token_pb.ts';
+import type { ApiParts } from '../context.ts';
+import type { Built } from '../method.ts';
+import { createApiToken } from './create-token.ts';
+import { getApiToken, listApiTokens } from './read-tokens.ts';
+import { revokeApiToken } from './revoke-token.ts';
+import { rotateApiToken } from './rotate-token.ts';
+
+/** TokenService. */
+export function tokenService(parts: ApiParts): Built<typeof TokenService> {
+  return {
+    createApiToken: createApiToken(parts),
+    listApiTokens: listApiTokens(parts),
+    getApiToken: getApiToken(parts),
+    rotateApiToken: rotateApiToken(parts),
+    revokeApiToken: revokeApiToken(parts),
+  };
+}

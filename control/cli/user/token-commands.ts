@@ -1,0 +1,221 @@
+/** `waf token ...`: API tokens, which programs call the API with. */
+
+import { timestampFromMs, type Timestamp } from '@bufbuild/protobuf/wkt';
+import type { ApiToken } from '../../../proto/gen/waf/access/v1/token_pb.ts';
+import type {
+  ArgumentDefinition,
+  CommandContext,
+  CommandDefinition,
+  FlagValues,
+} from '../command.ts';
+import { listFlag, switchFlag, textFlag } from '../command.ts';
+import { badFlag } from '../input.ts';
+import type { Table } from '../output.ts';
+import { notePage, pageFlags, readPage } from '../paging.ts';
+import { showMessage } from '../show.ts';
+
+const dayMs = 24 * 3600_000;
+const tokenArgument: readonly ArgumentDefinition[] = [
+  { name: '<id>', summary: 'id of the token; see token list' },
+];
+const daysFlag = { flags: '--days <n>', summary: 'days until the token ends, at most 366' };
+const messages = () => import('../../../proto/gen/waf/access/v1/token_pb.ts');
+
+/** Commands on API tokens. */
+export const tokenCommands: readonly CommandDefinition[] = [
+  {
+    path: ['token', 'create'],
+    summary: 'Create an API token; its text is shown once',
+    help:
+      'A token never holds more than its owner does at the time of a call. Programs send it as\n' +
+      '`Authorization: Bearer`; waf reads it from --token, WAF_TOKEN, or auth login --api-token.\n' +
+      'Example: waf token create deploy --role "WAF Operator" --days 90',
+    arguments: [{ name: '<name>', summary: 'name, unique among the tokens of the owner' }],
+    flags: [
+      {
+        flags: '--role <role>',
+        summary: 'role whose permissions it has',
+        required: true,
+        resource: 'role',
+      },
+      {
+        flags: '--permission <code>',
+        summary: 'only this permission of the role; repeatable',
+        repeatable: true,
+      },
+      {
+        flags: '--site <site>',
+        summary: 'only this site; repeatable',
+        repeatable: true,
+        resource: 'site',
+      },
+      daysFlag,
+      { flags: '--no-expiry', summary: 'the token never ends by itself' },
+      {
+        flags: '--may-manage-tokens',
+        summary: 'the token may make tokens, which end with it',
+      },
+      {
+        flags: '--owner <user>',
+        summary: 'user who owns it; needed on the local socket',
+        resource: 'user',
+      },
+    ],
+    run: runCreate,
+  },
+  {
+    path: ['token', 'list'],
+    summary: 'List your API tokens',
+    help: '',
+    arguments: [],
+    flags: [
+      { flags: '--all-owners', summary: 'those of everybody; needs user:read' },
+      ...pageFlags,
+    ],
+    run: async (context, _args, flags) => {
+      const { ListApiTokensResponseSchema } = await messages();
+      const { tokens } = await context.api();
+      const allOwners = switchFlag(flags, 'allOwners');
+      const response = await tokens.listApiTokens({ page: readPage(flags), allOwners });
+      await showMessage(context, ListApiTokensResponseSchema, response, tableOf(response.items));
+      notePage(context.output, response.items.length, response.page?.total);
+      return 0;
+    },
+  },
+  {
+    path: ['token', 'show'],
+    summary: 'Show an API token and what it may do now',
+    help: '',
+    arguments: tokenArgument,
+    flags: [],
+    run: async (context, [id = '']) => {
+      const { GetApiTokenResponseSchema } = await messages();
+      const { tokens } = await context.api();
+      const response = await tokens.getApiToken({ id });
+      const codes = response.token?.effectivePermissions ?? [];
+      await showMessage(context, GetApiTokenResponseSchema, response, {
+        columns: ['TOKEN', 'PERMISSION'],
+        rows: codes.map((code) => [response.token?.name ?? '', code]),
+      });
+      return 0;
+    },
+  },
+  {
+    path: ['token', 'rotate'],
+    summary: 'Give an API token a new text, which is shown once',
+    help: 'The old text works until the overlap ends. Example: waf token rotate 3fK0aZ81bQxY --overlap 24',
+    arguments: tokenArgument,
+    flags: [
+      {
+        flags: '--overlap <hours>',
+        summary: 'hours that the old text works, at most 168; 0 ends it at once',
+        default: '1',
+      },
+      daysFlag,
+    ],
+    run: runRotate,
+  },
+  {
+    path: ['token', 'revoke'],
+    summary: 'End an API token at once',
+    help: 'Tokens that it made end with it.',
+    arguments: tokenArgument,
+    flags: [],
+    run: async (context, [id = '']) => {
+      const { RevokeApiTokenResponseSchema } = await messages();
+      const { tokens } = await context.api();
+      const response = await tokens.revokeApiToken({ id });
+      await showMessage(context, RevokeApiTokenResponseSchema, response, {
+        columns: ['TOKEN', 'ENDED'],
+        rows: [[id, String(response.revokedCount)]],
+      });
+      return 0;
+    },
+  },
+];
+
+async function runCreate(
+  context: CommandContext,
+  [name = '']: readonly string[],
+  flags: FlagValues,
+): Promise<number> {
+  const { CreateApiTokenResponseSchema } = await messages();
+  const end = endOf(flags);
+  const noExpiry = flags['expiry'] === false;
+  if ((end === undefined) !== noExpiry) {
+    throw badFlag('token create wants either --days or --no-expiry');
+  }
+  const { tokens } = await context.api();
+  const response = await tokens.createApiToken({
+    name,
+    roleId: textFlag(flags, 'role') ?? '',
+    permissions: [...listFlag(flags, 'permission')],
+    siteIds: [...listFlag(flags, 'site')],
+    mayManageTokens: switchFlag(flags, 'mayManageTokens'),
+    ownerId: textFlag(flags, 'owner') ?? '',
+    noExpiry,
+    ...(end === undefined ? {} : { expiresAt: end }),
+  });
+  await showMessage(context, CreateApiTokenResponseSchema, response, secretTable(response));
+  return 0;
+}
+
+async function runRotate(
+  context: CommandContext,
+  [id = '']: readonly string[],
+  flags: FlagValues,
+): Promise<number> {
+  const { RotateApiTokenResponseSchema } = await messages();
+  const hours = Number(textFlag(flags, 'overlap'));
+  if (!Number.isFinite(hours) || hours < 0 || hours > 168) {
+    throw badFlag('--overlap wants hours, from 0 to 168');
+  }
+  const end = endOf(flags);
+  const { tokens } = await context.api();
+  const response = await tokens.rotateApiToken({
+    id,
+    overlapSeconds: Math.round(hours * 3600),
+    ...(end === undefined ? {} : { expiresAt: end }),
+  });
+  await showMessage(context, RotateApiTokenResponseSchema, response, secretTable(response));
+  return 0;
+}
+
+function endOf(flags: FlagValues): Timestamp | undefined {
+  const text = textFlag(flags, 'days');
+  if (text === undefined) return undefined;
+  const days = Number(text);
+  if (!Number.isInteger(days) || days < 1 || days > 366) {
+    throw badFlag('--days wants a whole number from 1 to 366');
+  }
+  return timestampFromMs(Date.now() + days * dayMs);
+}
+
+function secretTable(answer: { readonly token?: ApiToken | undefined; readonly secret: string }) {
+  const { token, secret } = answer;
+  return {
+    columns: ['ID', 'NAME', 'ENDS', 'TOKEN (SHOWN ONCE)'],
+    rows: [[token?.id ?? '', token?.name ?? '', timeOf(token?.expiresAt), secret]],
+  };
+}
+
+function tableOf(tokens: readonly ApiToken[]): Table {
+  return {
+    columns: ['ID', 'NAME', 'OWNER', 'ROLE', 'SITES', 'ENDS', 'LAST USED', 'FROM', 'USABLE'],
+    rows: tokens.map((token) => [
+      token.id,
+      token.name,
+      token.ownerName,
+      token.roleName,
+      token.siteIds.length === 0 ? 'all' : String(token.siteIds.length),
+      timeOf(token.expiresAt),
+      timeOf(token.lastUsedAt),
+      token.lastUsedAddress,
+      token.usable ? 'yes' : 'no',
+    ]),
+  };
+}
+
+function timeOf(time: Timestamp | undefined): string {
+  return time === undefined ? 'never' : new Date(Number(time.seconds) * 1000).toISOString();
+}
