@@ -23,8 +23,8 @@ export function detect(values: readonly DetectedValue[]): Detected {
   let found: DetectedLeaf[] | null = null;
   let budget: OpenBudget | null = null;
   for (let value = 0; value < values.length; value++) {
-    const { path, bytes } = values[value]!;
-    if (isPlainBytes(bytes) && !mayOpenPlain(bytes)) continue;
+    const { path, bytes, isName } = values[value]!;
+    if (isName !== true && isPlainBytes(bytes) && !mayOpenPlain(bytes)) continue;
     scanBytes(bytes);
     if (!mayOpen() && !mayFind()) continue;
     budget ??= newBudget();

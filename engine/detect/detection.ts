@@ -12,6 +12,8 @@ export interface DetectedValue {
   /** As people read it: `args.q`. */
   readonly path: string;
   readonly bytes: Uint8Array;
+  /** A name of an argument or file: it is searched even where it has letters and dots only. */
+  readonly isName?: boolean;
 }
 
 /** A leaf in which something was found. */

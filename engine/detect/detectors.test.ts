@@ -52,7 +52,9 @@ describe('detectors', () => {
 
 describe('hard benign texts', () => {
   const lines = readFileSync('engine/detect/benign.jsonl', 'utf8').trim().split('\n');
-  const strong = new Set(detectors.filter((one) => one.strong).map(({ id }) => id));
+  const strong = new Set(
+    detectors.filter((one) => one.strong && one.variables === undefined).map(({ id }) => id),
+  );
 
   test('no strong detector finds anything in them', () => {
     expect(lines.length).toBeGreaterThan(300);

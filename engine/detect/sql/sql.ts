@@ -8,7 +8,7 @@ import type { Family, Leaf, Report } from '../detector.ts';
 import { textKinds } from '../patterns.ts';
 import { executablePattern, SQL, sqlDetectors } from './facts.table.ts';
 import { CONDITION, kindAt, readCondition, readTo, selectList, tokens } from './operands.ts';
-import { statementAt } from './statements.ts';
+import { commandAt, statementAt } from './statements.ts';
 import { TOKEN } from './words.ts';
 
 /** The family of SQL. */
@@ -53,10 +53,12 @@ function hit(report: Report, id: number, first: number, last: number): void {
 /** Quotes of each sort that were seen: an odd one closes what the query opened. */
 let singles = 0;
 let doubles = 0;
+let backticks = 0;
 
 function searchTokens(leaf: Leaf, report: Report): void {
   singles = 0;
   doubles = 0;
+  backticks = 0;
   for (let at = 0; at < tokens.count; at++) {
     const kind = tokens.kind[at]!;
     if (kind === TOKEN.name) continue;
@@ -68,10 +70,12 @@ function searchTokens(leaf: Leaf, report: Report): void {
         searchUnion(at, report);
         break;
       case TOKEN.select:
-        searchSelect(at, report);
+        searchSelect(leaf, at, report);
         break;
       case TOKEN.semicolon:
-        if (statementAt(leaf, at + 1) === 2) hit(report, SQL.stacked, at, at + 4);
+        if (statementAt(leaf, at + 1) === 2 || (endsValue(at) && commandAt(leaf, at + 1))) {
+          hit(report, SQL.stacked, at, at + 4);
+        }
         break;
       case TOKEN.connect:
         searchConnect(leaf, at, report);
@@ -87,11 +91,20 @@ function searchTokens(leaf: Leaf, report: Report): void {
   }
 }
 
+/** A value that may end before a semicolon: a number or an end quote near the start of the text. */
+function endsValue(at: number): boolean {
+  if (at > 6) return false;
+  let before = at - 1;
+  for (let count = 0; count < 4 && kindAt(before) === TOKEN.close; count++) before--;
+  return kindAt(before) === TOKEN.number || kindAt(before) === TOKEN.quote;
+}
+
 function searchWord(leaf: Leaf, at: number, report: Report): void {
   const next = kindAt(at + 1);
   switch (tokens.kind[at]!) {
     case TOKEN.sleep:
-      if (next === TOKEN.open && sleepsInSql(at)) hit(report, SQL.time, at, at + 3);
+      if (next === TOKEN.open && (sleepsInSql(at) || endsInComment(at)))
+        hit(report, SQL.time, at, at + 3);
       break;
     case TOKEN.waitfor:
       if (next === TOKEN.delay) {
@@ -121,6 +134,9 @@ function searchWord(leaf: Leaf, at: number, report: Report): void {
     case TOKEN.loadFile:
       searchLoadFile(at, report);
       break;
+    case TOKEN.procedure:
+      if (next === TOKEN.name && kindAt(at + 2) === TOKEN.open) searchProcedure(leaf, at, report);
+      break;
     case TOKEN.copy:
       searchCopy(leaf, at, report);
       break;
@@ -148,14 +164,49 @@ function searchUnion(at: number, report: Report): void {
   let next = at + 1;
   for (let count = 0; count < 3 && kindAt(next) === TOKEN.quantity; count++) next++;
   for (let count = 0; count < 8 && kindAt(next) === TOKEN.open; count++) next++;
-  if (kindAt(next) !== TOKEN.select) return;
-  if (selectList(next + 1) > 0) hit(report, SQL.union, at, next + 1);
+  const kind = kindAt(next);
+  if (kind === TOKEN.values && kindAt(next + 1) === TOKEN.open) {
+    const inside = kindAt(next + 2);
+    if (inside === TOKEN.number || inside === TOKEN.quote) hit(report, SQL.union, at, next + 1);
+  }
+  if (kind !== TOKEN.select) return;
+  // The list of `union all select` may follow in another value.
+  const cut = next > at + 1 && kindAt(next + 1) === TOKEN.none;
+  if (cut || selectList(next + 1) > 0) hit(report, SQL.union, at, next + 1);
 }
 
-function searchSelect(at: number, report: Report): void {
+/** `procedure analyse(...)`. */
+function searchProcedure({ text }: Leaf, at: number, report: Report): void {
+  const name = text.slice(tokens.start[at + 1], tokens.end[at + 1]);
+  if (/^analy[sz]e$/i.test(name)) hit(report, SQL.attackFunction, at, at + 2);
+}
+
+/** A call with a number, and a comment that ends the query: `sleep(5)#`. */
+function endsInComment(at: number): boolean {
+  let end = at + 3;
+  if (kindAt(at + 2) !== TOKEN.number || kindAt(end) !== TOKEN.close) return false;
+  for (let count = 0; count < 8 && kindAt(end) === TOKEN.close; count++) end++;
+  return kindAt(end) === TOKEN.lineComment && kindAt(end + 2) === TOKEN.none;
+}
+
+/** A query of a meta table or of a variable of the server as the whole value: its end, or 0. */
+function metaAt({ text }: Leaf): number {
+  if (text.length > 160) return 0;
+  if (isServerVariable(1) && text.startsWith('@@', tokens.start[1]) && tokens.count < 4) return 1;
+  for (let at = 2; at < 24; at++) {
+    if (kindAt(at) !== TOKEN.from) continue;
+    const word = text.slice(tokens.start[at + 1], tokens.end[at + 1]).toLowerCase();
+    return kindAt(at + 1) === TOKEN.meta || word === 'dual' ? at + 1 : 0;
+  }
+  return 0;
+}
+
+function searchSelect(leaf: Leaf, at: number, report: Report): void {
   const list = selectList(at + 1);
   if (list === 0) return;
   if (at === 0 || kindAt(at - 1) === TOKEN.semicolon) {
+    const end = at === 0 ? metaAt(leaf) : 0;
+    if (end > 0) hit(report, SQL.metaQuery, at, end);
     hit(report, SQL.statement, at, at + 3);
     return;
   }
@@ -205,7 +256,10 @@ function searchQuote(leaf: Leaf, at: number, report: Report): void {
   const next = kindAt(at + 1);
   // An apostrophe inside a word, unless what follows is a connective.
   if (char === 0x27 && next !== TOKEN.connect && isInsideWord(text, start)) return;
-  if (char === 0x60) return;
+  if (char === 0x60) {
+    if (++backticks % 2 === 1 && next === TOKEN.connect) searchCut(leaf, at, at + 1, report);
+    return;
+  }
   const odd = (char === 0x27 ? ++singles : ++doubles) % 2 === 1;
   let after = at + 1;
   for (let count = 0; count < 8 && kindAt(after) === TOKEN.close; count++) after++;
@@ -217,7 +271,37 @@ function searchQuote(leaf: Leaf, at: number, report: Report): void {
     if (odd && endsQuery(text, at, after + 1)) hit(report, SQL.commentTail, at, after + 1);
   } else if (odd && statementAt(leaf, after) === 2) hit(report, SQL.stacked, at, after + 3);
   else searchOperator(at, after, odd, report);
+  if (odd) searchCut(leaf, at, after, report);
 }
+
+/** Tokens between a quote and the comment that ends the query after it. */
+const cutReach = 14;
+
+/** An end quote, an operator or a clause, and a comment to the end of the text: `'=0#`. */
+function searchCut(leaf: Leaf, quote: number, at: number, report: Report): void {
+  const kind = kindAt(at);
+  const connects = kind === TOKEN.connect;
+  if (!connects && !cuts.has(kind)) return;
+  for (let end = at + 1; end < at + cutReach; end++) {
+    switch (kindAt(end)) {
+      case TOKEN.none:
+        return;
+      case TOKEN.lineComment:
+        if (endsQuery(leaf.text, quote, end)) hit(report, SQL.commentTail, quote, end);
+        return;
+      case TOKEN.name:
+        // Sentences go on after a quote with names.
+        if (!connects) return;
+        break;
+      default:
+    }
+  }
+}
+
+const cuts: ReadonlySet<number> = new Set([
+  ...[TOKEN.arithmetic, TOKEN.compare, TOKEN.compareWord, TOKEN.limit, TOKEN.having, TOKEN.union],
+  ...[TOKEN.order, TOKEN.group, TOKEN.into, TOKEN.procedure],
+]);
 
 function isInsideWord(text: string, at: number): boolean {
   return /\w/.test(text.charAt(at - 1)) && /[a-z]/i.test(text.charAt(at + 1));
@@ -255,11 +339,20 @@ function searchOperator(quote: number, at: number, odd: boolean, report: Report)
   if (kind !== TOKEN.arithmetic && kind !== TOKEN.compare && kind !== TOKEN.compareWord) return;
   const after = kindAt(at + 1);
   if (after === TOKEN.quote) hit(report, SQL.quotedOperator, quote, at + 1);
+  // `' glob '*`, `'+@@version+'`: the text begins by closing a quote.
+  const joins = kind === TOKEN.compareWord && after === TOKEN.quote;
+  if (odd && quote <= 1 && (joins || isServerVariable(at + 1))) {
+    hit(report, SQL.boolean, quote, at + 1);
+  }
   const called = kindAt(at + 2) === TOKEN.open;
   const known = after === TOKEN.valueFunction || after === TOKEN.attackFunction;
   if (odd && called && (known || after === TOKEN.sleep)) {
     hit(report, after === TOKEN.sleep ? SQL.time : SQL.boolean, quote, at + 2);
   }
+}
+
+function isServerVariable(at: number): boolean {
+  return kindAt(at) === TOKEN.variable && tokens.end[at]! - tokens.start[at]! > 3;
 }
 
 function searchOrder(at: number, report: Report): void {

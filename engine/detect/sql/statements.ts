@@ -18,7 +18,7 @@ export function statementAt(leaf: Leaf, at: number): number {
       return kindAt(at + 4) === TOKEN.compare ? 2 : 0;
     case TOKEN.delete:
       if (next !== TOKEN.from || !isTarget(third)) return 0;
-      return kindAt(at + 3) === TOKEN.where ? 2 : ends(at + 3) && ends(at + 3, true) ? 2 : 0;
+      return kindAt(at + 3) === TOKEN.where || ends(at + 3, true) ? 2 : 0;
     case TOKEN.define:
       return definition(leaf, at);
     case TOKEN.execute:
@@ -30,6 +30,7 @@ export function statementAt(leaf: Leaf, at: number): number {
     case TOKEN.shutdown:
       return next === TOKEN.lineComment ? 2 : 0;
     case TOKEN.attackFunction:
+      if (next === TOKEN.dot) return kindAt(at + 3) === TOKEN.open ? 2 : 0;
       return next === TOKEN.open && third !== TOKEN.name ? 2 : 0;
     case TOKEN.set:
       return next === TOKEN.variable ? 2 : 0;
@@ -58,11 +59,23 @@ function ends(at: number, marked = false): boolean {
 
 /** `drop table x`, `create table x (`, `truncate table x`. */
 function definition(leaf: Leaf, at: number): number {
-  if (kindAt(at + 1) !== TOKEN.object || !isTarget(kindAt(at + 2))) return 0;
+  const object = kindAt(at + 1);
+  // `database`, `schema` and `user` are functions, too.
+  if (object !== TOKEN.object && object !== TOKEN.valueFunction) return 0;
+  if (!isTarget(kindAt(at + 2))) return 0;
   const creates = /^[ca]/i.test(leaf.text.charAt(tokens.start[at]!));
   const after = kindAt(at + 3);
   if (creates) return after === TOKEN.open || after === TOKEN.as ? 2 : 0;
   return ends(at + 3) ? 2 : 0;
+}
+
+const afterValue =
+  /^(?:(?:delete\s{1,8}from|truncate(?:\s{1,8}table)?|(?:alter|drop|create|rename|lock)\s{1,8}(?:table|database|schema|user|view|index|procedure|function|trigger|role|login|system|session|tables)|attach\s{1,8}database|detach|merge\s{1,8}into|replace\s{1,8}into|backup\s{1,8}(?:database|log)|bulk\s{1,8}insert|set\s{1,8}(?:global|session)|pragma|handler|dbcc|prepare|deallocate|flush)\s{1,8}["'`[\w*(]|load\s{1,8}(?:data|xml)\s|grant\s{1,8}[\w ,]{1,40}\son\s|revoke\s{1,8}[\w ,]{1,40}\son\s|call\s{1,8}[\w.]{1,64}\s{0,4}\(|do\s{1,8}\w{1,32}\(|kill\s{1,8}\d|begin\s{1,8}(?:[\w]{1,32}\.\w|select|execute|declare|dbms|user)|execute\s{1,8}immediate|with\s{1,8}\w{1,32}\s{1,8}as\s{0,4}\(|vacuum\b|shutdown\b|reconfigure\b|explain\s{1,8}select|i{1,2}f\s{0,4}\(\s{0,4}[\d(])/i;
+
+/** Whether a statement stands at a token that texts may have, too: where a value ends before it. */
+export function commandAt({ text }: Leaf, at: number): boolean {
+  if (kindAt(at) === TOKEN.none) return false;
+  return afterValue.test(text.slice(tokens.start[at], tokens.start[at]! + 120));
 }
 
 /** `exec master..xp_cmdshell`, `exec('...')`, `exec sp_x`. */

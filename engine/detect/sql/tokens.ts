@@ -199,7 +199,9 @@ function numberEnd(text: ByteString, at: number, stretch: number): number {
   let end = digitsEnd(text, at, stretch);
   if (text.charCodeAt(end) === 0x2e) {
     const fraction = digitsEnd(text, end + 1, stretch);
-    if (fraction > end + 1) end = fraction;
+    // MySQL reads `1.e0`, too.
+    const isExponent = (text.charCodeAt(end + 1) | 0x20) === 0x65;
+    if (fraction > end + 1 || (isExponent && end > at)) end = fraction;
   }
   if (end === at || (text.charCodeAt(end) | 0x20) !== 0x65) return end;
   const sign = text.charCodeAt(end + 1);

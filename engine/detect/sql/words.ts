@@ -123,8 +123,9 @@ const wordLists: readonly (readonly [number, string])[] = [
      get_host_address drithsx xmltype randomblob zeroblob xp_cmdshell xp_dirtree xp_regread
      xp_fileexist sp_executesql sp_oacreate sp_password dblink lo_import lo_export pg_read_file
      pg_ls_dir dbms_xmlgen getmappingxpath user_lock openrowset opendatasource fn_xe_file
-     query_to_xml database_to_xml load_extension
-     ctxsys`,
+     query_to_xml database_to_xml load_extension ctxsys utl_http utl_inaddr utl_smtp utl_tcp
+     utl_file httpuritype dbms_pipe dbms_lock dbms_session dbms_ldap dbms_xmlquery dbms_java
+     dbms_xslprocessor dbms_scheduler dbms_utility dbms_export_extension dbms_sql dbms_advisor`,
   ],
   [
     TOKEN.meta,
@@ -210,11 +211,16 @@ export function readWord(text: ByteString, start: number): number {
   for (; at < text.length; at++) {
     const code = text.charCodeAt(at) & 255;
     const column = byByte[code]!;
-    if (column === 0 && code < 0x80) break;
+    if (column === 0 && (code < 0x80 || isBareBlank(text, at, code))) break;
     state = next[state * width + column]!;
   }
   readWordEnd = at;
   return state === 0 ? TOKEN.name : token[state]!;
+}
+
+/** The no-break space of Latin-1, which MySQL skips; after a byte of UTF-8 it is a part of one. */
+export function isBareBlank(text: ByteString, at: number, code: number): boolean {
+  return code === 0xa0 && at > 0 && text.charCodeAt(at - 1) < 0x80;
 }
 
 /** The token of the word in [start, end). Cost: a step a byte. */

@@ -14,6 +14,7 @@ export interface ScoredValue {
   /** As people read it: `args.q`. */
   readonly path: string;
   readonly bytes: Uint8Array;
+  readonly isName?: boolean;
 }
 
 /** What one source of values is called. */
@@ -22,6 +23,8 @@ interface SourceNames {
   readonly path: string;
   /** The key takes part in both names. */
   readonly keyed: boolean;
+  /** As `ScoredValue.isName`. */
+  readonly isName?: boolean;
 }
 
 const sourceNames: readonly (readonly [SourceId, SourceNames])[] = [
@@ -29,7 +32,7 @@ const sourceNames: readonly (readonly [SourceId, SourceNames])[] = [
   [SOURCE.argPost, { variable: 'ARGS', path: 'args', keyed: true }],
   [SOURCE.requestCookie, { variable: 'REQUEST_COOKIES', path: 'cookies', keyed: true }],
   [SOURCE.requestFilename, { variable: 'REQUEST_FILENAME', path: 'path', keyed: false }],
-  [SOURCE.file, { variable: 'FILES', path: 'files', keyed: true }],
+  [SOURCE.file, { variable: 'FILES', path: 'files', keyed: true, isName: true }],
   [SOURCE.multipartPartHeader, { variable: 'FILES', path: 'parts', keyed: true }],
   [SOURCE.xmlText, { variable: 'XML', path: 'xml', keyed: false }],
   [SOURCE.xmlAttribute, { variable: 'XML', path: 'xml', keyed: false }],
@@ -37,6 +40,8 @@ const sourceNames: readonly (readonly [SourceId, SourceNames])[] = [
 
 /** Bytes that plain values have: letters, digits and `_-.`. */
 const plainBytes = byteTable('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.');
+/** A name of plain bytes may be a path to an object of the program from this length on. */
+const nameBytesMin = 9;
 /** A value of plain bytes may be the base64 of something from this length on. */
 const openableBytesMin = 16;
 /** Bytes that header fields of no document hold and attacks in them need. */
@@ -69,13 +74,14 @@ function addRow(tx: Transaction, row: number, names: SourceNames, list: ScoredVa
   const { slab, start, end } = tx.values;
   const from = start[row]!;
   const to = end[row]!;
-  if (to - from < openableBytesMin && isOnly(slab, from, to, plainBytes)) return;
-  const { variable, path, keyed } = names;
+  const { variable, path, keyed, isName } = names;
+  if (isName !== true && to - from < openableBytesMin && isOnly(slab, from, to, plainBytes)) return;
   const key = keyed ? tx.values.key(row) : '';
   list.push({
     name: keyed ? `${variable}:${key}` : variable,
     path: keyed ? `${path}.${key}` : path,
     bytes: slab.subarray(from, to),
+    ...(isName === true ? { isName } : {}),
   });
 }
 
@@ -83,7 +89,7 @@ function addName(tx: Transaction, row: number, list: ScoredValue[]): void {
   const { slab, keyStart, keyEnd } = tx.values;
   const from = keyStart[row]!;
   const to = keyEnd[row]!;
-  if (isOnly(slab, from, to, plainBytes)) return;
+  if (to - from < nameBytesMin && isOnly(slab, from, to, plainBytes)) return;
   // Items of a list share one name.
   if (row > 0 && keyStart[row - 1] === from && keyEnd[row - 1] === to) return;
   const key = tx.values.key(row);
@@ -91,6 +97,7 @@ function addName(tx: Transaction, row: number, list: ScoredValue[]): void {
     name: `ARGS_NAMES:${key}`,
     path: 'name of an argument',
     bytes: slab.subarray(from, to),
+    isName: true,
   });
 }
 
