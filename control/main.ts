@@ -63,6 +63,7 @@ async function main(): Promise<void> {
     adminSocket: values['admin-socket'] ?? join(values.data, 'admin.sock'),
     engineSocket: values['engine-socket'] ?? join(values.data, 'engine.sock'),
     demoOrigin,
+    startsNode: process.send !== undefined,
     ...(scrapers === undefined ? {} : { metrics: readAddress(scrapers, '--metrics-listen') }),
     otlp: readOtlpSettings(process.env),
     clickhouse: readClickhouseOption(process.env[clickhouseVariable] ?? ''),

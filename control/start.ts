@@ -19,6 +19,7 @@ import {
   type TlsIdentity,
 } from './api/listener/management-tls.ts';
 import { startMetricsListener, type MetricsAddress } from './api/metrics/metrics-listener.ts';
+import { localNodeId } from './api/agent-service/known-nodes.ts';
 import { openNodes } from './api/nodes/open-nodes.ts';
 import { startServer, type RunningServer } from './api/listener/server.ts';
 import { openAccessTokens } from './auth/access-tokens.ts';
@@ -70,6 +71,8 @@ export interface ControlOptions {
   /** Origin of the demo site; null for none. */
   readonly demoOrigin: string | null;
   readonly rulesetFolder?: string;
+  /** Whether the built-in node is being started beside; answers to changes wait for it then. */
+  readonly startsNode?: boolean;
   /** Where scrapers read metrics; nowhere when left out. */
   readonly metrics?: MetricsAddress;
   /** Where telemetry goes by OTLP; nowhere when left out. */
@@ -126,6 +129,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const challenges = new ChallengeBoard();
   const acme = startAcme({ store, clock, logger, board: challenges, random: Math.random });
   const nodes = await openNodes(store, clock, logger);
+  if (options.startsNode === true) nodes.parts.nodes.awaitNode(localNodeId);
   let shown: TlsIdentity | null = null;
   const shared = { dataFolder, store, clock, logger, ...observed.parts, publisher, ...nodes.parts };
   const alerting = startAlerting(shared, options.alerting);

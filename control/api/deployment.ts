@@ -33,17 +33,20 @@ export async function applyNow(parts: ApiParts): Promise<Deployment> {
 
 /**
  * Waits, shortly, until the built-in node answered on the present state; with sites until it
- * serves those, whatever else still compiles. Never throws.
+ * serves those, whatever else still compiles. Also waits for a node that is just starting. Never
+ * throws.
  */
 export async function awaitDeployment(
   parts: ApiParts,
   siteIds: readonly string[] = [],
 ): Promise<Deployment> {
-  const endMs = performance.now() + callLimits.servedWaitMs;
+  let endMs = performance.now() + callLimits.servedWaitMs;
   for (;;) {
     const found = deploymentOf(parts, siteIds);
     const settled = found.state === 'applied' || found.state === 'failed';
-    if (settled || parts.nodes.get(localNodeId)?.connected !== true) return found;
+    if (settled || !parts.nodes.isExpected(localNodeId)) return found;
+    const connected = parts.nodes.get(localNodeId)?.connected === true;
+    if (!connected) endMs = performance.now() + callLimits.servedWaitMs;
     if (performance.now() > endMs) {
       return { ...found, error: 'the node has not confirmed the change yet' };
     }

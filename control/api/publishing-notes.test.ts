@@ -73,6 +73,13 @@ const idOf = ({ site: made }: Record<string, unknown>): { id: string; revision: 
   return { id, revision };
 };
 
+/** Whether control noticed that the node left. */
+async function nodeIsGone(): Promise<boolean> {
+  const { body } = await waf.call('AgentService/ListNodes', {});
+  const nodes = body['items'] as { id: string; connectionStatus: string }[];
+  return nodes.some((node) => node.id === 'local' && node.connectionStatus === 'OFFLINE');
+}
+
 test('each kind of change is served when its answer comes', async () => {
   await connect();
   const made = await change('SiteService/CreateSite', site('one'));
@@ -113,6 +120,25 @@ test('without a node nobody waits, and the answer says that nobody serves it', a
   const made = await change('SiteService/CreateSite', site('alone'));
   expect(made['publishing']).toBe(true);
   expect(performance.now() - startedMs).toBeLessThan(2_000);
+});
+
+test('an answer waits for a node that was connected a moment ago', async () => {
+  await connect();
+  await link!.close();
+  await eventually(nodeIsGone);
+  const changing = change('SiteService/CreateSite', site('returned'));
+  await connect();
+  expect((await changing)['publishing']).toBeUndefined();
+  expect(served()).toContain('returned');
+});
+
+test('an answer that waited for a node in vain says that none is connected', async () => {
+  await connect();
+  await link!.close();
+  await eventually(nodeIsGone);
+  const answer = await waf.call('SiteService/CreateSite', site('left'));
+  expect(answer.body['publishing']).toBe(true);
+  expect(answer.headers['waf-publishing-reason']).toMatch(/^no node is connected;/);
 });
 
 test('a site waits for its own receipt, not for policies of others that still compile', async () => {

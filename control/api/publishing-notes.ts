@@ -12,6 +12,9 @@ import { awaitDeployment } from './deployment.ts';
 /** Field of answers, and of results in them, that says it. */
 const fieldName = 'publishing';
 const headerName = 'waf-publishing';
+/** Says why. */
+const reasonName = 'waf-publishing-reason';
+const reasonCharactersMax = 300;
 
 /** The place of the field in an answer: its own, or that of its `result`; null for none. */
 type Place = 'answer' | 'result' | null;
@@ -31,10 +34,11 @@ export function publishingInterceptor(parts: ApiParts): Interceptor {
     const retried = Boolean(fieldOf(request.message as Message, 'idempotencyKey'));
     if (parts.publisher.changes() === before && !retried) return response;
     const siteId = siteOf(request.message as Message, message);
-    const { state } = await awaitDeployment(parts, siteId === '' ? [] : [siteId]);
+    const { state, error } = await awaitDeployment(parts, siteId === '' ? [] : [siteId]);
     if (state === 'applied') return response;
     mark(place, message);
     response.header.set(headerName, 'true');
+    response.header.set(reasonName, fieldText(error));
     return response;
   };
 }
@@ -53,6 +57,11 @@ function placeOf(output: DescMessage): Place {
   const place = own ? 'answer' : inResult ? 'result' : null;
   places.set(output, place);
   return place;
+}
+
+/** Text that a header field can carry. */
+function fieldText(text: string): string {
+  return text.slice(0, reasonCharactersMax).replace(/[^ -~]+/g, ' ');
 }
 
 function mark(place: Place, message: Message): void {

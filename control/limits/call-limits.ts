@@ -74,6 +74,8 @@ export const callLimits = {
   /** How long an answer waits for the built-in node to serve its change, and how often it looks. */
   servedWaitMs: 3_000,
   servedPollMs: 10,
+  /** After its stream ended, or at a start, answers wait for a node that long. */
+  nodeReturnMs: 8_000,
   /** Messages waiting for one node; past it the stream ends and the node connects anew. */
   nodeWaitingMax: 1_024,
   /** How often a stream looks whether its session still stands. */

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from 'undici';
 import { adminCall } from '../support/admin-call.ts';
+import { eventually } from '../support/eventually.ts';
 import { missingBuild, startProduct, type Product } from '../support/product.ts';
 
 if (missingBuild !== null) console.log(missingBuild);
@@ -27,23 +28,40 @@ describe.skipIf(missingBuild !== null)('a new rate limit', () => {
     return statusCode;
   };
 
-  test('lets as many pass as it says, from the first on', async () => {
+  /** Sets a limit and asks at once; how many passed, null where the answer said `publishing`. */
+  const passedAtOnce = async (pathPattern: string): Promise<number | null> => {
     const { body } = await adminCall(product.data, 'SiteService/ListSites', {});
     const [site] = body['items'] as { id: string }[];
+    const endpoint = { siteId: site!.id, pathPattern, requestCount, windowSeconds: 3600 };
+    const made = await adminCall(product.data, 'RateLimitService/UpsertRateLimitEndpoint', {
+      endpoint: { ...endpoint, action: 'block' },
+    });
+    expect(made.status, JSON.stringify(made.body)).toBe(200);
+    if (made.body['publishing'] === true) return null;
+    const asked = Array.from({ length: requestCount + 4 }, () => ask(pathPattern));
+    return (await Promise.all(asked)).filter((status) => status !== 429).length;
+  };
+
+  test('lets as many pass as it says, from the first on', async () => {
     const passed: number[] = [];
     for (let at = 0; at < limits; at++) {
-      const pathPattern = `/limited-${at}`;
-      const endpoint = { siteId: site!.id, pathPattern, requestCount, windowSeconds: 3600 };
-      const made = await adminCall(product.data, 'RateLimitService/UpsertRateLimitEndpoint', {
-        endpoint: { ...endpoint, action: 'block' },
-      });
-      expect(made.status, JSON.stringify(made.body)).toBe(200);
-      if (made.body['publishing'] === true) continue;
-      const asked = Array.from({ length: requestCount + 4 }, () => ask(pathPattern));
-      passed.push((await Promise.all(asked)).filter((status) => status !== 429).length);
+      const count = await passedAtOnce(`/limited-${at}`);
+      if (count !== null) passed.push(count);
     }
     console.log(`${passed.length} of ${limits} limits were said to serve in time`);
     expect(passed.length).toBeGreaterThan(0);
     expect(passed.filter((count) => count !== requestCount)).toEqual([]);
+  }, 300_000);
+
+  test('serves when the answer comes, while the engine or control starts again', async () => {
+    for (const program of ['engine/main.js', 'control/main.js']) {
+      const before = product.childPid(program);
+      process.kill(before, 'SIGKILL');
+      await eventually(async () => {
+        if ([0, before].includes(product.childPid(program))) return false;
+        return (await adminCall(product.data, 'SiteService/ListSites', {})).status === 200;
+      });
+      expect(await passedAtOnce(`/after-${program}`), product.output()).toBe(requestCount);
+    }
   }, 300_000);
 });

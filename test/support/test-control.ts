@@ -3,7 +3,7 @@
  */
 
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '../../base/log.ts';
@@ -15,6 +15,7 @@ export interface Answer {
   readonly body: Record<string, unknown>;
   readonly text: string;
   readonly cookie: string;
+  readonly headers: IncomingHttpHeaders;
 }
 
 /** How a call goes in: over the socket, or over the network with a token or cookie. */
@@ -104,6 +105,7 @@ function sendOnce(options: object, body: string): Promise<Answer> {
           body: isJson ? (JSON.parse(text || '{}') as Record<string, unknown>) : {},
           text,
           cookie: (response.headers['set-cookie'] ?? [])[0] ?? '',
+          headers: response.headers,
         });
       });
     });

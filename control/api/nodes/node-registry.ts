@@ -9,6 +9,7 @@ import {
   type AgentMetrics,
 } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
+import { callLimits } from '../../limits/call-limits.ts';
 import type { UpstreamHealthState } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 
 /** What became of the latest configuration on a node. */
@@ -97,6 +98,7 @@ export class NodeRegistry {
   readonly #clock: Pick<Clock, 'nowMs'>;
   readonly #nodes = new Map<string, NodeState>();
   readonly #listeners = new Set<Listener>();
+  readonly #awaitedSinceMs = new Map<string, number>();
 
   constructor(clock: Pick<Clock, 'nowMs'>) {
     this.#clock = clock;
@@ -138,10 +140,23 @@ export class NodeRegistry {
     const before = this.#nodes.get(id) ?? unknown;
     const joined = change.connected === true && !before.connected;
     const connections = before.connections + (joined ? 1 : 0);
+    if (change.connected === false && before.connected) this.awaitNode(id);
     const after = { ...before, ...change, connections };
     this.#nodes.set(id, after);
     if (this.#listeners.size === 0) return;
     for (const event of eventsOf(before, after, this.#clock.nowMs())) this.note(event);
+  }
+
+  /** Expects a node for some time: something starts it, or its stream just ended. */
+  awaitNode(id: string): void {
+    this.#awaitedSinceMs.set(id, this.#clock.nowMs());
+  }
+
+  /** Whether a node is connected or may soon be. */
+  isExpected(id: string): boolean {
+    if (this.#nodes.get(id)?.connected === true) return true;
+    const sinceMs = this.#awaitedSinceMs.get(id);
+    return sinceMs !== undefined && this.#clock.nowMs() < sinceMs + callLimits.nodeReturnMs;
   }
 
   /** Tells listeners what happened to a node. */
@@ -151,6 +166,7 @@ export class NodeRegistry {
 
   /** Forgets a node. */
   remove(id: string): void {
+    this.#awaitedSinceMs.delete(id);
     this.#nodes.delete(id);
   }
 }
