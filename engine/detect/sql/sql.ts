@@ -175,7 +175,7 @@ function searchUnion(at: number, report: Report): void {
   if (cut || selectList(next + 1) > 0) hit(report, SQL.union, at, next + 1);
 }
 
-/** `procedure analyse(...)`. */
+/** MySQL's clause `procedure` with the function that servers have. */
 function searchProcedure({ text }: Leaf, at: number, report: Report): void {
   const name = text.slice(tokens.start[at + 1], tokens.end[at + 1]);
   if (/^analy[sz]e$/i.test(name)) hit(report, SQL.attackFunction, at, at + 2);
@@ -290,7 +290,7 @@ function searchCut(leaf: Leaf, quote: number, at: number, report: Report): void 
         if (endsQuery(leaf.text, quote, end)) hit(report, SQL.commentTail, quote, end);
         return;
       case TOKEN.name:
-        // Sentences go on after a quote with names.
+        // Sentences continue after a quote with names.
         if (!connects) return;
         break;
       default:
