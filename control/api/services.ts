@@ -20,6 +20,7 @@ import { MenuService } from '../../proto/gen/waf/v1/menu_pb.ts';
 import { OperationControlService } from '../../proto/gen/waf/v1/operation_control_pb.ts';
 import { PolicyService } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { RateLimitService } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
+import { SessionService } from '../../proto/gen/waf/access/v1/session_pb.ts';
 import { TokenService } from '../../proto/gen/waf/access/v1/token_pb.ts';
 import { ReplayService } from '../../proto/gen/waf/replay/v1/replay_pb.ts';
 import { RoleService } from '../../proto/gen/waf/v1/role_pb.ts';
@@ -53,6 +54,7 @@ import { rateLimitService } from './rate-limit-service/service.ts';
 import { replayService } from './replay-service/service.ts';
 import { roleService } from './role-service/service.ts';
 import { ruleOverrideService } from './rule-override-service/service.ts';
+import { sessionService } from './session-service/service.ts';
 import { siteService } from './site-service/service.ts';
 import { systemService } from './system-service/service.ts';
 import { tokenService } from './token-service/service.ts';
@@ -100,6 +102,7 @@ export const services: readonly ServiceEntry[] = [
 export const ownServices: readonly ServiceEntry[] = [
   entry(ReplayService, replayService),
   entry(TokenService, tokenService),
+  entry(SessionService, sessionService),
 ];
 
 function entry<S extends DescService>(

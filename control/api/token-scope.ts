@@ -17,6 +17,8 @@ const forPeople = new Set([
   'AuthService/ConfirmTOTPEnrollment',
   'AuthService/DisableTOTP',
   'AuthService/RegenerateRecoveryCodes',
+  'SessionService/ListSessions',
+  'SessionService/EndSession',
 ]);
 
 /** Calls of site tokens, with the path of the field that names the site; '' for none. */

@@ -1,6 +1,7 @@
 /** Owns how passwords are kept and compared: argon2id, never in clear. */
 
 import { invalidField } from '../domain/errors.ts';
+import { whyKnown } from './known-passwords.ts';
 
 const charactersMin = 12;
 const charactersMax = 1024;
@@ -8,14 +9,16 @@ const charactersMax = 1024;
 /** Parameters of argon2id: 19 MiB, two passes, one lane (OWASP's minimum). */
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** Errors: invalid_argument at `field` for a password that is too short or too long. */
-export function checkPassword(password: string, field: string): void {
+/** Errors: invalid_argument at `field` for a password that is too short, too long or well known. */
+export function checkPassword(password: string, field: string, username: string): void {
   if ([...password].length < charactersMin) {
     throw invalidField(field, `needs at least ${charactersMin} characters`);
   }
   if (password.length > charactersMax) {
     throw invalidField(field, `has at most ${charactersMax} characters`);
   }
+  const known = whyKnown(password, username);
+  if (known !== null) throw invalidField(field, `${known}: choose another one`);
 }
 
 /** argon2id in PHC form. Cost: about 20 ms on a worker thread. */

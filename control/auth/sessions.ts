@@ -146,6 +146,8 @@ async function beginSession(
       createdAt: new Date(nowMs).toISOString(),
       expiresAt: new Date(nowMs + times().refreshMs).toISOString(),
       remember,
+      address,
+      method,
     };
     dropOldest(tx, userId);
     tx.put(sessions, session);
@@ -171,7 +173,8 @@ async function refreshSession(issuer: Issuer, refreshToken: string): Promise<Iss
     const expiresAt = new Date(clock.nowMs() + times().refreshMs).toISOString();
     const { familyKey = randomText() } = stored;
     const next = makeToken(stored.id, familyKey);
-    const session = { ...stored, familyKey, tokenSha256: digest(next), expiresAt };
+    const refreshedAt = new Date(clock.nowMs()).toISOString();
+    const session = { ...stored, familyKey, tokenSha256: digest(next), expiresAt, refreshedAt };
     tx.put(sessions, session);
     return { owner, session, next };
   });

@@ -14,6 +14,7 @@ import {
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { AppError } from '../../base/errors.ts';
 import { commandLineLimits } from '../limits/command-limits.ts';
+import { SessionService } from '../../proto/gen/waf/access/v1/session_pb.ts';
 import { TokenService } from '../../proto/gen/waf/access/v1/token_pb.ts';
 import { ReplayService } from '../../proto/gen/waf/replay/v1/replay_pb.ts';
 import { AgentGroupService } from '../../proto/gen/waf/v1/agent_group_pb.ts';
@@ -61,6 +62,7 @@ export interface ApiClient {
   readonly trust: Client<typeof TrustService>;
   readonly auth: Client<typeof AuthService>;
   readonly users: Client<typeof UserService>;
+  readonly sessions: Client<typeof SessionService>;
   readonly tokens: Client<typeof TokenService>;
   readonly roles: Client<typeof RoleService>;
   readonly audit: Client<typeof AuditService>;
@@ -98,6 +100,7 @@ export function createApiClient(
     trust: createClient(TrustService, transport),
     auth: createClient(AuthService, transport),
     users: createClient(UserService, transport),
+    sessions: createClient(SessionService, transport),
     tokens: createClient(TokenService, transport),
     roles: createClient(RoleService, transport),
     audit: createClient(AuditService, transport),

@@ -25,6 +25,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   patch: 'Virtual patches: rules that stop one known fault',
   rule: 'Custom rules, and exceptions from rules of the ruleset',
   seclang: 'The rule language',
+  session: 'Who is signed in',
   site: 'Sites: hosts, origins, routes, policy',
   system: 'Health, settings, traffic, rankings, geo databases',
   token: 'API tokens for programs',

@@ -202,6 +202,10 @@ export const commandSources: readonly CommandSource[] = [
   },
   { word: 'user', load: async () => (await import('./user/user-commands.ts')).userCommands },
   { word: 'user', load: async () => (await import('./user/user-access.ts')).userAccessCommands },
+  {
+    word: 'session',
+    load: async () => (await import('./user/session-commands.ts')).sessionCommands,
+  },
   { word: 'token', load: async () => (await import('./user/token-commands.ts')).tokenCommands },
   { word: 'role', load: async () => (await import('./user/role-commands.ts')).roleCommands },
   { word: 'audit', load: async () => (await import('./log/audit-commands.ts')).auditCommands },

@@ -5,6 +5,10 @@
 
 /** By service and method. */
 export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  SessionService: {
+    ListSessions: 'operations',
+    EndSession: 'operations',
+  },
   TokenService: {
     CreateApiToken: 'operations',
     ListApiTokens: 'operations',

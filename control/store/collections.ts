@@ -94,6 +94,11 @@ export interface SessionRecord {
   readonly expiresAt: string;
   /** False when the cookie ends with the browser; absent means true. */
   readonly remember?: boolean;
+  /** RFC 3339; absent before the first refresh. */
+  readonly refreshedAt?: string;
+  /** Address that signed in, and how; absent in sessions of before. */
+  readonly address?: string;
+  readonly method?: string;
 }
 
 /** Who a user is at an identity provider; bound at the first sign-in. */

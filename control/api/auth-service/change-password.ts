@@ -13,7 +13,7 @@ export function changePassword(parts: ApiParts): Method<typeof AuthService, 'cha
   return async ({ currentPassword, newPassword }, context) => {
     const caller = callerOf(context);
     const user = requireUser(parts.store, caller);
-    checkPassword(newPassword, 'newPassword');
+    checkPassword(newPassword, 'newPassword', user.username);
     if (newPassword === currentPassword) {
       throw invalidField('newPassword', 'must differ from the current one');
     }

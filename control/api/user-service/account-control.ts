@@ -17,8 +17,8 @@ import { endSessions, refuseStronger, showUser, storedUser, userNote } from './s
 export function resetPassword(parts: ApiParts): Method<typeof UserService, 'resetPassword'> {
   return async ({ userId, password }, context) => {
     const caller = callerOf(context);
-    checkPassword(password, 'password');
-    storedUser(parts.store, caller, userId, 'userId');
+    const { username } = storedUser(parts.store, caller, userId, 'userId');
+    checkPassword(password, 'password', username);
     const passwordHash = await hashPassword(password);
     await parts.store.write((tx) => {
       const user = storedUser(tx, caller, userId, 'userId');

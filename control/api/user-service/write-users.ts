@@ -35,7 +35,7 @@ export function createUser(parts: ApiParts): Method<typeof UserService, 'createU
     if (asked === undefined) throw invalidField('user', 'is required');
     const externalProviders = [...new Set(asked.externalProviders)];
     const external = password === '' && externalProviders.length > 0;
-    if (!external) checkPassword(password, 'password');
+    if (!external) checkPassword(password, 'password', asked.username.trim());
     const passwordHash = external ? '' : await hashPassword(password);
     const now = isoNow(parts.clock);
     const stored = await parts.store.write((tx) => {

@@ -18,6 +18,7 @@ import { alertsCheck } from './doctor/alerts.ts';
 import { controlsCheck } from './doctor/controls.ts';
 import { healthCheck, portsCheck, socketCheck } from './doctor/service.ts';
 import { rulesetsCheck } from './doctor/rulesets.ts';
+import { securityChecks } from './doctor/security.ts';
 import { storeCheck } from './doctor/store.ts';
 
 /** Every check; findings of one severity are shown in this order. */
@@ -40,6 +41,7 @@ const checks: readonly Check[] = [
   rulesetCheck,
   rulesetsCheck,
   firstPasswordCheck,
+  ...securityChecks,
 ];
 
 /** The command. */
