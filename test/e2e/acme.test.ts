@@ -35,9 +35,9 @@ interface Shown {
 }
 
 /** The certificate that a name gets; rejects when the handshake fails. */
-function shown(servername: string): Promise<Shown> {
+function shown(servername: string, port = securePort): Promise<Shown> {
   return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port: securePort, servername, rejectUnauthorized: false };
+    const options = { host: '127.0.0.1', port, servername, rejectUnauthorized: false };
     const socket = tls.connect(options, () => {
       const { subjectaltname = '', fingerprint256, serialNumber } = socket.getPeerCertificate();
       const serial = BigInt(`0x${serialNumber}`);
@@ -45,6 +45,20 @@ function shown(servername: string): Promise<Shown> {
       socket.destroy();
     });
     socket.on('error', reject);
+  });
+}
+
+/** The console's start at a name. */
+function consolePage(port: number, servername: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = { host: `${servername}:${port}`, accept: 'text/html' };
+    const to = { host: '127.0.0.1', port, servername, headers, rejectUnauthorized: false };
+    const asked = https.get(to, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (part: string) => (text += part));
+      answer.on('end', () => resolve(text));
+    });
+    asked.on('error', reject);
   });
 }
 
@@ -103,6 +117,29 @@ afterAll(async () => {
 
 const create = (name: string, host: string): Promise<string> =>
   must('site', 'create', '--name', name, '--host', host, '--upstream', 'http://127.0.0.1:9');
+
+test.skipIf(missing !== null)(
+  'the console is on a name with a managed certificate; other clients get that of the listener',
+  async () => {
+    const port = product.managementPort;
+    const own = await shown('localhost', port);
+    expect(await must('system', 'console')).toContain('No name is set.');
+    const said = await must('system', 'console', '--host', 'Console.test');
+    expect(said).toContain('the certificate of console.test');
+    const managed = await shown('console.test', port);
+    expect(managed.names).toBe('DNS:console.test');
+    expect(await shown('localhost', port)).toEqual(own);
+    const page = await consolePage(port, 'console.test');
+    expect(page).toContain('<!doctype html>');
+    await must('cert', 'renew', 'console.test', '--force');
+    await eventually(
+      async () => (await shown('console.test', port)).fingerprint !== managed.fingerprint,
+    );
+    await must('system', 'console', '--off');
+    expect(await shown('console.test', port)).toEqual(own);
+  },
+  120_000,
+);
 
 test.skipIf(missing !== null)(
   'HTTP-01: a site gets its certificate, and a renewed one',

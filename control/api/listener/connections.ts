@@ -22,6 +22,7 @@ import { callLimits } from '../../limits/call-limits.ts';
 import type { Connection, ConnectionTable, Exchange, NodeCertificate } from './connection-table.ts';
 import type { NodeAuthority } from '../nodes/node-authority.ts';
 import { HandshakePace } from './handshake-pace.ts';
+import type { NamedContext } from './console-name.ts';
 import type { TlsIdentity } from './management-tls.ts';
 import { nodeOfCertificate } from './own-certificate.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
@@ -86,13 +87,15 @@ function exchangeOf(
 
 /**
  * Hands a connection with its first bytes to the server that speaks what it begins with; with `tls`
- * nothing else is spoken. With `nodes` clients may prove themselves with a certificate of a node.
+ * nothing else is spoken. With `nodes` clients may prove themselves with a certificate of a node;
+ * `named` has certificates for names of their own.
  */
 export function acceptor(
   table: ConnectionTable,
   handler: Handler,
   tls: TlsIdentity | null,
   nodes: NodeAuthority | null = null,
+  named: NamedContext = () => null,
 ): (socket: Socket, connection: Connection, start: Buffer) => void {
   const http1 = createHttp1({}, handler);
   http1.on('checkContinue', handler);
@@ -114,7 +117,7 @@ export function acceptor(
     requestCert: nodes !== null,
     // Who shows none is a person or a program; what nodes alone may do looks at the certificate.
     rejectUnauthorized: false,
-    ...(nodes === null ? {} : { SNICallback: contextFor(nodes) }),
+    SNICallback: contextFor(nodes, named),
   });
   tls.onReplaced(() => secured.setSecureContext(present()));
   nodes?.onReplaced(() => secured.setSecureContext(present()));
@@ -152,10 +155,12 @@ function secureOptions(tls: TlsIdentity, nodes: NodeAuthority | null): SecureCon
 }
 
 /** Nodes know the controller by the authority of nodes, whatever people are shown. */
-function contextFor(nodes: NodeAuthority) {
+function contextFor(nodes: NodeAuthority | null, named: NamedContext) {
   return (name: string, done: (error: null, context?: SecureContext) => void): void => {
-    if (name === controllerServerName) done(null, nodes.serverContext());
-    else done(null);
+    const found =
+      nodes !== null && name === controllerServerName ? nodes.serverContext() : named(name);
+    if (found === null) done(null);
+    else done(null, found);
   };
 }
 

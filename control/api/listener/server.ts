@@ -17,6 +17,7 @@ import { openBrowserSignIn, type BrowserSignIn } from '../auth-service/browser-s
 import { originKey } from '../../auth/origin-key.ts';
 import { authorize, authorizeInterceptor } from '../authorize.ts';
 import { foreignOrigin, setSecureHeaders } from './browser-guard.ts';
+import { consoleContexts } from './console-name.ts';
 import { openConsole, type ConsolePages } from './console-pages.ts';
 import { connectionLimits, type ConnectionLimits } from './connection-limits.ts';
 import { ConnectionTable } from './connection-table.ts';
@@ -65,7 +66,8 @@ export async function startServer(
 ): Promise<RunningServer> {
   const limits = { ...connectionLimits, ...bounds };
   const table = new ConnectionTable(limits, () => parts.clock.monotonicUs() / 1000);
-  const accept = acceptor(table, createHandler(parts, entrance, table), tls, parts.authority);
+  const handler = createHandler(parts, entrance, table);
+  const accept = acceptor(table, handler, tls, parts.authority, consoleContexts(parts.store));
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
     const address = entrance === 'socket' ? '' : originKey(socket.remoteAddress ?? 'unknown');

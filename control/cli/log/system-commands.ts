@@ -9,6 +9,7 @@ import { noteChange } from '../list-change.ts';
 import type { Table } from '../output.ts';
 import { readCount } from '../paging.ts';
 import { lastHours, printable, showMessage } from '../show.ts';
+import { systemConsole } from './system-console.ts';
 import { limitedNote } from './system-top-commands.ts';
 
 const rangeFlags: readonly FlagDefinition[] = [
@@ -103,6 +104,7 @@ export const systemCommands: readonly CommandDefinition[] = [
       return 0;
     },
   },
+  systemConsole,
   {
     path: ['system', 'stats'],
     summary: 'Count sites, certificates that end soon, and nodes',

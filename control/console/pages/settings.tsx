@@ -4,10 +4,11 @@ import { createClient } from '@connectrpc/connect';
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
+import { CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import { SystemService, type SystemSettings } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
-import { Edit } from '../parts/edit.tsx';
+import { Edit, type Field, type Values } from '../parts/edit.tsx';
 import { List, usePages } from '../parts/list.tsx';
 import { Card, Head, Tabs } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
@@ -15,8 +16,10 @@ import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts, t } from '../text/text.ts';
+import { heldBy } from './site-form.tsx';
 
 const system = createClient(SystemService, transport);
+const certs = createClient(CertService, transport);
 const refreshMs = 10_000;
 
 const w = pageTexts({
@@ -39,6 +42,16 @@ const w = pageTexts({
     'Only what is written here changes; what each means: `waf settings --help`.',
     '仅更改此处写明的内容；含义见 `waf settings --help`。',
   ],
+  outside: ['The console from outside', '从外部访问控制台'],
+  outsideNote: [
+    'Clients of this name get a managed certificate. Its port 80 has to reach the proxy.',
+    '以该域名访问的客户端使用托管证书；其 80 端口须指向代理。',
+  ],
+  outsideHow: [
+    'The listener answers the network only if it runs with `--management 0.0.0.0:9080`.',
+    '仅当以 `--management 0.0.0.0:9080` 运行时，监听端口才对网络开放。',
+  ],
+  outsideHost: ['Host, for example waf.example.com', '主机名，例如 waf.example.com'],
   save: ['Save', '保存'],
   channel: ['Channel', '通道'],
   imported: ['Imported', '导入时间'],
@@ -131,16 +144,68 @@ function Values(): JSX.Element {
   return (
     <State of={found}>
       {({ settings, applyError }) => (
-        <Card title={w('settings')} note={w('valuesNote')}>
-          {applyError !== '' && (
-            <p class="notice">
-              <VisibleText text={applyError} />
-            </p>
-          )}
-          {settings !== undefined && <ValuesForm first={settings} />}
-        </Card>
+        <>
+          {settings !== undefined && <Outside first={settings} changed={found.reload} />}
+          <Card title={w('settings')} note={w('valuesNote')}>
+            {applyError !== '' && (
+              <p class="notice">
+                <VisibleText text={applyError} />
+              </p>
+            )}
+            {settings !== undefined && (
+              <ValuesForm key={String(settings.updatedAt?.seconds ?? 0)} first={settings} />
+            )}
+          </Card>
+        </>
       )}
     </State>
+  );
+}
+
+const consoleHost = 'console.host';
+
+function hostFields(settings: SystemSettings): readonly Field[] {
+  const value = settings.values?.[consoleHost];
+  return [{ name: 'host', label: w('outsideHost'), value: typeof value === 'string' ? value : '' }];
+}
+
+/** The name of the console, with its certificate: ordered where none is managed yet. */
+function Outside({
+  first,
+  changed,
+}: {
+  readonly first: SystemSettings;
+  readonly changed: () => void;
+}): JSX.Element {
+  const base = useRef(first);
+  const save = async ({ host = '' }: Values): Promise<void> => {
+    const { updatedAt } = base.current;
+    const { settings } = await system.updateSystemSettings({
+      values: { [consoleHost]: host },
+      ...(updatedAt === undefined ? {} : { expectedUpdatedAt: updatedAt }),
+    });
+    base.current = settings ?? base.current;
+    if (host === '') return;
+    const { items } = await certs.listCerts({ query: host });
+    if (items.some(({ managed, dnsNames }) => managed && dnsNames.includes(host))) return;
+    await certs.issueACMECert({ name: host, dnsNames: [host] });
+  };
+  return (
+    <Card title={w('outside')} note={w('outsideNote')}>
+      <p class="quiet">{w('outsideHow')}</p>
+      <Edit
+        label={w('outside')}
+        codes={['system:write', 'cert:issue']}
+        submit={w('save')}
+        fields={hostFields(first)}
+        save={save}
+        saved={changed}
+        latest={async () => {
+          base.current = (await system.getSystemSettings({})).settings ?? base.current;
+          return heldBy(hostFields(base.current));
+        }}
+      />
+    </Card>
   );
 }
 

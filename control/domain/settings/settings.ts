@@ -17,6 +17,7 @@ import {
   geoSourceKey,
   standardGeoSource,
 } from '../access/geo-sources.ts';
+import { checkConsoleHost, consoleHostKey } from './console-settings.ts';
 import { allowedNetworksKey, checkAllowedNetworks } from './outgoing-settings.ts';
 import { checkReleaseKeys, releaseKeysKey } from '../release/releases.ts';
 import {
@@ -61,6 +62,7 @@ export const settings: readonly Setting[] = [
   { key: releaseKeysKey, standard: [], published: false, check: checkReleaseKeys },
   { key: releaseIndexKey, standard: '', published: false, check: checkIndexUrl },
   { key: indexAuthorityKey, standard: '', published: false, check: checkIndexAuthority },
+  { key: consoleHostKey, standard: '', published: false, check: checkConsoleHost },
   { key: acmeKey, standard: {}, published: false, check: checkAcmeSettings },
   { key: aiKey, standard: standardAiSettings, published: false, check: checkAiSettings },
   { key: siemTargetsKey, standard: [], published: true, check: checkSiemTargets },
