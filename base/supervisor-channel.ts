@@ -3,6 +3,8 @@
  * to stop, and output that nobody reads any more. Never decides what stopping means.
  */
 
+import { randomUUID } from 'node:crypto';
+
 /** A log that nobody reads any more, or a full disk below it, ends no process that serves. */
 export function surviveClosedOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -35,4 +37,17 @@ export function onStopAsked(stop: () => void): void {
 /** Calls `reopen` on SIGUSR1, which asks for new log files. Until then node's debugger has it. */
 export function onReopenAsked(reopen: () => void): void {
   process.on('SIGUSR1', reopen);
+}
+
+const runVariable = 'WAF_NODE_RUN';
+const ownRun = randomUUID();
+
+/** Environment that gives the processes below a supervisor one id of its run. */
+export function runEnvironment(): Readonly<Record<string, string>> {
+  return { [runVariable]: ownRun };
+}
+
+/** The id of this run: the supervisor's, or this process's own where nothing supervises it. */
+export function runIdOf(env: NodeJS.ProcessEnv = process.env): string {
+  return env[runVariable] ?? ownRun;
 }

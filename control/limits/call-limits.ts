@@ -76,6 +76,8 @@ export const callLimits = {
   servedPollMs: 10,
   /** After its stream ended, or at a start, answers wait for a node that long. */
   nodeReturnMs: 8_000,
+  /** A node's stream on which nothing came for that long does not keep another run of it out. */
+  nodeSilenceMs: 45_000,
   /** Messages waiting for one node; past it the stream ends and the node connects anew. */
   nodeWaitingMax: 1_024,
   /** How often a stream looks whether its session still stands. */

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { identityFile, readNodeIdentity } from '../../base/node-identity.ts';
+import { runEnvironment } from '../../base/supervisor-channel.ts';
 import { supervisorLimits } from '../limits/command-limits.ts';
 import { formatAddress, requireFreePort, type Address } from './address.ts';
 import { startChild, type ChildProgram, type SupervisedChild } from './child.ts';
@@ -127,7 +128,10 @@ function startEngine(
     const child = startChild({
       name: 'engine',
       script: installedEngine(buildFolder).script,
-      program: () => programs.program(),
+      program: () => {
+        const program = programs.program();
+        return { ...program, env: { ...program.env, ...runEnvironment() } };
+      },
       args,
       nodeArgs: memoryFlags.engine,
       inheritedFds,

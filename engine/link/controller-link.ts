@@ -6,7 +6,7 @@
 
 import { connect as connectSocket } from 'node:net';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { ConnectError, createClient, type Client, type Transport } from '@connectrpc/connect';
+import { Code, ConnectError, createClient, type Client, type Transport } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { PartService } from '../../proto/gen/waf/runtime/v1/parts_pb.ts';
 import {
@@ -28,6 +28,7 @@ import {
   ownCapabilities,
   versionMismatch,
 } from '../../base/protocol-versions.ts';
+import { runIdOf } from '../../base/supervisor-channel.ts';
 import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
 import type { LearningDelta } from '../contract/api-learning.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
@@ -200,7 +201,9 @@ class Link {
         const { code, message } = toAppError(error);
         // A controller that is gone is usual; what we could not do ourselves is a fault.
         const fault = !(error instanceof ConnectError || error instanceof AppError);
-        const level = fault || code === versionMismatchCode ? 'error' : 'debug';
+        const refused = error instanceof ConnectError && error.code === Code.FailedPrecondition;
+        const isError = fault || refused || code === versionMismatchCode;
+        const level = isError ? 'error' : 'debug';
         this.#options.logger[level]('the stream to control ended', { reason: message });
       }
       this.#outbox = null;
@@ -235,6 +238,7 @@ class Link {
         observationProtocolVersion,
         capabilities: ownCapabilities,
         streamToken: this.#options.enrolled?.identity().streamToken ?? '',
+        runId: runIdOf(),
       },
     });
     const silence = new Silence(() => this.#abort.abort());

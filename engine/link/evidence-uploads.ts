@@ -21,6 +21,7 @@ import { evidenceLimits, linkLimits } from '../base/observation-limits.ts';
 import type { EvidenceRecord } from '../contract/evidence.ts';
 import type { UploadMessage } from './evidence-message.ts';
 import { Outbox } from '../../base/outbox.ts';
+import { runIdOf } from '../../base/supervisor-channel.ts';
 import { isSmall, RecordMessages } from './record-messages.ts';
 import { UploadSender } from './upload-sender.ts';
 
@@ -155,7 +156,7 @@ export class EvidenceUploads {
     this.#abort = new AbortController();
     this.#outbox = outbox;
     const { agentId, streamToken = '' } = this.#options;
-    this.#send(outbox, { case: 'hello', value: { agentId, streamToken } });
+    this.#send(outbox, { case: 'hello', value: { agentId, streamToken, runId: runIdOf() } });
     this.#fill();
     try {
       for await (const answer of client.upload(outbox, { signal: this.#abort.signal })) {

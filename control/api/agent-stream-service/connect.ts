@@ -129,10 +129,7 @@ function welcome(
 ): () => void {
   const { publisher, clock, logger } = parts;
   const nodeId = node.id;
-  const leaveStreams = parts.streams.enter(nodeId, 'agent', (message) => {
-    send(outgoing, { case: 'goAway', value: { reason: 'ended', message } });
-    outgoing.end(message);
-  });
+  const leaveStreams = parts.streams.enter(nodeId, 'agent', endOf(outgoing), hello.runId);
   parts.nodes.update(nodeId, {
     connected: true,
     version: hello.version.slice(0, 128),
@@ -189,6 +186,14 @@ function welcome(
     parts.nodes.update(nodeId, { connected: false });
     parts.agentNotes.note(nodeId);
     logger.info('node disconnected', { node: nodeId });
+  };
+}
+
+/** Ends a stream from this side, with a message that says why. */
+function endOf(outgoing: Outgoing): (message: string) => void {
+  return (message) => {
+    send(outgoing, { case: 'goAway', value: { reason: 'ended', message } });
+    outgoing.end(message);
   };
 }
 

@@ -9,6 +9,7 @@ import type { HandlerContext } from '@connectrpc/connect';
 import { refusal } from '../../domain/errors.ts';
 import type { AgentRecord } from '../../domain/resource-records.ts';
 import { defaultTenantId } from '../../domain/records.ts';
+import { callLimits } from '../../limits/call-limits.ts';
 import { agentIdentities, agents } from '../../store/collections.ts';
 import { addressKey, entranceKey, peerKey, type ApiParts } from '../context.ts';
 import { localNodeId } from '../agent-service/known-nodes.ts';
@@ -17,6 +18,8 @@ import { localNodeId } from '../agent-service/known-nodes.ts';
 export interface NodeClaim {
   readonly agentId: string;
   readonly streamToken: string;
+  /** Of its supervisor; '' where it does not say. */
+  readonly runId?: string;
 }
 
 /** Who a node is. */
@@ -38,10 +41,10 @@ export function isSecret(secret: string, sha256: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Errors: permission_denied. */
+/** Errors: permission_denied; failed_precondition while another run of the node is connected. */
 export function admitNode(
   parts: ApiParts,
-  { agentId, streamToken }: NodeClaim,
+  { agentId, streamToken, runId = '' }: NodeClaim,
   context: HandlerContext,
 ): AdmittedNode {
   if (context.values.get(entranceKey) === 'socket') {
@@ -55,7 +58,32 @@ export function admitNode(
     return refuse(parts, context, agentId, 'its token is wrong');
   }
   context.values.get(peerKey)?.prove();
+  refuseSecondRun(parts, agentId, runId);
   return { id: agent.id, tenantId: agent.tenantId, agent };
+}
+
+/** Whether the open stream of one run keeps another out; '' stands for none, or for one unnamed. */
+export function isKeptOut(open: string, runId: string, silentMs: number): boolean {
+  if (runId === '' || open === '' || open === runId) return false;
+  return silentMs <= callLimits.nodeSilenceMs;
+}
+
+/** A copy of a data folder has the node's secrets: the run that is connected keeps the identity. */
+function refuseSecondRun(
+  { streams, nodes, clock, logger }: ApiParts,
+  nodeId: string,
+  runId: string,
+): void {
+  const silentMs = clock.nowMs() - (nodes.get(nodeId)?.lastSeenMs ?? 0);
+  if (!isKeptOut(streams.runOf(nodeId), runId, silentMs)) return;
+  logger.warn('a second process with the identity of a connected node was refused', {
+    node: nodeId,
+  });
+  throw refusal(
+    'failed_precondition',
+    'hello.runId: another process is connected as this node. If its data folder was copied, ' +
+      'enroll this machine with a token of its own (waf agent enroll --again)',
+  );
 }
 
 /** The enrolled node whose certificate the connection proved. Errors: permission_denied. */

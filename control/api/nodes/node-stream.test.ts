@@ -52,6 +52,46 @@ async function nodeOf(id: string): Promise<Record<string, unknown>> {
   return (body['items'] as Record<string, unknown>[])[0] ?? {};
 }
 
+describe('a data folder that was copied', () => {
+  const runOf = (node: TestNode, runId: string): TestStream => open(node, helloOf(node, { runId }));
+  const welcomed = (stream: TestStream): Promise<void> =>
+    until(() => expect(stream.heard[0]?.message.case).toBe('welcome'));
+
+  test('a second run is refused with a sentence, and the first continues', async () => {
+    const node = await freshNode();
+    const first = runOf(node, 'first');
+    await welcomed(first);
+    expect(await runOf(node, 'second').ended).toContain('its data folder was copied');
+    expect((await nodeOf(node.id))['connectionStatus']).toBe('CONNECTED');
+    const evidence = createClient(EvidenceUploadService, nodeTransport(port(), node, node));
+    const { id: agentId, streamToken } = node;
+    const hello = { case: 'hello', value: { agentId, streamToken, runId: 'second' } } as const;
+    const uploading = async (): Promise<void> => {
+      async function* says() {
+        yield { message: hello };
+      }
+      for await (const _answer of evidence.upload(says())) continue;
+    };
+    await expect(uploading()).rejects.toThrow('its data folder was copied');
+    first.end();
+  });
+
+  test('the same run takes its own place, and another one comes when the first has left', async () => {
+    const node = await freshNode();
+    const first = runOf(node, 'first');
+    await welcomed(first);
+    const again = runOf(node, 'first');
+    await welcomed(again);
+    again.end();
+    await until(async () =>
+      expect((await nodeOf(node.id))['connectionStatus']).not.toBe('CONNECTED'),
+    );
+    const second = runOf(node, 'second');
+    await welcomed(second);
+    second.end();
+  });
+});
+
 describe('who is admitted', () => {
   const rows: readonly (readonly [string, () => TestStream | Promise<TestStream>, string])[] = [
     ['a node without a certificate', () => open(good, helloOf(good), {}), 'not enrolled'],

@@ -8,20 +8,28 @@ type End = (reason: string) => void;
 /** Open streams by node; of each kind a node has one, and the newest counts. */
 export class NodeStreams {
   readonly #open = new Map<string, Map<StreamKind, End>>();
+  readonly #runs = new Map<string, string>();
   readonly #deliver = new Map<string, () => void>();
 
   /** Enters a stream; one of the same kind ends. Returns the undo: true while it is the newest. */
-  enter(nodeId: string, kind: StreamKind, end: End): () => boolean {
+  enter(nodeId: string, kind: StreamKind, end: End, runId = ''): () => boolean {
     const streams = this.#open.get(nodeId) ?? new Map<StreamKind, End>();
     this.#open.set(nodeId, streams);
     streams.get(kind)?.('another stream of this node took its place');
     streams.set(kind, end);
+    if (kind === 'agent') this.#runs.set(nodeId, runId);
     return () => {
       if (streams.get(kind) !== end) return false;
       streams.delete(kind);
+      if (kind === 'agent') this.#runs.delete(nodeId);
       if (streams.size === 0 && this.#open.get(nodeId) === streams) this.#open.delete(nodeId);
       return true;
     };
+  }
+
+  /** Which run of a node has the open agent stream; '' where it did not say, or none is open. */
+  runOf(nodeId: string): string {
+    return this.#runs.get(nodeId) ?? '';
   }
 
   /** Says how a node is given its configuration again; returns the undo. */
@@ -48,6 +56,7 @@ export class NodeStreams {
   end(nodeId: string, reason: string): void {
     const streams = this.#open.get(nodeId);
     this.#open.delete(nodeId);
+    this.#runs.delete(nodeId);
     const ends = [...(streams?.values() ?? [])];
     streams?.clear();
     for (const end of ends) end(reason);
