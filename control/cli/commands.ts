@@ -68,6 +68,10 @@ export const commandSources: readonly CommandSource[] = [
   },
   {
     word: 'release',
+    load: async () => (await import('./agent/release-image.ts')).releaseImageCommand,
+  },
+  {
+    word: 'release',
     load: async () => (await import('./agent/release-index.ts')).releaseIndexCommand,
   },
   { word: 'update', load: async () => (await import('./agent/update.ts')).updateCommand },

@@ -76,6 +76,30 @@ export LD_LIBRARY_PATH
 exec "$here/node" "$here/app/.build/control/cli/main.js" "$@"
 `;
 
+/** A package that runs, as the lock file has it. */
+export interface RunningPackage {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  /** Subresource integrity of its archive; '' where the lock file has none. */
+  readonly integrity: string;
+}
+
+/** The packages of the program in `folder`, by name. */
+export function runningPackages(folder: string): RunningPackage[] {
+  const { packages = {} } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
+    readonly packages?: Readonly<Record<string, Partial<RunningPackage>>>;
+  };
+  return packageFolders(folder)
+    .map((path) => relative(folder, path).split(sep).join('/'))
+    .sort()
+    .map((at) => {
+      const { version = '', license = '', integrity = '' } = packages[at] ?? {};
+      const name = at.slice(at.lastIndexOf('node_modules/') + 'node_modules/'.length);
+      return { name, version, license, integrity };
+    });
+}
+
 /** Folders of the packages that run, found as Node finds them. */
 function packageFolders(root: string): string[] {
   const read = (path: string): LockEntry => JSON.parse(readFileSync(path, 'utf8')) as LockEntry;
@@ -144,8 +168,18 @@ function holdsCode(folder: string): boolean {
   return readdirSync(folder).some((name) => /\.[cm]?js$/.test(name));
 }
 
+/** The C library of runtime and addons, for roots that have none; loader included. */
+export function systemLibraries(folder: string): string[] {
+  const addons = packagedFiles(folder).filter(({ name }) => name.endsWith('.node'));
+  const binaries = [...addons.map(({ path }) => path), process.execPath];
+  return librariesOf(binaries, (name) => everywhere.test(name));
+}
+
 /** Shared libraries that the addons need beside those of every system. Errors: not_packable. */
-function librariesOf(binaries: readonly string[]): string[] {
+function librariesOf(
+  binaries: readonly string[],
+  wanted = (name: string) => !everywhere.test(name),
+): string[] {
   const found = new Map<string, string>();
   for (const path of binaries) {
     let text: string;
@@ -156,8 +190,10 @@ function librariesOf(binaries: readonly string[]): string[] {
       continue;
     }
     for (const [, name = '', at = ''] of text.matchAll(/^\s*(\S+) => (\/\S+)/gm)) {
-      if (!everywhere.test(name)) found.set(name, at);
+      if (wanted(name)) found.set(name, at);
     }
+    const loader = /^\s*(\/\S*\/(ld-linux[\w.-]+))/m.exec(text);
+    if (loader !== null && wanted(loader[2]!)) found.set(loader[2]!, loader[1]!);
   }
   return [...found.values()];
 }

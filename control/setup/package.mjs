@@ -1,4 +1,7 @@
-/** `npm run package`: set-up, then the Debian package of what it built, by `waf release deb`. */
+/**
+ * `npm run package`: set-up, then the Debian package of what it built, by `waf release deb`; with
+ * `-- --image` the OCI image, by `waf release image`.
+ */
 
 import { inRoot } from './paths.mjs';
 import { prepare } from './prepare.mjs';
@@ -7,6 +10,9 @@ import { main } from './process.mjs';
 await main(async () => {
   await prepare();
   const script = inRoot('.build', 'control', 'cli', 'main.js');
-  process.argv.splice(1, 1, script, 'release', 'deb');
+  const flags = process.argv.slice(2);
+  const kind = flags.includes('--image') ? 'image' : 'deb';
+  const others = flags.filter((flag) => flag !== '--image');
+  process.argv.splice(1, process.argv.length, script, 'release', kind, ...others);
   await import(script);
 });
