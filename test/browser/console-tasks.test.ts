@@ -10,14 +10,17 @@ import { choosePassword, enterPassword, openPage, tokenOf } from './console-driv
 import { Desk } from './tasks/desk.ts';
 import { editTasks } from './tasks/edit-tasks.ts';
 import { eventTasks } from './tasks/event-tasks.ts';
+import { operateTasks } from './tasks/operate-tasks.ts';
+import { policyTasks } from './tasks/policy-tasks.ts';
 import { siteTasks } from './tasks/site-tasks.ts';
 import { World } from './tasks/task.ts';
 
 const skip = missingChromium ?? missingBuild;
 const testMs = 120_000;
 /** What the browser says of an answer that the page shows or expects. */
-const usualFault = /status of 409 /;
+const usualFault = /status of (?:400|409) /;
 
+const tasks = [...eventTasks, ...siteTasks, ...editTasks, ...policyTasks, ...operateTasks];
 const origin = createServer((_request, response) => response.end('ok'));
 let browser: Browser;
 let world: World;
@@ -45,13 +48,10 @@ describe.skipIf(skip !== null)(`tasks (${skip ?? 'in Chromium'})`, { timeout: te
     origin.close();
   });
 
-  test.each([...eventTasks, ...siteTasks, ...editTasks])(
-    '$page: $does ($id)',
-    async ({ run, expects }) => {
-      await run(desk, world).catch((error: unknown) => {
-        throw new Error(`expected: ${expects}`, { cause: error });
-      });
-      expect(faults.splice(0).filter((fault) => !usualFault.test(fault))).toEqual([]);
-    },
-  );
+  test.each(tasks)('$page: $does ($id)', async ({ run, expects }) => {
+    await run(desk, world).catch((error: unknown) => {
+      throw new Error(`expected: ${expects}`, { cause: error });
+    });
+    expect(faults.splice(0).filter((fault) => !usualFault.test(fault))).toEqual([]);
+  });
 });

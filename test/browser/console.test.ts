@@ -181,7 +181,7 @@ describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
     expect(await page.evaluate('document.activeElement.name')).toBe('outcome');
   });
 
-  test('the start is at most 90 KB packed, each page after it at most 60 KB', () => {
+  test('the start is at most 60 KB packed, each page after it at most 45 KB', () => {
     const folder = join(root, '.build', 'console');
     const packed = (name: string): number => gzipSync(readFileSync(join(folder, name))).length;
     const imports = (name: string): string[] =>
@@ -198,7 +198,7 @@ describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
     const start = [...reach(main), ...names.filter((name) => name.endsWith('.css'))];
     const startBytes = start.reduce((sum, name) => sum + packed(name), 0);
     expect(startBytes).toBeGreaterThan(10_000);
-    expect(startBytes).toBeLessThan(90 * 1024);
+    expect(startBytes).toBeLessThan(60 * 1024);
     const pages = names.filter((name) => pageFiles.some((file) => name.startsWith(`${file}-`)));
     expect(pages).toHaveLength(pageFiles.length);
     for (const page of pages) {
@@ -206,7 +206,7 @@ describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
       expect(
         own.reduce((sum, name) => sum + packed(name), 0),
         page,
-      ).toBeLessThan(60 * 1024);
+      ).toBeLessThan(45 * 1024);
     }
   });
 });

@@ -15,6 +15,7 @@ import { FoldedEdit, List, usePages, type Listed, type Pages } from '../parts/li
 import { Card } from '../parts/panel.tsx';
 import { Table } from '../parts/table.tsx';
 import { inList } from '../parts/in-list.ts';
+import { stateName } from '../parts/state-name.ts';
 import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts } from '../text/text.ts';
 
@@ -246,7 +247,7 @@ function Bindings({ known }: { readonly known: readonly IpList[] }): JSX.Element
         empty={w('noBinding')}
         columns={[
           { title: w('name'), of: ({ ipListName }) => ipListName },
-          { title: w('kind'), of: ({ kind }) => kind },
+          { title: w('kind'), of: ({ kind }) => stateName(kind) },
         ]}
         remove={{
           label: w('remove'),
@@ -313,7 +314,7 @@ function Lookup(): JSX.Element {
             empty={w('noHit')}
             columns={[
               { title: w('name'), of: ({ ipListName }) => ipListName },
-              { title: w('kind'), of: ({ kind }) => kind },
+              { title: w('kind'), of: ({ kind }) => stateName(kind) },
               {
                 title: w('scope'),
                 of: ({ scope, siteName, policyName }) => [scope, siteName || policyName].join(' '),

@@ -17,6 +17,7 @@ import { Card, Fold, Head } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
+import { stateName } from '../parts/state-name.ts';
 import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts } from '../text/text.ts';
 
@@ -88,7 +89,7 @@ function NodeTable({
         { title: w('name'), of: ({ name, id }) => name || id },
         {
           title: w('place'),
-          of: ({ placement, addresses }) => [placement, ...addresses].join(' '),
+          of: ({ placement, addresses }) => [stateName(placement), ...addresses].join(' '),
         },
         { title: w('state'), of: (node) => <NodeState node={node} /> },
         { title: w('version'), of: ({ version }) => version },
@@ -97,7 +98,7 @@ function NodeTable({
           of: ({ configRevision, applyResult, applyError }) => (
             <span title={applyError}>
               {w('revision', { revision: exactNumber(configRevision) })}{' '}
-              <VisibleText text={[applyResult, applyError].filter(Boolean).join(': ')} />
+              <VisibleText text={[stateName(applyResult), applyError].filter(Boolean).join(': ')} />
             </span>
           ),
         },
@@ -134,7 +135,7 @@ function NodeState({ node }: { readonly node: Node }): JSX.Element {
   const good = /^(?:online|connected|local)$/i.test(connectionStatus);
   return (
     <span class={good ? 'good' : 'warning'}>
-      {connectionStatus} {proxyStatus}
+      {stateName(connectionStatus)} {stateName(proxyStatus)}
     </span>
   );
 }

@@ -11,6 +11,7 @@ import { Head } from '../parts/panel.tsx';
 import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
+import { stateName } from '../parts/state-name.ts';
 import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts } from '../text/text.ts';
 
@@ -86,7 +87,7 @@ export function Policies(): JSX.Element {
                 number: true,
                 of: ({ crsCore }) => exactNumber(crsCore?.inboundAnomalyScoreThreshold ?? 0),
               },
-              { title: w('state'), of: ({ status }) => status },
+              { title: w('state'), of: ({ status }) => stateName(status) },
               { title: w('revision'), number: true, of: ({ revision }) => exactNumber(revision) },
               { title: w('changed'), of: ({ updatedAt }) => localTime(updatedAt) },
               {

@@ -286,6 +286,7 @@ const ruleOf = (policyId: string, { name = '', text = '', phase }: Values): obje
   name,
   seclang: text,
   phase: Number(phase),
+  enabled: true,
 });
 
 function OwnRules({ id: policyId }: { readonly id: string }): JSX.Element {
@@ -382,7 +383,7 @@ function TestRequest({ id: policyId }: { readonly id: string }): JSX.Element {
         keep
         fields={[
           { name: 'method', label: w('method'), value: 'GET', required: true },
-          { name: 'url', label: w('url'), value: "/?id=1' OR '1'='1", required: true },
+          { name: 'url', label: w('url'), value: '/?id=1%27%20OR%20%271%27=%271', required: true },
           { name: 'body', label: w('body'), kind: 'area' },
         ]}
         save={async ({ method = '', url = '', body = '' }) =>
@@ -390,7 +391,8 @@ function TestRequest({ id: policyId }: { readonly id: string }): JSX.Element {
             await policies.testPolicy({
               policyId,
               method,
-              url,
+              // As a browser sends it.
+              url: url.replaceAll(' ', '%20'),
               body: new TextEncoder().encode(body),
             }),
           )

@@ -11,6 +11,7 @@ import { Act } from '../parts/act.tsx';
 import { Edit, type Field, type Values } from '../parts/edit.tsx';
 import { List, usePages } from '../parts/list.tsx';
 import { Card, Head, Tabs } from '../parts/panel.tsx';
+import { stateName } from '../parts/state-name.ts';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
@@ -94,7 +95,7 @@ function Health(): JSX.Element {
           <Card title={w('health')}>
             <dl class="facts">
               <dt>{w('state')}</dt>
-              <dd>{status}</dd>
+              <dd>{stateName(status)}</dd>
               <dt>{w('version')}</dt>
               <dd>{version}</dd>
               <dt>{w('revision')}</dt>
@@ -118,7 +119,7 @@ function Health(): JSX.Element {
                 title: w('state'),
                 of: (check) => (
                   <span class={/^(?:ok|healthy|pass)/i.test(check.status) ? 'good' : 'warning'}>
-                    {check.status}
+                    {stateName(check.status)}
                   </span>
                 ),
               },
@@ -300,7 +301,7 @@ function GeoAndRuns(): JSX.Element {
           label={w('geo')}
           empty={w('noGeo')}
           columns={[
-            { title: w('kind'), of: (item) => item.kind },
+            { title: w('kind'), of: (item) => stateName(item.kind) },
             { title: w('version'), of: ({ version }) => version },
           ]}
         />

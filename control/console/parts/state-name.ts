@@ -1,0 +1,38 @@
+/** Owns the words for states and kinds that the API names by a word of its own. */
+
+import { language } from '../text/text.ts';
+
+/** In Chinese; in English the API's word is shown in lower case. */
+const chinese: Readonly<Record<string, string>> = {
+  active: '启用',
+  disabled: '停用',
+  draft: '草稿',
+  archived: '已归档',
+  local: '本机',
+  remote: '远程',
+  online: '在线',
+  offline: '离线',
+  healthy: '健康',
+  degraded: '降级',
+  unhealthy: '异常',
+  draining: '排空中',
+  stale: '过期',
+  success: '成功',
+  failed: '失败',
+  pending: '等待中',
+  applied: '已应用',
+  country: '国家/地区',
+  city: '城市',
+  asn: '自治系统',
+  allow: '允许',
+  deny: '拒绝',
+  monitor: '仅记录',
+};
+
+/** The word in the language that is shown; one that is not known here stays as it is. */
+export function stateName(word: string): string {
+  const plain = word.toLowerCase();
+  const known = chinese[plain];
+  if (known === undefined) return word;
+  return language.value === 'en' ? plain : known;
+}

@@ -1,0 +1,178 @@
+/** Tasks on policies and on what protects all sites: settings, rules, versions, address lists. */
+
+import { expect } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import type { Task, World } from './task.ts';
+
+const attack = '/?id=1%27%20OR%20%271%27=%271';
+
+/** Sets the score from which a policy blocks, as another client of the API does. */
+async function setThreshold(world: World, id: string, score: number): Promise<void> {
+  const { policy } = await world.call('PolicyService/GetPolicy', { id });
+  const { crsCore, revision } = policy as { crsCore: object; revision: string };
+  const wanted = { id, crsCore: { ...crsCore, inboundAnomalyScoreThreshold: score } };
+  const request = { policy: wanted, revision, updateMask: 'crs_core' };
+  await world.call('PolicyService/UpdatePolicy', request);
+}
+
+/** The table. */
+export const policyTasks: readonly Task[] = [
+  {
+    id: 'policy-create',
+    page: 'Policies',
+    does: 'makes a policy from a template',
+    expects: 'the list and the API have it',
+    run: async (desk, world) => {
+      await desk.go('/policies');
+      await desk.press('Make a policy from a template');
+      await desk.fill('Name', 'Made by hand');
+      await desk.press('Make it');
+      await desk.shows('Made by hand');
+      const found = await world.call('PolicyService/ListPolicies', {});
+      expect(JSON.stringify(found['items'])).toContain('Made by hand');
+    },
+  },
+  {
+    id: 'policy-score',
+    page: 'Policies',
+    does: 'lets a policy block from another score',
+    expects: 'the service holds the score',
+    run: async (desk, world) => {
+      const id = await world.policy('Scores');
+      await desk.go(`/policies/${id}`);
+      await desk.fill('Blocks requests from score', '9');
+      await desk.press('Save');
+      await desk.shows('Saved. Compiling rules…');
+      expect(await world.call('PolicyService/GetPolicy', { id })).toMatchObject({
+        policy: { crsCore: { inboundAnomalyScoreThreshold: 9 } },
+      });
+    },
+  },
+  {
+    id: 'policy-rollback',
+    page: 'Policies',
+    does: 'goes back to the version before the last change',
+    expects: 'the policy is as it was, after a question',
+    run: async (desk, world) => {
+      const id = await world.policy('Versions');
+      await setThreshold(world, id, 6);
+      await setThreshold(world, id, 77);
+      await desk.go(`/policies/${id}?tab=versions`);
+      await desk.press('Go back to this');
+      await desk.shows('Serve this version from now on?');
+      await desk.press('Go back to this');
+      await eventually(async () => {
+        const { policy } = await world.call('PolicyService/GetPolicy', { id });
+        const { crsCore } = policy as { crsCore: { inboundAnomalyScoreThreshold: number } };
+        return crsCore.inboundAnomalyScoreThreshold === 6;
+      });
+    },
+  },
+  {
+    id: 'policy-rule',
+    page: 'Policies',
+    does: 'adds a rule of its own',
+    expects: 'a request that it names is refused, another is not',
+    run: async (desk, world) => {
+      const id = await world.policy('Own rule');
+      await world.site('ruled', id);
+      await desk.go(`/policies/${id}?tab=rules`);
+      await desk.press('Add a rule');
+      await desk.fill('Name', 'No vault', 'Add a rule');
+      const text =
+        'SecRule REQUEST_URI "@beginsWith /vault" "id:10701,phase:1,deny,status:403,msg:\'vault\'"';
+      await desk.fill('SecLang', text, 'Add a rule');
+      await desk.press('Add');
+      await desk.shows('No vault');
+      const get = (path: string): Promise<number> => world.get(path, '127.0.0.1', 'ruled.example');
+      await eventually(async () => (await get('/vault')) === 403);
+      expect(await get('/')).toBe(200);
+    },
+  },
+  {
+    id: 'policy-exclusion',
+    page: 'Policies',
+    does: 'turns one rule off',
+    expects: 'a request that only this rule found passes',
+    run: async (desk, world) => {
+      const id = await world.policy('Excluding');
+      await world.site('excluded', id);
+      const get = (): Promise<number> => world.get(attack, '127.0.0.1', 'excluded.example');
+      await eventually(async () => (await get()) === 403);
+      await desk.go(`/policies/${id}?tab=exclusions`);
+      await desk.press('Add an exclusion to a rule');
+      await desk.fill('Rule', '942100');
+      await desk.choose('Effect', 'turn the rule off');
+      await desk.press('Add');
+      await eventually(async () => (await get()) === 200);
+    },
+  },
+  {
+    id: 'policy-test',
+    page: 'Policies',
+    does: 'asks the engine what a policy makes of a request',
+    expects: 'the verdict with its score, and nothing is recorded',
+    run: async (desk, world) => {
+      await desk.go(`/policies/${await world.policy('Asked')}?tab=test`);
+      await desk.press('Ask the engine');
+      await desk.shows('Blocked with status 403.');
+      await desk.fill('Address', "/?id=1' OR '1'='1");
+      await desk.press('Ask the engine');
+      await desk.shows('Blocked with status 403.');
+      await desk.fill('Address', '/harmless');
+      await desk.press('Ask the engine');
+      await desk.shows('Passes.');
+    },
+  },
+  {
+    id: 'list-create',
+    page: 'Protection',
+    does: 'makes an address list',
+    expects: 'the list is there with its entry',
+    run: async (desk, world) => {
+      await desk.go('/');
+      await desk.go('/protection');
+      await desk.press('Make a list');
+      await desk.fill('Name', 'Office', 'Make a list');
+      await desk.fill('Addresses or networks, one a line', '192.0.2.0/24', 'Make a list');
+      await desk.press('Make a list');
+      await eventually(async () => {
+        const found = await world.call('IpListService/ListIpLists', {});
+        return JSON.stringify(found).includes('"Office"');
+      });
+      await desk.shows('Office');
+    },
+  },
+  {
+    id: 'list-deny',
+    page: 'Protection',
+    does: 'denies a list on all sites',
+    expects: 'its address is refused, another is not',
+    run: async (desk, world) => {
+      await world.site('denied');
+      const client = world.client();
+      await world.ipList('Denied', client);
+      const get = (from: string): Promise<number> => world.get('/', from, 'denied.example');
+      await eventually(async () => (await get(client)) === 200);
+      await desk.go('/');
+      await desk.go('/protection');
+      await desk.choose('Name', 'Denied', 'Let a list act for all sites');
+      await desk.choose('Effect', 'deny', 'Let a list act for all sites');
+      await desk.press('Let a list act for all sites');
+      await eventually(async () => (await get(client)) === 403);
+      expect(await get(world.client())).toBe(200);
+    },
+  },
+  {
+    id: 'list-lookup',
+    page: 'Protection',
+    does: 'asks which lists an address meets',
+    expects: 'an address of no list meets none',
+    run: async (desk) => {
+      await desk.go('/protection');
+      await desk.fill('Address', '203.0.113.77', 'What does an address meet?');
+      await desk.press('Look up');
+      await desk.shows('No list names this address.');
+    },
+  },
+];
