@@ -51,6 +51,7 @@ export default {
     'systemd-analyze',
     'useradd',
     'redis-server',
+    'sqlite3',
   ],
   buf: { config: ['proto/buf.gen.yaml'] },
 };

@@ -7,10 +7,14 @@ import { parseArgs } from 'node:util';
 import { detectors } from '../../engine/detect/list.ts';
 import type { SignFacts } from '../../engine/detect/score.ts';
 import type { Weights } from '../../engine/detect/weights.ts';
+import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { figuresOf, figuresTable, scoreOf } from './figures.ts';
-import { observeAll, type Observation } from './observe.ts';
+import { attackForms } from './attack-forms.ts';
+import { describeFuzzed, fuzz } from './fuzz/fuzz.ts';
+import { observe, observeAll, type Observation } from './observe.ts';
 import { buildJudgedPolicy, rulesetNames, type RulesetName } from './policy.ts';
 import { placeOf, readRequests, type LabelledRequest } from './requests.ts';
+import { formsTable, judgeForms, requestWith, samplePayloads } from './robust.ts';
 import { leaveOutEach } from './train/left-out.ts';
 import { train, type Training } from './train/train.ts';
 
@@ -31,6 +35,8 @@ const usage = `Judges what is refused of labelled requests, and trains the point
   --without SOURCE  with --train: leave a file out, and print what it then gives; each: every
                     file with attacks in turn, beside what training with it gives
   --out FILE        weights (engine/detect/weights/RULESET.weights.json)
+  --forms N         instead: N payloads of each class in prose, filler and encodings
+  --fuzz N          instead: N mutants of SQL and of shells that SQLite and sh run
   --misses N        print N attacks of each class that pass, and N benign that are refused
 `;
 
@@ -57,6 +63,8 @@ function readChoice() {
       without: { type: 'string', default: '' },
       out: { type: 'string', default: '' },
       misses: { type: 'string', default: '0' },
+      forms: { type: 'string', default: '0' },
+      fuzz: { type: 'string', default: '0' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -83,6 +91,10 @@ function main(): void {
   });
   try {
     const requests = partOf(limited(readRequests(choice.paths), Number(choice.limit)), choice);
+    if (Number(choice.forms) > 0 || Number(choice.fuzz) > 0) {
+      process.stdout.write(judgeMade(engine, requests, choice));
+      return;
+    }
     process.stderr.write(`${requests.length} requests\n`);
     const observations = observeAll(engine, requests, (done) => {
       process.stderr.write(`${done} seen\n`);
@@ -96,6 +108,34 @@ function main(): void {
   } finally {
     engine.retire();
   }
+}
+
+/** Judges values that are made here, by the score of the policy. */
+function judgeMade(
+  engine: PolicyEngine,
+  requests: readonly LabelledRequest[],
+  { forms, fuzz: mutants, seed, misses }: Choice,
+): string {
+  const { facts, weights } = engine.scoring!.detection;
+  const refuses = (value: string): boolean => {
+    const wire = requestWith(value);
+    const request = { id: 'made', attack: true, kind: '', source: '', group: '', wire };
+    return scoreOf(observe(engine, request), weights, facts) >= weights.thresholds.block;
+  };
+  if (Number(mutants) > 0) {
+    return fuzz(Number(mutants), seed, refuses)
+      .flatMap((one) => [
+        describeFuzzed(one),
+        ...one.passed.slice(0, misses).map(({ value }) => `  ${JSON.stringify(value)}`),
+      ])
+      .map((line) => `${line}\n`)
+      .join('');
+  }
+  const figures = judgeForms(samplePayloads(requests, Number(forms), seed), attackForms, refuses);
+  const lost = figures.flatMap(({ form, lost: list }) =>
+    list.slice(0, misses).map(({ kind, text }) => `${form}: ${kind} ${JSON.stringify(text)}\n`),
+  );
+  return `${formsTable(figures)}\n${lost.join('')}`;
 }
 
 function trainOn(

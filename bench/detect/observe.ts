@@ -31,7 +31,8 @@ export function observeAll(
   });
 }
 
-function observe(engine: PolicyEngine, request: LabelledRequest): Observation {
+/** Runs one request. */
+export function observe(engine: PolicyEngine, request: LabelledRequest): Observation {
   const { scoring } = engine;
   if (scoring === null) throw new Error('the policy does not decide by score');
   const parsed = parseRequest(request.wire);

@@ -108,6 +108,11 @@ export const testPackages = [
     present: () => anyLibrary('rsyslog/lmnsd_ossl.so'),
   },
   {
+    name: 'sqlite3',
+    why: 'says which mutants of SQL injections act',
+    present: () => onPath('sqlite3'),
+  },
+  {
     name: 'redis-server',
     why: 'rate limits are shared through it, on loopback',
     present: () => onPath('redis-server'),

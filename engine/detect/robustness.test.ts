@@ -6,6 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { fromByteString } from '../../base/byte-string.ts';
 import { detect } from './detect.ts';
+import { attackForms, base64 } from '../../bench/detect/attack-forms.ts';
 import { detectors } from './list.ts';
 import { base64BytesMin } from './open/leaves.ts';
 
@@ -19,37 +20,6 @@ function strongIn(text: string): readonly number[] {
   const { leaves } = detect([{ path: 'args.q', bytes: fromByteString(text) }]);
   return leaves.flatMap(({ hits }) => hits.map(({ id }) => id)).filter((id) => strong.has(id));
 }
-
-const prose = 'Thank you for the quick answer, we will look at it on Monday';
-const filler = 'lorem ipsum dolor sit amet '.repeat(186);
-const percent = (text: string): string =>
-  [...text].map((char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0')}`).join('');
-const entities = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-const json = (text: string): string => JSON.stringify({ id: 7, note: text });
-const base64 = (text: string): string => Buffer.from(text, 'latin1').toString('base64');
-
-/** Payload in, value out. A payload of bytes that are no text in a form is left as it is. */
-const forms: Readonly<Record<string, (text: string) => string>> = {
-  'with prose before': (text) => `${prose} ${text}`,
-  'with filler before': (text) => `${filler} ${text}`,
-  'with prose behind': (text) => `${text} ${prose}`,
-  'with filler behind': (text) => `${text} ${filler}`,
-  'with filler in a string behind': (text) => `${text} ${filler}'-- -`,
-  'in JSON': json,
-  'in JSON in JSON': (text) => json(json(text)),
-  'in base64': base64,
-  'in base64 of JSON': (text) => base64(json(text)),
-  'percent-encoded twice': (text) => percent(percent(text)),
-  'in the query of a URL': (text) => `https://shop.example/p?a=1&q=${percent(text)}&z=2`,
-  'in a form': (text) => `a=1&q=${percent(text)}&z=2`,
-  'in a cookie': (text) => `a=1; q=${percent(text)}; z=2`,
-  'in a part': (text) =>
-    `--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n${text}\r\n--x--\r\n`,
-  'in XML': (text) => `<?xml version="1.0"?><a><b>${entities(text)}</b></a>`,
-  'in JSON that breaks off': (text) => `{"id":7,"note":${JSON.stringify(text)},"more":"ab`,
-  'in a string that breaks off': (text) => `{"id":7,"note":${JSON.stringify(text).slice(0, -1)}`,
-};
 
 const all = [...new Set(detectors.flatMap(({ examples }) => examples.attacks))];
 const payloads = all.filter((text) => strongIn(text).length > 0);
@@ -71,6 +41,7 @@ const wholeValues = [
 ];
 /** What proves an attack as a whole value only: it is too short to prove one inside a text. */
 const shortValues = [
+  ...['0 or 0x1', '1 and id=5', '1 or not 0', '9/**/or -1'],
   ...["'+'", "'-'", "'='", "'||user||'", "ad'||'min", '1 -false', '1 or true', 'admin)(&)'],
   ...['5) or not false -- ', 'phpinfo()', '../conf/data.properties', '../web.xml'],
   ...['../users.db.php', 'select @@servername', 'select user from dual'],
@@ -105,7 +76,11 @@ const lostIn: Readonly<Record<string, readonly string[]>> = {
   ],
   'with prose behind': [...endings, ...shortValues],
   'with filler behind': [...endings, ...shortValues, ...queries],
-  'with filler in a string behind': [...endings, ...shortValues, ...queries],
+  'with filler in a string behind': [
+    ...endings,
+    ...shortValues.filter((text) => !text.endsWith('-- ')),
+    ...queries,
+  ],
 };
 
 describe('an attack that is proved', () => {
@@ -113,7 +88,7 @@ describe('an attack that is proved', () => {
     expect(payloads.length).toBeGreaterThan(150);
   });
 
-  test.each(Object.entries(forms))('is proved %s', (name, form) => {
+  test.each(Object.entries(attackForms))('is proved %s', (name, form) => {
     const fit = name === 'in base64' ? payloads.filter(isLongEnough) : payloads;
     const lost = fit.filter((text) => !isFoundIn(text, form(text)));
     expect(lost.sort()).toEqual([...(lostIn[name] ?? [])].sort());

@@ -192,17 +192,23 @@ const rows: readonly PatternDetector[] = [
   },
   {
     id: 198_411,
-    name: 'script-tag-first',
-    proves: 'begins with a `<script>` element, after what closes a tag or a quote',
+    name: 'script-of-attack',
+    proves: 'begins with a `<script>` element, or has one that does what attacks try first',
     source: html,
     strong: true,
     confirmedBy: [941],
     needs: SEEN.less,
     literals: ['script', 'scr<script'],
     pattern:
-      /^[\s\d"'`<>()[\]{};,.*/\\=!?%&|+-]{0,32}<[\0\s]{0,4}script(?=[\s/>"'+(;])|<scr<?\/?script>?ipt[\s/>]/gi,
+      /^[\s\d"'`<>()[\]{};,.*/\\=!?%&|+-]{0,32}<[\0\s]{0,4}script(?=[\s/>"'+(;])|<scr<?\/?script>?ipt[\s/>]|<script(?=[\s/>])[^<>]{0,100}>[^<]{0,100}?(?:(?:alert|confirm|prompt|eval)\s{0,2}[(`]|document\s{0,2}\.\s{0,2}(?:cookie|domain))/gi,
     examples: {
-      attacks: ['<script src=//x></script>', '"><script>x', '-1<script>x', '<scrscriptipt>x'],
+      attacks: [
+        '<script src=//x></script>',
+        '"><script>x',
+        '-1<script>x',
+        '<scrscriptipt>x',
+        'a<script>alert(1)',
+      ],
       benign: ['the <script> tag', '<p>x</p><script>', '<scripture>'],
     },
   },

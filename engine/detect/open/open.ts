@@ -129,6 +129,8 @@ function openFields(leaf: OpenedLeaf, leaves: Leaves): void {
   if (reading === 'clean') leaf.kind = 'url';
 }
 
+/** A backslash before a line end joins lines, in shells and in scripts. */
+const joinBits = SEEN.backslash | SEEN.lineEnd;
 /** Words with `+` for blanks, as forms write them: no base64, which has no two words. */
 const plusWords = /(?:^|[\W+])[a-z]{2,12}\+[a-z*'"(\d/~.-]{1,64}(?:[+(=:;|&\s]|$)/i;
 
@@ -162,6 +164,7 @@ function openBesides(leaf: OpenedLeaf, leaves: Leaves): void {
   if ((seen & SEEN.control) !== 0 && /[\0\x01]/.test(text)) {
     leaves.add('without NUL', text.replace(/[\0\x01]/g, ''));
   }
+  if ((seen & joinBits) === joinBits) leaves.add('joined lines', text.replaceAll(/\\\r?\n/g, ''));
   if (isPlusForm(leaf)) leaves.add('plus signs', text.replaceAll('+', ' '));
   if ((opens & OPENS.credentials) !== 0 && openCredentials(text, leaves)) return;
   if ((opens & OPENS.token) !== 0 && openToken(text, leaves)) return;

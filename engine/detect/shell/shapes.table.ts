@@ -31,10 +31,10 @@ const rows: readonly PatternDetector[] = [
     confirmedBy: [932],
     needs: 0,
     literals: words(
-      '$0 ${0 $shell ${shell $bash ${bash path= ifs= ld_preload= bash_env= perl5lib= prompt_command= $',
+      '$0 ${0 $shell ${shell $bash ${bash path= ifs= ld_preload= bash_env= perl5lib= prompt_command= $ alias',
     ).concat('. /'),
     pattern:
-      /[;|&\n`(]\s{0,8}\$\{?(?:0|SHELL|BASH)\b(?:[#%][^}\s]{0,16})?\}?(?=\s|$|[;|&<])|(?:^|[;|&\n`])\s{0,4}\w{1,16}=[^\s;|&]{0,64}(?=[;&|])[^\n]{0,80}[;|&]\s{0,4}\$\{?\w{1,16}\}?(?=$|[\s;|&$])|[;|&\n`]\s{0,4}\$'(?:\\|\w)|[;|&]\s{0,4}\. \/\w|[;|&\n]\s{0,8}(?:PATH|IFS|LD_PRELOAD|LD_LIBRARY_PATH|BASH_ENV|PYTHONPATH|PERL5LIB|PROMPT_COMMAND)=(?!\/\s{0,4}(?:;|$))/g,
+      /[;|&\n`(]\s{0,8}\$\{?(?:0|SHELL|BASH)\b(?:[#%][^}\s]{0,16})?\}?(?=\s|$|[;|&<])|(?:^|[;|&\n`(])[\s(!{]{0,6}(?:(?:\w{1,8}=\S{0,16}|\d?[<>]{1,2}&?\S{0,16}|nice|time -p|command|exec|env|nohup)\s{1,4}){0,1}\w{1,16}=[^\s;|&]{0,64}(?=[;&|])[^\n]{0,80}[;|&]\s{0,4}\$\{?\w{1,16}\}?(?=$|[\s;|&$)`]|(?<=\})\w)|\bset\s{1,4}\S{1,32}[;&|\n]\s{0,4}\$[1@*]|[;|&\n`(][\s(!{]{0,6}(?:(?:\w{1,8}=\S{0,16}|\d?[<>]{1,2}&?\S{0,16}|nice|time -p|command|exec|env|nohup)\s{1,4}){0,1}alias\s{1,4}\w{1,16}=|[;|&\n`]\s{0,4}\$'(?:\\|\w)|[;|&]\s{0,4}\. \/\w|[;|&\n]\s{0,8}(?:PATH|IFS|LD_PRELOAD|LD_LIBRARY_PATH|BASH_ENV|PYTHONPATH|PERL5LIB|PROMPT_COMMAND)=(?!\/\s{0,4}(?:;|$))/g,
     examples: {
       attacks: [
         ...['8.8.8.8;$0 -c whoami', '1;PATH=uploads;command_ls.png', '|$SHELL'],
@@ -88,7 +88,7 @@ const rows: readonly PatternDetector[] = [
     needs: SEEN.slash,
     literals: ['?', '*', '['],
     pattern:
-      /(?:^|[\s;|&`(])\/(?:[?*]{1,4}[\w?*]{0,4}|[\w]{1,3}[?*[][\w?*\]]{0,6}|\[\w\][\w?*]{0,4}|bin|usr\/bin)\/(?:[\w]{0,4}[?*][\w?*]{0,10}|\?{2,10}|\[\w\]\w{1,6})(?=[\s;|&`)<>]|$)/g,
+      /(?:[;|&`\n]|\$\()[\s(!{]{0,6}(?:(?:\w{1,8}=\S{0,16}|\d?[<>]{1,2}&?\S{0,16}|nice|time -p|command|exec|env|nohup)\s{1,4}){0,1}\/(?=[\w/?*[\]]{0,40}[?*[])(?:[\w?*[\]]{1,10}\/){1,3}[\w?*[\]]{1,12}(?=[\s;|&`)<>]|$)|(?:^|[\s;|&`(])\/(?:[?*]{1,4}[\w?*]{0,4}|[\w]{1,3}[?*[][\w?*\]]{0,6}|\[\w\][\w?*]{0,4}|bin|usr\/bin)\/(?:[\w]{0,4}[?*][\w?*]{0,10}|\?{2,10}|\[\w\]\w{1,6})(?=[\s;|&`)<>]|$)/g,
     examples: {
       attacks: ['/???/c?t /etc/x', ';/b?n/l?', '/bin/c*t'],
       benign: ['/a/b?c=d', '/**/ok', '/search?q=x'],

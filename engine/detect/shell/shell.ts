@@ -136,18 +136,22 @@ let word = '';
 let wordEnd = 0;
 let hidden = false;
 let fullPath = false;
+/** What it reads or writes stands before it: `2>&1 id`. */
+let redirected = false;
 /** It is written as a name is: `Java`. */
 let capital = false;
 
 const skipped =
-  /[\s({!@]{0,16}(?:(?:[A-Za-z_]\w{0,32}=[^\s;|&]{0,64}|\$[A-Za-z_]\w{0,16})\s{1,8}){0,1}/y;
+  /[\s({!@]{0,16}(?:(?:[A-Za-z_]\w{0,32}=[^\s;|&]{0,64}|\$[A-Za-z_]\w{0,16}|\d?[<>]{1,2}&?\s?[\w/.]{1,32})\s{1,8}){0,1}/y;
 const pathPattern = /(?:\/[\w.-]{1,16}){0,5}\/(?=[\w'"\\])|[a-z]:\\(?:[\w.-]{1,24}\\){0,6}/iy;
 const wordMax = 40;
 
 /** Reads the command at `from`, without quotes, escapes and expansions that give nothing. */
 function readCommand(text: ByteString, from: number): void {
   skipped.lastIndex = from;
-  const begins = from + (skipped.exec(text)?.[0].length ?? 0);
+  const before = skipped.exec(text)?.[0] ?? '';
+  redirected = /[<>]/.test(before);
+  const begins = from + before.length;
   pathPattern.lastIndex = begins;
   const path = pathPattern.exec(text)?.[0].length ?? 0;
   fullPath = path > 0;
@@ -171,6 +175,8 @@ function readCommand(text: ByteString, from: number): void {
     } else break;
   }
   if (word === '' || text.slice(begins + path, at).startsWith(word)) hidden = false;
+  const quote = text.charAt(begins + path);
+  if (/["']/.test(quote) && text.charAt(at) === quote) at++;
   wordEnd = at;
   capital = /^[A-Z][a-z]/.test(word);
   word = word.toLowerCase();
@@ -206,18 +212,23 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
   }
   if (separator === SUBSTITUTION) {
     if (word === 'id' && text.charAt(wordEnd + 1) === '.') return;
-    if (word === 'id' && at === 1 && wordEnd === text.length - 1) clear = true;
-    report.add(clear || argument === CLEAR ? ids.substituted : ids.weak, at - 1, wordEnd);
+    const whole = /^[\w.:@/-]{0,40}$/.test(text.slice(0, Math.min(at - 1, 41)));
+    if (word === 'id' && whole && wordEnd === text.length - 1) clear = true;
+    const proved = clear || argument === CLEAR || fullPath;
+    report.add(proved ? ids.substituted : ids.weak, at - 1, wordEnd);
     return;
   }
   const strong = isCommand(leaf, at, separator, clear, argument);
   report.add(strong ? ids.separated : ids.weak, at, wordEnd);
 }
 
+const prefixFlags = /(?:\s{1,4}-\w{1,8}){0,2}/y;
+
 /** Reads the command after one that runs others; false, and as before, where none is. */
 function readPrefixed(text: ByteString): boolean {
   const before = { word, wordEnd, hidden, fullPath, capital };
-  readCommand(text, wordEnd);
+  prefixFlags.lastIndex = wordEnd;
+  readCommand(text, wordEnd + (prefixFlags.exec(text)?.[0].length ?? 0));
   if (clearCommands.has(word) || word === 'id' || word === 'cat') return true;
   ({ word, wordEnd, hidden, fullPath, capital } = before);
   return false;
@@ -252,10 +263,15 @@ function isCommand(
   argument: number,
 ): boolean {
   const { text } = leaf;
-  if (argument === CLEAR) return separator !== LINE || (clear && isShort(leaf, at));
-  if (fullPath) return true;
+  const known = clear || word === 'id';
+  if (argument === CLEAR) return separator !== LINE || (known && isShort(leaf, at));
+  if (fullPath || (redirected && known)) return true;
   if (argument === END) {
-    if (separator === LINE) return clear && isShort(leaf, at) && leaf.text.length < 64;
+    if (separator === LINE) {
+      const cut = /["'][\s)]{0,4}$/.test(text.slice(Math.max(0, at - 6), at));
+      const ends = /^\s{0,4}[;|&#]/.test(text.slice(wordEnd, wordEnd + 5));
+      return (clear || (known && cut && ends)) && isShort(leaf, at) && text.length < 64;
+    }
     const before = /[^\s]?(?=[\s|&;]{0,4}$)/.exec(leaf.text.slice(Math.max(0, at - 6), at))?.[0];
     const listed =
       /[a-z_]/i.test(before ?? '') || / [|]/.test(leaf.text.slice(wordEnd, wordEnd + 3));
@@ -276,6 +292,8 @@ function isBacktickInCode(text: ByteString, at: number): boolean {
   if (close < 0 || close - at > 200) return false;
   const before = text.charAt(at - 1);
   const after = text.slice(close + 1, close + 3);
+  // Nothing but a name or an address before them.
+  if (after === '' && at < 40 && /^[\w.:@/-]{0,40}$/.test(text.slice(0, at))) return true;
   if (at === 0) return after === '' || /^[;|&'"#]/.test(after);
   return /[;|&'"=$]/.test(before) && /^(?:$|[;|&'"#)])/.test(after);
 }

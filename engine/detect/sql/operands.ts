@@ -144,7 +144,14 @@ function readComparison(first: number, from: number): number {
   // `sounds like`, `is not`.
   const at = word && kindAt(from + 1) === TOKEN.compareWord ? from + 1 : from;
   const second = readOperand(at + 1);
-  if (second === OPERAND.none) return kindAt(at + 1) === TOKEN.none ? CONDITION.loose : 0;
+  if (second === OPERAND.none) {
+    const next = kindAt(at + 1);
+    if (next === TOKEN.none) return CONDITION.loose;
+    // `1 isnull=0`, `1 notnull--`.
+    const ends = next === TOKEN.compare || next === TOKEN.lineComment || next === TOKEN.semicolon;
+    if (!word || !(ends || next === TOKEN.connect)) return CONDITION.none;
+    return first === OPERAND.constant ? CONDITION.firm : CONDITION.loose;
+  }
   if (first === OPERAND.sqlFunction || second === OPERAND.sqlFunction) return CONDITION.firm;
   if (first === OPERAND.constant && second === OPERAND.constant) return CONDITION.firm;
   if (word && second !== OPERAND.constant && kindAt(at + 1) !== TOKEN.open) return CONDITION.none;

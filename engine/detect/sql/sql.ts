@@ -167,7 +167,8 @@ function searchUnion(at: number, report: Report): void {
   const kind = kindAt(next);
   if (kind === TOKEN.values && kindAt(next + 1) === TOKEN.open) {
     const inside = kindAt(next + 2);
-    if (inside === TOKEN.number || inside === TOKEN.quote) hit(report, SQL.union, at, next + 1);
+    const constant = inside === TOKEN.number || inside === TOKEN.constant;
+    if (constant || inside === TOKEN.quote) hit(report, SQL.union, at, next + 1);
   }
   if (kind !== TOKEN.select) return;
   // The list of `union all select` may follow in another value.
@@ -231,6 +232,13 @@ function searchConnect(leaf: Leaf, at: number, report: Report): void {
   if (!value && !other) return;
   const condition = readCondition(at + 1);
   const to = readTo - 1;
+  if (beginsQuery(at)) {
+    searchCut(leaf, at - 1, at, report);
+    // `0) or 1 or (1`, `1 or a is not null`.
+    const opened = before === TOKEN.close && kindAt(tokens.count - 2) === TOKEN.open;
+    const whole = condition === CONDITION.loose && readTo >= tokens.count;
+    if (opened || whole) hit(report, SQL.booleanNumber, at, tokens.count - 1);
+  }
   // Two comparisons from the start on are a sentence of mathematics as well.
   const compared = at === 3 && kindAt(1) === TOKEN.compare;
   if (condition === CONDITION.firm) {
@@ -242,6 +250,14 @@ function searchConnect(leaf: Leaf, at: number, report: Report): void {
   } else if (condition === CONDITION.loose && isWord(leaf, at)) {
     hit(report, SQL.looseBoolean, at, to);
   }
+}
+
+/** A number, perhaps with closing brackets, is all that stands before a token. */
+function beginsQuery(at: number): boolean {
+  let first = at - 1;
+  for (let count = 0; count < 8 && kindAt(first) === TOKEN.close; count++) first--;
+  if (kindAt(first) !== TOKEN.number) return false;
+  return first === 0 || (first === 1 && kindAt(0) === TOKEN.arithmetic);
 }
 
 function isWord(leaf: Leaf, at: number): boolean {
@@ -316,8 +332,8 @@ function endsQuery(text: string, quote: number, comment: number): boolean {
     return text.startsWith('/*', tokens.start[quote]! + 1) && !text.includes('*/');
   }
   const end = tokens.end[comment]!;
-  const rest = text.slice(end, end + 40);
-  if (rest === '' || (/^[\s+-]/.test(rest) && rest.trim().length < 12)) return true;
+  const rest = text.slice(end, end + 40).replace(/^\/\*[^*]{0,16}\*\//, '');
+  if (/^\w{0,3}$/.test(rest) || (/^[\s+-]/.test(rest) && rest.trim().length < 12)) return true;
   const isComment = text.charCodeAt(end - 1) === 0x23 || /^\s/.test(rest);
   return isComment && nameAlone.test(text.slice(0, Math.min(66, tokens.end[quote]!)));
 }

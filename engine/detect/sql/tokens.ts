@@ -63,6 +63,8 @@ export class SqlTokens {
       return inside;
     }
     const close = text.indexOf('*/', at + 2);
+    // At the end of a value it makes the rest of the query a comment.
+    if (close < 0 && text.length - at < 8) return this.push(TOKEN.lineComment, at, at + 2);
     if (close < 0) return at + 2;
     // What holds a quote may be no comment: its opening may stand in a string.
     const quote = /['"]/.test(text.slice(at, Math.min(close, at + 256)));

@@ -31,9 +31,16 @@ const rows: readonly PatternDetector[] = [
     needs: SEEN.digit,
     literals: ['true', 'false', 'null', 'or', '||'],
     pattern:
-      /^-?\d{1,12}[\s)]{1,8}(?:x?or|and|\|\||&&)\s{1,8}(?:not\s{1,4}|!){0,2}(?:true|false|null)(?:\s{0,4}(?:--|#)[^\n]{0,8})?$|^-?\d{1,12}\s{0,4}[-+*^]\s{0,4}(?:true|false)$/gi,
+      /^-?\d{1,12}\)?(?:\s|\/\*[^*]{0,16}\*\/|--[^\n]{0,8}\n){0,6}(?:x?or|\|\||&&)(?:\s|\/\*[^*]{0,16}\*\/|--[^\n]{0,8}\n){0,6}(?:not(?:\s|\/\*[^*]{0,16}\*\/){1,6}\d{1,4}|0x[\da-f]{1,16}|\d{0,8}e\d{1,3}|\.\d{1,8}|[-+~(]{1,3}\d{1,8}\)?)\s{0,4};?$|^-?\d{1,12}[\s)]{1,8}(?:x?or|and|\|\||&&)\s{1,8}(?:not\s{1,4}|!){0,2}(?:true|false|null)(?:\s{0,4}(?:--|#)[^\n]{0,8})?$|^-?\d{1,12}\s{0,4}[-+*^]\s{0,4}(?:true|false)$/gi,
     examples: {
-      attacks: ['1 or true', '1 -false', '5) or not false -- '],
+      attacks: [
+        '0 or 0x1',
+        '1 or not 0',
+        '9/**/or -1',
+        '1 or true',
+        '1 -false',
+        '5) or not false -- ',
+      ],
       benign: ['1 or 2', 'true or false', '3 - true story', '1 or a=b'],
     },
   },

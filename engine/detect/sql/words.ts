@@ -91,7 +91,10 @@ const wordLists: readonly (readonly [number, string])[] = [
   [TOKEN.where, 'where'],
   [TOKEN.connect, 'and or xor'],
   [TOKEN.not, 'not'],
-  [TOKEN.compareWord, 'like rlike regexp between in is ilike glob similar sounds div mod'],
+  [
+    TOKEN.compareWord,
+    'like rlike regexp between in is isnull notnull ilike glob similar sounds div mod',
+  ],
   [TOKEN.constant, 'null true false unknown'],
   [TOKEN.order, 'order'],
   [TOKEN.group, 'group'],
