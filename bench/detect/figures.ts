@@ -18,17 +18,26 @@ export interface ClassFigures {
   readonly refused: Readonly<Record<Decision, number>>;
 }
 
+/** What requests are scored with. */
+export interface JudgedBy {
+  readonly weights: Weights;
+  /** For leaves that rules do not see. */
+  readonly openedWeights: Weights;
+  readonly facts: SignFacts;
+}
+
 /** The score of a request: that of its worst piece; 0 without signs. */
-export function scoreOf({ pieces }: Observation, weights: Weights, facts: SignFacts): number {
-  return pieces.reduce((most, ids) => Math.max(most, scorePiece(ids, weights, facts)), 0);
+export function scoreOf(observation: Observation, by: JudgedBy): number {
+  const highest = (pieces: Observation['pieces'], weights: Weights): number =>
+    pieces.reduce((most, ids) => Math.max(most, scorePiece(ids, weights, by.facts)), 0);
+  return Math.max(
+    highest(observation.pieces, by.weights),
+    highest(observation.openedPieces, by.openedWeights),
+  );
 }
 
 /** Figures by source, label and class, then of all benign and all attacks of each source. */
-export function figuresOf(
-  observations: readonly Observation[],
-  weights: Weights,
-  facts: SignFacts,
-): ClassFigures[] {
+export function figuresOf(observations: readonly Observation[], by: JudgedBy): ClassFigures[] {
   const classes = new Map<string, Observation[]>();
   for (const one of observations) {
     const { source, kind, attack } = one.request;
@@ -41,7 +50,7 @@ export function figuresOf(
     const { source, kind, attack } = own[0]!.request;
     const refused = { crs: 0, score: 0, both: 0, scoreConfirms: 0 };
     for (const one of own) {
-      const byScore = scoreOf(one, weights, facts) >= weights.thresholds.block;
+      const byScore = scoreOf(one, by) >= by.weights.thresholds.block;
       for (const decision of decisions) {
         if (one.otherwise || refuses(decision, byScore, one.anomaly)) refused[decision]++;
       }

@@ -5,10 +5,8 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { detectors } from '../../engine/detect/list.ts';
-import type { SignFacts } from '../../engine/detect/score.ts';
-import type { Weights } from '../../engine/detect/weights.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
-import { figuresOf, figuresTable, scoreOf } from './figures.ts';
+import { figuresOf, figuresTable, scoreOf, type JudgedBy } from './figures.ts';
 import { attackForms } from './attack-forms.ts';
 import { describeFuzzed, fuzz } from './fuzz/fuzz.ts';
 import { observe, observeAll, type Observation } from './observe.ts';
@@ -99,12 +97,12 @@ function main(): void {
     const observations = observeAll(engine, requests, (done) => {
       process.stderr.write(`${done} seen\n`);
     });
-    const { facts, weights } = engine.scoring!.detection;
-    if (choice.train) trainOn(observations, facts, version, choice);
+    const { detection } = engine.scoring!;
+    if (choice.train) trainOn(observations, detection, version, choice);
     else {
-      process.stdout.write(`${figuresTable(figuresOf(observations, weights, facts))}\n`);
+      process.stdout.write(`${figuresTable(figuresOf(observations, detection))}\n`);
     }
-    if (choice.misses > 0) process.stdout.write(missesOf(observations, weights, facts, choice));
+    if (choice.misses > 0) process.stdout.write(missesOf(observations, detection, choice));
   } finally {
     engine.retire();
   }
@@ -116,11 +114,12 @@ function judgeMade(
   requests: readonly LabelledRequest[],
   { forms, fuzz: mutants, seed, misses }: Choice,
 ): string {
-  const { facts, weights } = engine.scoring!.detection;
+  const { detection } = engine.scoring!;
   const refuses = (value: string): boolean => {
     const wire = requestWith(value);
     const request = { id: 'made', attack: true, kind: '', source: '', group: '', wire };
-    return scoreOf(observe(engine, request), weights, facts) >= weights.thresholds.block;
+    const score = scoreOf(observe(engine, request), detection);
+    return score >= detection.weights.thresholds.block;
   };
   if (Number(mutants) > 0) {
     return fuzz(Number(mutants), seed, refuses)
@@ -140,7 +139,7 @@ function judgeMade(
 
 function trainOn(
   observations: readonly Observation[],
-  facts: SignFacts,
+  { facts, openedWeights }: JudgedBy,
   version: string,
   choice: Choice,
 ): void {
@@ -148,6 +147,7 @@ function trainOn(
   const training: Training = {
     ...{ seed, without, version, name: ruleset, date: new Date().toISOString() },
     strong: detectors.filter((one) => one.strong).map(({ id }) => id),
+    openedWeights: ruleset === 'none' ? null : openedWeights,
   };
   if (without === 'each') {
     process.stdout.write(`${leaveOutEach(observations, facts, training)}\n`);
@@ -173,17 +173,12 @@ function partOf(requests: readonly LabelledRequest[], { part, seed }: Choice): L
 }
 
 /** Some requests that are judged wrongly by the score. */
-function missesOf(
-  observations: readonly Observation[],
-  weights: Weights,
-  facts: SignFacts,
-  { misses }: Choice,
-): string {
+function missesOf(observations: readonly Observation[], by: JudgedBy, { misses }: Choice): string {
   const counts = new Map<string, number>();
   const lines = observations.flatMap((one) => {
     const { attack, source, kind, id, wire } = one.request;
-    const score = scoreOf(one, weights, facts);
-    if (score >= weights.thresholds.block === attack) return [];
+    const score = scoreOf(one, by);
+    if (score >= by.weights.thresholds.block === attack) return [];
     const name = `${source} ${kind} ${attack ? 'attack' : 'benign'}`;
     const count = (counts.get(name) ?? 0) + 1;
     counts.set(name, count);

@@ -17,6 +17,8 @@ export interface Observation {
   readonly anomaly: boolean;
   /** Ids of signs, for each piece; none is a part of another. */
   readonly pieces: readonly (readonly number[])[];
+  /** Those among them that stand in leaves which rules do not see. */
+  readonly openedPieces: readonly (readonly number[])[];
 }
 
 /** Runs every request. `engine` decides by score. Cost: below a millisecond a request. */
@@ -36,7 +38,8 @@ export function observe(engine: PolicyEngine, request: LabelledRequest): Observa
   const { scoring } = engine;
   if (scoring === null) throw new Error('the policy does not decide by score');
   const parsed = parseRequest(request.wire);
-  if (parsed === null) return { request, otherwise: true, anomaly: false, pieces: [] };
+  if (parsed === null)
+    return { request, otherwise: true, anomaly: false, pieces: [], openedPieces: [] };
   const session = engine.open(parsed.snapshot);
   let passed = session.requestHead().action === 'pass';
   if (passed) {
@@ -44,11 +47,14 @@ export function observe(engine: PolicyEngine, request: LabelledRequest): Observa
     if (result.action === 'failed') throw new Error(`${request.id}: inspection ${result.reason}`);
     passed = result.action === 'pass' || session.decidedByScore;
   }
-  const { signs } = requestSigns(session.transaction, scoring.detection, scoring.detectors);
-  const pieces = largest(piecesOf(signs).map(({ ids }) => ids));
+  const { signs, leaves } = requestSigns(session.transaction, scoring.detection, scoring.detectors);
+  const all = piecesOf(signs);
+  const pieces = largest(all.map(({ ids }) => ids));
+  const opened = all.filter(({ leaf }) => leaves[leaf]!.opened);
+  const openedPieces = largest(opened.map(({ ids }) => ids));
   const anomaly = session.anomaly !== null;
   session.finish();
-  return { request, otherwise: !passed, anomaly, pieces };
+  return { request, otherwise: !passed, anomaly, pieces, openedPieces };
 }
 
 /** Without those that are a part of another: they never score higher. */

@@ -6,7 +6,12 @@ export const detectLimits = {
   depthMax: 6,
   /** Leaves of all values of one request. */
   leavesMax: 2_048,
-  /** Bytes of all leaves of one request that are searched; the values themselves come first. */
+  /**
+   * Bytes of all leaves of one request that are searched beside its values: a base, and a number
+   * for each byte of a value.
+   */
+  leafBytesMin: 128 * 1024,
+  leafBytesPerByte: 4,
   leafBytesMax: 4 * 1024 * 1024,
   /** Hits of one detector in one leaf that have places; with more it counts in the whole leaf. */
   hitsPerDetectorMax: 16,

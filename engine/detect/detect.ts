@@ -27,17 +27,24 @@ export function detect(values: readonly DetectedValue[]): Detected {
     if (isName !== true && isPlainBytes(bytes) && !mayOpenPlain(bytes)) continue;
     scanBytes(bytes);
     if (!mayOpen() && !mayFind()) continue;
-    budget ??= newBudget();
+    budget ??= newBudget(bytesOf(values));
     for (const leaf of openValue(toByteString(bytes), path, budget)) {
       const hits = hitsIn(leaf);
       if (hits.length === 0) continue;
-      const own = leaf.parent === null ? bytes : fromByteString(leaf.text);
+      const opened = leaf.parent !== null;
+      const own = opened ? fromByteString(leaf.text) : bytes;
       found ??= [];
-      found.push({ value, path: pathOf(leaf), bytes: own, hits });
+      found.push({ value, path: pathOf(leaf), bytes: own, opened, hits });
     }
   }
   if (budget === null) return nothing;
   return { leaves: found ?? nothing.leaves, complete: budget.complete };
+}
+
+function bytesOf(values: readonly DetectedValue[]): number {
+  let sum = 0;
+  for (const { bytes } of values) sum += bytes.length;
+  return sum;
 }
 
 /** The leaves of one text, also those without hits; for tests and explanations. */

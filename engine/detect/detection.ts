@@ -23,6 +23,8 @@ export interface DetectedLeaf {
   /** For example `args.q → base64`. */
   readonly path: string;
   readonly bytes: Uint8Array;
+  /** It was found by opening the value; rules of the ruleset do not see it. */
+  readonly opened: boolean;
   readonly hits: readonly Hit[];
 }
 
@@ -37,6 +39,8 @@ export interface Detected {
 /** What a policy scores with. */
 export interface Detection {
   readonly weights: Weights;
+  /** For leaves that rules do not see: the points where there is no ruleset. */
+  readonly openedWeights: Weights;
   readonly facts: SignFacts;
   /** Limits: `detectLimits`. */
   detect(values: readonly DetectedValue[]): Detected;

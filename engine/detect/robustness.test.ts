@@ -51,6 +51,10 @@ const queries = [
   'select sql from sqlite_master',
   'select table_name from information_schema.tables',
 ];
+/** Addresses that are the whole value. */
+const addresses = [
+  ...['http://10.1.2.3/shell.txt?', 'https://evil.example/a/r57.gif??', 'ftp://x.example/c.php#'],
+];
 /** What proves one where the value begins. */
 const beginnings = [
   ...['${alert(1)}', '*/alert(1)/*', '-prompt(document.domain)-', '1;alert(1)', "' like '%"],
@@ -59,6 +63,12 @@ const beginnings = [
 ];
 /** A command alone in its line, and what is bound to the first bytes of a value. */
 const behindBounds = [...['a\nuname -a', '"></title><img src=x>']];
+/** A text whose first line has words may have a line "Location:" after it. */
+const afterOneWord = [
+  '1\r\nHost: evil.example',
+  'a@b.example\nBcc: c@d.example',
+  'x\nLocation: //y',
+];
 /** What proves an attack by ending the value. */
 const endings = [
   ...['127.0.0.1;id', 'user.password.$ne'],
@@ -67,19 +77,19 @@ const endings = [
 /** What is no proof any more, by form: lists to be made shorter. */
 const lostIn: Readonly<Record<string, readonly string[]>> = {
   'with prose before': [
-    ...[...wholeValues, ...shortValues, ...queries, ...beginnings],
+    ...[...wholeValues, ...shortValues, ...queries, ...beginnings, ...afterOneWord, ...addresses],
     'a\nuname -a',
   ],
   'with filler before': [
-    ...[...wholeValues, ...shortValues, ...queries, ...beginnings],
+    ...[...wholeValues, ...shortValues, ...queries, ...beginnings, ...afterOneWord, ...addresses],
     ...behindBounds,
   ],
-  'with prose behind': [...endings, ...shortValues],
-  'with filler behind': [...endings, ...shortValues, ...queries],
+  'with prose behind': [...endings, ...shortValues, ...addresses],
+  'with filler behind': [...endings, ...shortValues, ...queries, ...addresses],
   'with filler in a string behind': [
     ...endings,
     ...shortValues.filter((text) => !text.endsWith('-- ')),
-    ...queries,
+    ...[...queries, ...addresses],
   ],
 };
 

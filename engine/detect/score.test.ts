@@ -69,13 +69,29 @@ describe('the score of a request', () => {
       facts,
     );
     expect(found).toEqual({
-      ...{ score: 65, leaf: 0, start: 40, end: 64 },
+      ...{ score: 65, weights, leaf: 0, start: 40, end: 64 },
       bits: [
         { id: unionSelect, pair: false, points: 30 },
         { id: unionSelect, pair: true, points: 20 },
         { id: sqlRule, pair: false, points: 15 },
       ],
     });
+  });
+
+  test('takes the higher points in a leaf that rules do not see', () => {
+    const opened = {
+      weights: { ...weights, version: 'opened', points: new Map([[unionSelect, 45]]) },
+      isOpened: (leaf: number) => leaf === 1,
+    };
+    const scoreAt = (leaf: number, ...ids: number[]) => {
+      const signs = ids.map((id) => ({ ...sign(id, 0), leaf }));
+      const found = scoreSigns(signs, weights, facts, opened)!;
+      return [found.score, found.weights.version];
+    };
+    expect(scoreAt(0, unionSelect)).toEqual([30, 'test-1']);
+    expect(scoreAt(1, unionSelect)).toEqual([45, 'opened']);
+    expect(scoreAt(1, unionSelect, sqlRule)).toEqual([65, 'test-1']);
+    expect(scoreAt(1, strongOne)).toEqual([60, 'test-1']);
   });
 });
 

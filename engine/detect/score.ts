@@ -38,6 +38,8 @@ export interface Bit {
 export interface Scored {
   /** 0 to 100. */
   readonly score: number;
+  /** The points that gave it. */
+  readonly weights: Weights;
   readonly leaf: number;
   /** Byte offsets in the leaf, from the first to the last sign. */
   readonly start: number;
@@ -60,23 +62,38 @@ export interface Piece {
   readonly ids: readonly number[];
 }
 
-/** The highest score of all pieces; null without signs. Cost: n log n in the number of signs. */
+/** Points for leaves that rules do not see: they cannot confirm what detectors find there. */
+export interface OpenedScoring {
+  readonly weights: Weights;
+  isOpened(leaf: number): boolean;
+}
+
+/**
+ * The highest score of all pieces; null without signs. A piece of an opened leaf has the higher one
+ * of both points. Cost: n log n in the number of signs.
+ */
 export function scoreSigns(
   signs: readonly Sign[],
   weights: Weights,
   facts: SignFacts,
+  opened: OpenedScoring | null = null,
 ): Scored | null {
   let worst: Piece | null = null;
+  let by = weights;
   let highest = -1;
   for (const piece of piecesOf(signs)) {
-    const score = scorePiece(piece.ids, weights, facts);
-    if (score <= highest) continue;
-    highest = score;
-    worst = piece;
+    const alsoOpened = opened !== null && opened.isOpened(piece.leaf);
+    for (const one of alsoOpened ? [weights, opened.weights] : [weights]) {
+      const score = scorePiece(piece.ids, one, facts);
+      if (score <= highest) continue;
+      highest = score;
+      worst = piece;
+      by = one;
+    }
   }
   if (worst === null) return null;
   const { leaf, start, end, ids } = worst;
-  return { score: highest, leaf, start, end, bits: bitsOf(ids, weights, facts) };
+  return { score: highest, weights: by, leaf, start, end, bits: bitsOf(ids, by, facts) };
 }
 
 /** Points of a piece, at most `scoreMax`; one sign that is not strong stays below `block`. */

@@ -2,7 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { detectors } from '../detect/list.ts';
-import { detectionWith, detectorFacts, detectorRules, weightNames } from './detection.ts';
+import { detectorRules } from '../detect/detector-rules.ts';
+import { detectionWith, detectorFacts, weightNames } from './detection.ts';
 import { linkPolicy } from './policy-build.ts';
 
 const policy = (seclangEntry: string) => {

@@ -139,9 +139,10 @@ export function ownRules(policy: PolicySource): PolicySource {
   return recordingOnly({ ...policy, files });
 }
 
-/** A rule that blocks would hide those after it. */
+/** A rule that blocks would hide those after it; what a score costs is no rule's doing. */
 function recordingOnly(policy: PolicySource): PolicySource {
-  return { ...policy, seclangEntry: `${policy.seclangEntry}\nSecRuleEngine DetectionOnly\n` };
+  const seclangEntry = `${policy.seclangEntry}\nSecRuleEngine DetectionOnly\nSecDecision crs\n`;
+  return { ...policy, seclangEntry };
 }
 
 function markersOf(bytes: Uint8Array): Uint8Array {

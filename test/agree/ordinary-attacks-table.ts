@@ -89,7 +89,7 @@ const commentRows: readonly AttackRow[] = [
   '<!--#exec cmd="/bin/ls /" -->',
   '<!--#include virtual="/etc/passwd"-->',
   '<!--#echo var="DOCUMENT_ROOT" -->',
-  '<!-- x -->document.cookie',
+  '<!-- x --><script>document.cookie</script>',
 ].map((text) => ({ what: text, request: query(text) }));
 
 const otherRows: readonly AttackRow[] = [

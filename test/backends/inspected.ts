@@ -11,12 +11,15 @@ import { toByteString } from '../../base/byte-string.ts';
 import { createLogger } from '../../base/log.ts';
 import type { Inspector } from '../../engine/contract/inspection.ts';
 import type { MatchedRule } from '../../engine/contract/verdict.ts';
+import { detectorFile, detectorRules } from '../../engine/detect/detector-rules.ts';
+import { detectionWith } from '../../engine/policies/detection.ts';
 import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
 import { type SourceId, SOURCE } from '../../engine/rules/transaction/values.ts';
 import { loadSourceSet } from '../../engine/rules/language/include.ts';
 import { makeConnection, makeRequest } from '../../engine/rules/oracle/conformance/exchange.ts';
 import { buildPlan } from '../../engine/rules/plan/build-plan.ts';
 import { buildProgram } from '../../engine/rules/program/build-program.ts';
+import { IdleTransactions } from '../../engine/rules/run/idle-transactions.ts';
 import { PolicyEngine, type RuleSession } from '../../engine/rules/run/policy-engine.ts';
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
@@ -63,7 +66,10 @@ export class InspectedUnder {
       const log = createLogger('bed', 'error');
       const cache = new DatabaseFiles(databaseFolder, log);
       const plan = buildPlan(program, { cache, log, ports: fixedPorts });
-      return new InspectedUnder(new PolicyEngine(plan, fixedPorts));
+      const { decision, scoreWeights } = program.settings;
+      const detection = decision === 'crs' ? null : detectionWith(scoreWeights);
+      const idle = new IdleTransactions();
+      return new InspectedUnder(new PolicyEngine(plan, fixedPorts, idle, detection));
     });
   }
 
@@ -157,7 +163,10 @@ function loadPolicy(template: string, version: string, rules: string) {
   });
   const source = loadSourceSet(
     [{ path: path.join(rules, 'policy.conf'), text: toByteString(Buffer.from(seclang)) }],
-    (file) => [{ path: file, text: toByteString(readFileSync(file)) }],
+    (file) => {
+      const isOwnFile = file === detectorFile;
+      return [{ path: file, text: isOwnFile ? detectorRules : toByteString(readFileSync(file)) }];
+    },
   );
   const { program, diagnostics } = buildProgram(source, fullCatalog, (name, fromFile) =>
     toByteString(readFileSync(path.resolve(path.dirname(fromFile), name))),

@@ -66,13 +66,22 @@ describe.skipIf(missingBuild !== null)("an operator's first day", () => {
   });
 
   test('two exclusions add up; without a target nothing is taken away', async () => {
-    const override = ['rule', 'override', 'Light', '942100', 'exclude'];
     const scope = ['--scope', '/search', '--site', 'shop'];
-    expect(waf(...override, '--without', 'ARGS:id', ...scope)).toMatch(/exclude +!ARGS:id +\/sea/);
-    expect(waf(...override, '--without', 'ARGS:q', ...scope)).toMatch(
-      /!ARGS:id\|!ARGS:q +\/search/,
-    );
-    const bare = product.waf(...override, ...scope);
+    const override = (rule: string, ...words: string[]) => [
+      'rule',
+      'override',
+      'Light',
+      rule,
+      'exclude',
+      ...words,
+      ...scope,
+    ];
+    // The rule, and the detectors that its event names.
+    for (const rule of ['942100', '198102', '198115']) {
+      expect(waf(...override(rule, '--without', 'ARGS:id'))).toMatch(/exclude +!ARGS:id +\/sea/);
+      expect(waf(...override(rule, '--without', 'ARGS:q'))).toMatch(/!ARGS:id\|!ARGS:q +\/search/);
+    }
+    const bare = product.waf(...override('942100'));
     expect([bare.code, bare.stderr]).toEqual([
       1,
       expect.stringContaining('without ARGS:id, without ARGS:q'),

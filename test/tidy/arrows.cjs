@@ -238,7 +238,11 @@ const rooms = [
   { room: 'control', may: ['control/*', common, gen] },
   // Bounds of the management plane, by the part that they bound.
   { room: limits, may: [] },
-  { room: 'control/domain', may: [common, limits, 'engine/rules/language', gen] },
+  {
+    room: 'control/domain',
+    // The detectors' rules: what can be excluded by number.
+    may: [common, limits, 'engine/rules/language', 'engine/detect', gen],
+  },
   { room: 'control/store', may: [common, limits, 'control/domain', 'native-bindings/pages'] },
   // What IP lists hold, who uses them, and the feeds that fill them.
   { room: 'control/access', may: [common, limits, 'control/domain', 'control/store', gen] },

@@ -21,7 +21,7 @@ const observation = (at: number, attack: boolean, pieces: number[][]): Observati
   const source = attack ? 'attacks' : at % 2 === 0 ? 'recorded' : 'other';
   const wire = Buffer.alloc(0);
   const request = { id: `${at}`, attack, kind: 'k', source, group: `g${at}`, wire };
-  return { request, otherwise: false, anomaly: pieces.length > 0, pieces };
+  return { request, otherwise: false, anomaly: pieces.length > 0, pieces, openedPieces: [] };
 };
 
 /** The rule `noise` matches in benign requests and attacks alike; the others in attacks. */
@@ -34,6 +34,7 @@ const observations = [
 const training = {
   ...{ seed: 7, without: '', version: '4.28.0', name: 'crs4', date: '2026-01-02T03' },
   strong: [],
+  openedWeights: null,
 };
 
 test('signs of attacks bring points, what benign requests hold brings none', () => {
@@ -43,7 +44,7 @@ test('signs of attacks bring points, what benign requests hold brings none', () 
   expect(file.points[noise] ?? 0).toBeLessThan(file.points[sqlRule]!);
   expect(file.pairs[detector]).toBeGreaterThan(0);
   const refused = observations.filter((one) => {
-    return scoreOf(one, weights, facts) >= weights.thresholds.block;
+    return scoreOf(one, { weights, openedWeights: weights, facts }) >= weights.thresholds.block;
   });
   expect(refused.filter(({ request }) => !request.attack)).toEqual([]);
   expect(refused.length).toBe(200);

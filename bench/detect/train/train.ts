@@ -4,8 +4,8 @@
  */
 
 import { scoreMax, type SignFacts } from '../../../engine/detect/score.ts';
-import { readWeights, type WeightsFile } from '../../../engine/detect/weights.ts';
-import { figuresOf, figuresTable, sumOf, type ClassFigures } from '../figures.ts';
+import { readWeights, type Weights, type WeightsFile } from '../../../engine/detect/weights.ts';
+import { figuresOf, figuresTable, sumOf, type ClassFigures, type JudgedBy } from '../figures.ts';
 import { formatShare, wilson } from '../intervals.ts';
 import type { Observation } from '../observe.ts';
 import { placeOf } from '../requests.ts';
@@ -26,6 +26,8 @@ export interface Training {
   readonly date: string;
   /** Ids of the detectors whose grammar proves an attack. */
   readonly strong: readonly number[];
+  /** Points for leaves that rules do not see; null: those that are trained. */
+  readonly openedWeights: Weights | null;
 }
 
 /** Weights, and the report for people. */
@@ -85,14 +87,17 @@ export function train(
   });
   const sums = unseenSums(folds, columns, facts);
   const draw = (learned: Learned): WeightsFile => fileOf(learned, columns, sums, training);
-  const crossed = folds.flatMap((fold) => figuresOf(fold.unseen, readWeights(draw(fold)), facts));
+  const judgedBy = (drawn: WeightsFile): JudgedBy => {
+    const weights = readWeights(drawn);
+    return { weights, openedWeights: training.openedWeights ?? weights, facts };
+  };
+  const crossed = folds.flatMap((fold) => figuresOf(fold.unseen, judgedBy(draw(fold))));
   const file = draw(learnFrom(used));
   const unseen = joined(crossed);
   const report = [`On groups that it was not trained on:\n\n${figuresTable(unseen)}`];
   const left = figuresOf(
     observations.filter(({ request }) => request.source === without),
-    readWeights(file),
-    facts,
+    judgedBy(file),
   );
   if (without !== '') report.push(`On ${without}, which was left out:\n\n${figuresTable(left)}`);
   report.push(describeFile(file));

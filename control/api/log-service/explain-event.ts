@@ -10,6 +10,7 @@ import type { SentNames } from '../../domain/policy/application-notes.ts';
 import { explainBlock, type BlockExplanation } from '../../domain/policy/block-explanation.ts';
 import { renderCustomRule } from '../../domain/policy/custom-rules.ts';
 import { describeRules, type DescribedRule } from '../../domain/policy/crs-rules.ts';
+import { describedDetector } from '../../domain/policy/detectors.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
 import { rulesOfRecord } from '../../publish/rulesets/ruleset-rules.ts';
 import { customRules, policies, rulesets, sites } from '../../store/collections.ts';
@@ -33,9 +34,10 @@ export function explainEvent(
   const rules = ruleset === undefined ? [] : rulesOfRecord(store, ruleset).byId;
   const byId = new Map(rules.map((rule) => [rule.ruleId, rule]));
   const custom = policy === undefined ? new Map() : describedCustomRules(store, policy);
+  const ruleOf = (id: number): DescribedRule | undefined => byId.get(id) ?? describedDetector(id);
   const withLinks = (message: SecurityMessageJson): SecurityMessageJson => {
     const id = Number(message.ruleId);
-    const links = (custom.get(id) ?? byId.get(id))?.links.map(showLink) ?? [];
+    const links = (custom.get(id) ?? ruleOf(id))?.links.map(showLink) ?? [];
     return links.length === 0 ? message : { ...message, links };
   };
   const messages = event.messages?.map(withLinks);
@@ -44,7 +46,7 @@ export function explainEvent(
     explanation: explainBlock(event, {
       policyId: policy?.id ?? '',
       policy,
-      ruleOf: (id) => byId.get(id),
+      ruleOf,
       isCustom: (id) => custom.has(Number(id)),
       ...(sent && { sent }),
     }),

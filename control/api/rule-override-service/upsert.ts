@@ -9,6 +9,7 @@ import {
 } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { resourceLimits } from '../../limits/resource-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
+import { describedDetector } from '../../domain/policy/detectors.ts';
 import type { DescribedRule } from '../../domain/policy/crs-rules.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { PolicyRecord, RuleOverrideRecord } from '../../domain/records.ts';
@@ -246,6 +247,8 @@ function ruleOf(
   field: string,
 ): DescribedRule {
   const id = Number(override.crsRuleId);
+  const detector = describedDetector(id);
+  if (detector !== undefined) return detector;
   const used = store.get(rulesets, policy.crsRulesetId);
   for (const ruleset of [...(used === undefined ? [] : [used]), ...store.list(rulesets)]) {
     const found = rulesOfRecord(store, ruleset).byId.find(({ ruleId }) => ruleId === id);

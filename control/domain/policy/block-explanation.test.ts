@@ -2,8 +2,13 @@
 
 import { expect, test } from 'vitest';
 import type { SecurityEventJson, SecurityMessageJson } from '../../../proto/gen/waf/v1/log_pb.ts';
+import type {
+  RuleOverrideActionJson,
+  RuleOverrideJson,
+} from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { explainBlock, type EventSurroundings } from './block-explanation.ts';
 import { describeRules } from './crs-rules.ts';
+import { describedDetector } from './detectors.ts';
 import { checkOverride } from './rule-overrides.ts';
 
 const score = "setvar:'tx.inbound_anomaly_score_pl1=+%{tx.critical_anomaly_score}'";
@@ -21,7 +26,7 @@ const rules = describeRules(
 );
 const around: EventSurroundings = {
   policyId: 'p',
-  ruleOf: (id) => rules.find(({ ruleId }) => ruleId === id),
+  ruleOf: (id) => rules.find(({ ruleId }) => ruleId === id) ?? describedDetector(id),
   isCustom: (id) => id === '10001',
 };
 
@@ -132,4 +137,51 @@ test('what no exclusion changes is said', () => {
 test('events without scores, of earlier versions, go by severity', () => {
   const old = { ...sqlAt('ARGS', 'q'), scoreContribution: 0, severity: 'critical' };
   expect(explain([old, evaluation]).exclusions[0]?.overrides).toHaveLength(1);
+});
+
+/** What an event tells of a score that three signs made. */
+const scoreOf = (decision: string, severity: string): SecurityMessageJson => ({
+  ruleId: '198000',
+  severity,
+  disruptive: severity === 'critical',
+  tags: [`decision/${decision}`, 'points/198100=50', 'points/942100=12.5', 'points/198100+rule=9'],
+});
+const detected: SecurityMessageJson = {
+  ruleId: '198100',
+  matchedValues: [{ variable: 'ARGS', key: 'q', value: '1 or 1' }],
+};
+const named = (messages: SecurityMessageJson[]): (string | undefined)[][] =>
+  explain(messages).exclusions.map(({ overrides }) => overrides.map(({ crsRuleId }) => crsRuleId));
+
+test('a score is answered by all signs that made it, together', () => {
+  const other = { ...sqlAt('ARGS', 'z'), ruleId: '920180', scoreContribution: 3 };
+  const messages = [sqlAt('ARGS', 'q'), other, detected, scoreOf('score', 'critical'), evaluation];
+  expect(named(messages)[0]).toEqual(['942100', '198100']);
+  expect(explain(messages).exclusions[0]?.summary).toBe(
+    'rule 942100 without ARGS:q; rule 198100 without ARGS:q, under /login, on this site',
+  );
+  const both = [sqlAt('ARGS', 'q'), other, detected, scoreOf('both', 'critical')];
+  expect(named(both)[0]).toEqual(['942100', '198100', '920180']);
+  expect(explain(messages).notes.filter((note) => note.includes('198000'))).toEqual([]);
+});
+
+test('what a score did not refuse is answered by the rules that added to the other one', () => {
+  const messages = [sqlAt('ARGS', 'q'), detected, scoreOf('both', 'notice'), evaluation];
+  expect(named(messages)[0]).toEqual(['942100']);
+});
+
+test('a detector is disabled or leaves targets out, and has no points of CRS', () => {
+  const override = (
+    actionEnum: RuleOverrideActionJson,
+    more: RuleOverrideJson = {},
+  ): RuleOverrideJson => ({ crsRuleId: '198100', actionEnum, ...more });
+  const off = override('RULE_OVERRIDE_ACTION_DISABLE', { scope: '/a' });
+  const less = override('RULE_OVERRIDE_ACTION_DEFAULT', { removedTargets: ['ARGS:q'] });
+  for (const one of [off, less]) expect(() => checkOverride(one)).not.toThrow();
+  const logOnly = override('RULE_OVERRIDE_ACTION_LOG_ONLY');
+  const scored = override('RULE_OVERRIDE_ACTION_SCORE_OVERRIDE', { scoreOverride: 2 });
+  const more = override('RULE_OVERRIDE_ACTION_DEFAULT', { addedTargets: ['ARGS'] });
+  for (const one of [logOnly, scored, more]) {
+    expect(() => checkOverride(one)).toThrow('a detector can be disabled or leave targets out');
+  }
 });

@@ -10,6 +10,7 @@ import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_p
 import { AppError } from '../../../base/errors.ts';
 import type { DescribedRule } from './crs-rules.ts';
 import { applicationNotes, type SentNames } from './application-notes.ts';
+import { scoreRuleId, toldScore } from './detectors.ts';
 import { isEvaluationRule } from './evaluation-rules.ts';
 import { isLimitRule, limitNotes } from './limit-notes.ts';
 import { ownRuleNote } from './own-rule-notes.ts';
@@ -140,17 +141,20 @@ function notesOnEvent({ raw, detailAvailable, messages = [] }: SecurityEventJson
 
 /** Rules that added to a score, or blocked by themselves; not those that only compare scores. */
 function decisive(messages: readonly SecurityMessageJson[]): SecurityMessageJson[] {
+  const others = messages.filter((one) => one.disruptive === true && !isEvaluation(one));
   const scored = messages.filter(({ scoreContribution = 0 }) => scoreContribution > 0);
-  if (scored.length > 0) {
-    const others = messages.filter((one) => one.disruptive === true && !isEvaluation(one));
-    return [...new Set([...scored, ...others])];
+  const told = toldScore(messages);
+  if (told?.reached === true) {
+    const pointed = messages.filter(({ ruleId = '' }) => told.ruleIds.has(ruleId));
+    return [...new Set([...pointed, ...(told.decision === 'both' ? scored : []), ...others])];
   }
+  if (scored.length > 0) return [...new Set([...scored, ...others])];
   return messages.filter((one) => !isEvaluation(one) && (one.disruptive === true || isScored(one)));
 }
 
 /** Leaving one out would turn blocking off. */
 function isEvaluation({ ruleId = '' }: SecurityMessageJson): boolean {
-  return isEvaluationRule(Number(ruleId));
+  return ruleId === scoreRuleId || isEvaluationRule(Number(ruleId));
 }
 
 /** Nodes of earlier versions state no scores; in CRS the severity stands for one. */

@@ -14,6 +14,10 @@ const oneReading =
 
 /** What a rule does, and what to do instead of excluding it; by number. */
 const notes: Readonly<Record<number, readonly [what: string, instead: string]>> = {
+  198000: [
+    'compares the score of detection with the thresholds of the policy',
+    'exclude the detectors and rules that its event names, or set crsCore.blockScore',
+  ],
   199400: ['compares the body with the limit of the policy', limitAction],
   199401: [
     'refuses a multipart body that cannot be read',

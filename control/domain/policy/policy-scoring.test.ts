@@ -60,3 +60,12 @@ test('templates without a decision have neither text nor warnings of one', () =>
     expect(inertScoring(template)).toEqual([]);
   }
 });
+
+test('Light decides by score, the other templates by the anomaly score', () => {
+  const decisions = builtInTemplates.map(({ name, crsCore }) => [name, crsCore?.decision]);
+  expect(decisions).toEqual([
+    ['Light', 'DECISION_SCORE'],
+    ['Standard', undefined],
+    ['Strict', undefined],
+  ]);
+});

@@ -3,11 +3,9 @@
  * thresholds and the detectors, which are rules like others. Pure.
  */
 
+import { detectorFile } from '../../../engine/detect/detector-rules.ts';
 import type { CrsCoreSettingsJson, PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { crsMajor } from './crs-setup.ts';
-
-/** Where the engine finds the rules of its detectors. */
-const detectorFile = 'waf/detectors.conf';
 
 const decisions: Readonly<Record<string, string>> = {
   DECISION_SCORE: 'score',

@@ -33,8 +33,8 @@ export const builtInTemplates: readonly (PolicyJson & { id: string; name: string
     id: templateIds.light,
     name: 'Light',
     description:
-      'Blocks attacks; long arguments, large bodies and unusual media types are only recorded, ' +
-      'unusual requests pass',
+      'Blocks what the score of detection finds to be an attack; long arguments, large bodies and ' +
+      'unusual media types are only recorded, unusual requests pass',
     isDefault: true,
     engineState: 'ENGINE_STATE_ON',
     blockingMode: 'BLOCKING_MODE_ANOMALY',
@@ -48,6 +48,7 @@ export const builtInTemplates: readonly (PolicyJson & { id: string; name: string
       crsSkipResponseAnalysis: true,
       responseBodyAccess: false,
       narrowedRules: true,
+      decision: 'DECISION_SCORE',
     },
     httpPolicy: {
       allowedMethods: ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'],

@@ -7,6 +7,7 @@ import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_p
 import { encodeUtf8 } from '../../../base/byte-string.ts';
 import { parseSecLang } from '../../../engine/rules/language/parse.ts';
 import { invalidField } from '../errors.ts';
+import { isDetector } from './detectors.ts';
 import { evaluationInRanges } from './evaluation-rules.ts';
 import { checkPathPrefix, pathTransformations, underPaths } from './exclusion-plugins.ts';
 import { refuseUnmatchable } from './rule-override-change.ts';
@@ -41,6 +42,12 @@ export function checkOverride(override: RuleOverrideJson, at = 'override'): void
   if (score !== undefined && (score < 0 || score > 1000)) {
     throw invalidField(`${at}.scoreOverride`, 'must be between 0 and 1000');
   }
+  if (isDetector(Number(override.crsRuleId)) && !isForDetector(override)) {
+    throw invalidField(
+      `${at}.actionEnum`,
+      'a detector can be disabled or leave targets out: it adds no points to the anomaly score',
+    );
+  }
   each(override.removedTargets, `${at}.removedTargets`, ruleTarget, 'a target such as ARGS:name');
   each(override.addedTargets, `${at}.addedTargets`, ruleTarget, 'a target such as ARGS:name');
   each(override.tags, `${at}.tags`, tagPattern, 'a tag');
@@ -53,6 +60,11 @@ export function checkOverride(override: RuleOverrideJson, at = 'override'): void
       'goes with no added targets or tags: these are for every path',
     );
   }
+}
+
+function isForDetector({ actionEnum, addedTargets = [] }: RuleOverrideJson): boolean {
+  const fits = ['RULE_OVERRIDE_ACTION_DISABLE', 'RULE_OVERRIDE_ACTION_DEFAULT'];
+  return fits.includes(actionEnum ?? '') && addedTargets.length === 0;
 }
 
 /** Errors: invalid_argument for a rule without which nothing is blocked. */

@@ -3,7 +3,7 @@
  * what belongs to the site alone laid over it. Sites that change nothing share one variant.
  */
 
-import type { CrsCoreSettingsJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
+import type { CrsCoreSettingsJson, PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { placeCustomRules } from '../../domain/policy/custom-rules.ts';
 import type { AddedSecLang } from '../../domain/policy/policy-seclang.ts';
 import type { PluginBindingRecord } from '../../domain/policy/exclusion-plugins.ts';
@@ -13,6 +13,8 @@ import type {
   RuleOverrideRecord,
   SiteOverrideRecord,
 } from '../../domain/records.ts';
+import { describedDetector, isDetector } from '../../domain/policy/detectors.ts';
+import { renderScoring } from '../../domain/policy/policy-scoring.ts';
 import { renderOverrides } from '../../domain/policy/rule-overrides.ts';
 import { customRules, ruleOverrides, siteOverrides } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
@@ -62,7 +64,8 @@ export function policyVariant(
   const plugins = policyPlugins(store, policy, bindings, ruleset);
   const mine = allRules.filter(applies);
   const rules = placeCustomRules(mine);
-  const added = mergeAdded(rules, overridesText(overrides, ruleset));
+  const rawOf = overrides.length === 0 ? () => undefined : rawsOf(changed, ruleset);
+  const added = mergeAdded(rules, overridesText(overrides, rawOf));
   return {
     id: siteId === '' ? policy.id : variantId(store, policy.id, siteId),
     revision: policy.revision,
@@ -70,20 +73,33 @@ export function policyVariant(
     ruleset: plugins.ruleset,
     added: { ...added, pluginSettings: plugins.settings },
     files: [...plugins.files, ...listFiles(store, mine)],
-    warnings: [...plugins.warnings, ...orphans(overrides, ruleset)],
+    warnings: [...plugins.warnings, ...orphans(overrides, rawOf)],
   };
 }
 
+/** Texts of the rules that a policy has, by number; describing a ruleset costs some 100 ms. */
+function rawsOf(
+  policy: PolicyJson,
+  ruleset: BundleRuleset | null,
+): (id: number) => string | undefined {
+  const ofRuleset = ruleset === null ? () => undefined : rulesOfBundle(ruleset).rawOf;
+  const isScored = renderScoring(policy, ruleset?.version ?? '') !== '';
+  return (id) => ofRuleset(id) ?? (isScored ? describedDetector(id)?.raw : undefined);
+}
+
+/** Overrides of rules that the policy does not have. */
 function orphans(
   overrides: readonly RuleOverrideRecord[],
-  ruleset: BundleRuleset | null,
+  rawOf: (id: number) => string | undefined,
 ): string[] {
-  // Describing a ruleset costs some 100 ms: not for nothing.
-  if (ruleset === null || overrides.length === 0) return [];
-  const { rawOf } = rulesOfBundle(ruleset);
   const missing = overrides.filter(({ crsRuleId }) => rawOf(Number(crsRuleId)) === undefined);
   const ids = [...new Set(missing.map(({ crsRuleId = '' }) => crsRuleId))].sort();
-  return ids.map((id) => `override of rule ${id}: this ruleset has no such rule`);
+  return ids.map((id) => {
+    const why = isDetector(Number(id))
+      ? 'crsCore.decision leaves the anomaly score alone to decide'
+      : 'this ruleset has no such rule';
+    return `override of rule ${id}: ${why}`;
+  });
 }
 
 function overlay(core: CrsCoreSettingsJson, site: SiteOverrideRecord): CrsCoreSettingsJson {
@@ -104,13 +120,13 @@ function overlay(core: CrsCoreSettingsJson, site: SiteOverrideRecord): CrsCoreSe
 
 function overridesText(
   overrides: readonly RuleOverrideRecord[],
-  ruleset: BundleRuleset | null,
+  rawOf: (id: number) => string | undefined,
 ): AddedSecLang {
-  if (overrides.length === 0 || ruleset === null) return {};
-  const { rawOf } = rulesOfBundle(ruleset);
-  // An override of a rule that this ruleset does not have changes nothing.
-  const known = overrides.filter((one) => rawOf(Number(one.crsRuleId)) !== undefined);
-  return renderOverrides(known, rawOf);
+  // An override of a rule that the policy does not have changes nothing.
+  return renderOverrides(
+    overrides.filter(({ crsRuleId }) => rawOf(Number(crsRuleId)) !== undefined),
+    rawOf,
+  );
 }
 
 function mergeAdded(left: AddedSecLang, right: AddedSecLang): AddedSecLang {

@@ -32,6 +32,26 @@ const rows: readonly PatternDetector[] = [
     },
   },
   {
+    id: 198_420,
+    name: 'script-from-elsewhere',
+    proves: 'loads a script from another host',
+    source: html,
+    strong: true,
+    confirmedBy: [941],
+    needs: SEEN.less | SEEN.equals | SEEN.slash,
+    literals: ['script', 'scr\0ipt'],
+    pattern:
+      /<[\0\s]{0,4}(?:[\w-]{1,16}:)?scr[\0]?ipt(?=[\s/"'\0])[^<>]{0,200}?[\s/"'\0](?:src|href|xlink:href)[\s\0]{0,8}=[\s\0"'`]{0,8}(?:https?:|data:|[\\/]{2})/gi,
+    examples: {
+      attacks: [
+        '<script src=//x.example/a.js>',
+        '"><script async src="https://x.example"></script>',
+        '<svg:script href=data:text/javascript,1>',
+      ],
+      benign: ['<script src="/app.js">', 'a <script src= attribute', '<img src=//x.example/a.png>'],
+    },
+  },
+  {
     id: 198_401,
     name: 'event-handler-in-tag',
     proves: 'gives a tag an event handler',

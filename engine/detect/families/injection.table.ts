@@ -64,13 +64,17 @@ const rows: readonly PatternDetector[] = [
     needs: SEEN.less,
     literals: words(':include schemalocation <xsl: xmlns:'),
     pattern:
-      /<[\w-]{1,16}:include\s[^>]{0,300}(?:href|parse)|XMLSchema-instance["'][^>]{0,200}schemaLocation\s{0,4}=\s{0,4}["'][^"']{0,100}(?:file:|gopher:|ftp:)|<xsl:(?:value-of|include|import|copy-of)\s[^>]{0,200}(?:system-property|document\s{0,2}\(|php:|file:|unparsed-text)|xmlns:\w{1,16}\s{0,4}=\s{0,4}["'](?:http:\/\/xml\.apache\.org\/x(?:alan|slt)\/java|java:|urn:schemas-microsoft-com:xslt|http:\/\/php\.net\/xsl)/gi,
+      /<[\w-]{1,16}:include\s(?![^>]{0,300}href\s{0,4}=\s{0,4}["']cid:)[^>]{0,300}(?:href|parse)|XMLSchema-instance["'][^>]{0,200}schemaLocation\s{0,4}=\s{0,4}["'][^"']{0,100}(?:file:|gopher:|ftp:)|<xsl:(?:value-of|include|import|copy-of)\s[^>]{0,200}(?:system-property|document\s{0,2}\(|php:|file:|unparsed-text)|xmlns:\w{1,16}\s{0,4}=\s{0,4}["'](?:http:\/\/xml\.apache\.org\/x(?:alan|slt)\/java|java:|urn:schemas-microsoft-com:xslt|http:\/\/php\.net\/xsl)/gi,
     examples: {
       attacks: [
         '<xi:include href="file:///etc/x" parse="text"/>',
         '<xsl:value-of select="system-property(\'x\')"/>',
       ],
-      benign: ['<include file="a"/>', '<xsl:value-of select="name"/>'],
+      benign: [
+        '<include file="a"/>',
+        '<xsl:value-of select="name"/>',
+        '<xop:Include href="cid:1@example.com"/>',
+      ],
     },
   },
   {
@@ -185,21 +189,69 @@ const rows: readonly PatternDetector[] = [
     },
   },
   {
+    id: 198_543,
+    name: 'remote-file',
+    proves: 'names a file of another host and cuts off what a program adds to it',
+    source: 'OWASP Web Security Testing Guide 4.2, section 4.7.11.2',
+    strong: true,
+    confirmedBy: [931],
+    needs: SEEN.colon | SEEN.slash,
+    literals: ['?', '\0', '#'],
+    pattern:
+      /^\s{0,4}(?:https?|ftps?|\\\\):?[\\/]{2}[^\s/?#]{1,255}\/[^\s?#]{0,400}\.(?:txt|php\d?|phtml|inc|ini|dat|log|gif|jpe?g|png|bmp)(?:\?{1,4}|#|\0[^\n]{0,40})\s{0,4}$/gi,
+    examples: {
+      attacks: [
+        'http://10.1.2.3/shell.txt?',
+        'https://evil.example/a/r57.gif??',
+        'ftp://x.example/c.php#',
+      ],
+      benign: [
+        'https://cdn.example/a.png?v=1',
+        'https://cdn.example/a.png',
+        'see https://x.example/a.txt? No.',
+      ],
+    },
+  },
+  {
     id: 198_550,
     name: 'header-injection',
     proves: 'ends a line and adds a header field or a request',
-    source: 'RFC 9112, section 2.1; RFC 5322, section 2.2',
+    source: 'RFC 9112, section 2.1; RFC 5321, section 3.3',
     strong: true,
     confirmedBy: [921],
     needs: SEEN.lineEnd,
+    // A document has its header lines in parts.
+    kinds: textKinds,
     literals:
-      words(`set-cookie location content-type content-length transfer-encoding host refresh x-
-      access-control-allow- bcc http/ mail rcpt`),
+      words(`set-cookie content-length transfer-encoding x-forwarded- access-control-allow- http/
+      mail rcpt`),
     pattern:
-      /^(?![\w-]{1,64}\s?:)[^\r\n]{0,65536}[\r\n]{1,4}\s{0,4}(?:(?:set-cookie|location|content-type|content-length|transfer-encoding|host|refresh|x-forwarded-for|x-[a-z-]{2,24}-(?:host|for)|access-control-allow-\w{4,12}|bcc)\s{0,2}:\s{0,4}[^\r\n\s]|(?:GET|POST|PUT|HEAD|DELETE|OPTIONS)\s{1,4}\S{1,200}\s{1,4}HTTP\/\d|HTTP\/\d\.\d\s{1,4}\d{3}|(?:MAIL FROM|RCPT TO):)/gi,
+      /^(?![\w-]{1,64}\s?:)[^\r\n]{0,65536}[\r\n]{1,4}\s{0,4}(?:(?:set-cookie|content-length|transfer-encoding|x-forwarded-(?:for|host)|access-control-allow-\w{4,12})\s{0,2}:\s{0,4}[^\r\n\s]|(?:GET|POST|PUT|HEAD|DELETE|OPTIONS)\s{1,4}\S{1,200}\s{1,4}HTTP\/\d|HTTP\/\d\.\d\s{1,4}\d{3}|(?:MAIL FROM|RCPT TO):)/gi,
     examples: {
-      attacks: ['x\r\nSet-Cookie: a=b', 'x\nLocation: //y', 'a\r\nGET / HTTP/1.1'],
-      benign: ['a\r\nb: c', 'line\nhost is here', 'x\r\ny'],
+      attacks: ['x\r\nSet-Cookie: a=b', 'x\r\nContent-Length: 0', 'a\r\nGET / HTTP/1.1'],
+      benign: ['a\r\nb: c', 'line\nhost is here', 'x\r\ny', 'Meeting\nLocation: Room 5'],
+    },
+  },
+  {
+    id: 198_552,
+    name: 'field-injection',
+    proves: 'ends a word and adds a header field that redirects, or adds readers of a mail',
+    source: 'RFC 9110, sections 7.2, 8.3 and 10.2.2; RFC 5322, section 3.6.3',
+    strong: true,
+    confirmedBy: [921],
+    needs: SEEN.lineEnd | SEEN.colon,
+    kinds: textKinds,
+    literals: words('location host refresh content-type bcc cc'),
+    pattern:
+      // People write "Location:" into the lines of a text; its first line has words.
+      /^(?![\w-]{1,64}\s?:)\S{0,2048}[\r\n]{1,4}[ \t]{0,4}(?:location[ \t]{0,2}:[ \t]{0,4}(?:[a-z]{2,12}:)?[\\/]{2}|host[ \t]{0,2}:[ \t]{0,4}[\w-]{1,63}\.\w|refresh[ \t]{0,2}:[ \t]{0,4}\d{1,4};|content-type[ \t]{0,2}:[ \t]{0,4}\w{2,20}\/\w|b?cc[ \t]{0,2}:[ \t]{0,4}[^\s@]{1,64}@\w)/gi,
+    examples: {
+      attacks: ['x\nLocation: //y', '1\r\nHost: evil.example', 'a@b.example\nBcc: c@d.example'],
+      benign: [
+        'Meeting on Monday\nLocation: https://meet.example/1',
+        'x\nLocation: Room 5',
+        'a\ncc: b',
+      ],
     },
   },
   {

@@ -2,7 +2,7 @@
 
 import { SEEN } from '../bytes-seen.ts';
 import { apart, words } from '../literals.ts';
-import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
+import { patternFamily, type PatternDetector } from '../patterns.ts';
 
 const ecma = 'ECMA-262, sections 13.3 and 13.5; HTML standard, section 8';
 const phpManual = 'PHP manual, "Program execution", "Eval", "Serialization"';
@@ -334,4 +334,4 @@ const js: readonly PatternDetector[] = [
 ];
 
 /** The family of program text. */
-export const script = patternFamily('script', js, [...textKinds, 'binary']);
+export const script = patternFamily('script', js);

@@ -10,15 +10,12 @@ import { base64BytesMin, type Leaves } from './leaves.ts';
 const runPattern = /[A-Za-z0-9+/_-]{12,65536}={0,2}/g;
 /** Stretch of printable bytes in decoded ones that is not chance: 1 in 100,000 for random bytes. */
 const printableMin = 12;
-const runsMax = 16;
 
 /** Adds what runs of a text decode to. */
 export function openBase64(text: ByteString, leaves: Leaves): void {
   if (text.length < base64BytesMin) return;
   runPattern.lastIndex = 0;
-  for (let count = 0; count < runsMax; count++) {
-    const found = runPattern.exec(text);
-    if (found === null) return;
+  for (let found = runPattern.exec(text); found !== null; found = runPattern.exec(text)) {
     openRun(found[0], leaves);
   }
 }

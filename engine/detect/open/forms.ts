@@ -11,16 +11,17 @@ import type { Leaves } from './leaves.ts';
 /** Bytes that stand in an encoded form or URL. */
 const cleanPattern = /^[\w.~!*()@:/?#&=%+,;$[\]|-]+$/;
 const namePattern = /^[\w.~*@$%+[\]-]{0,128}=/;
+const fieldPattern = /&[\w.~*@$%+[\]-]{1,128}=/;
 const urlPattern = /^(?:[a-z][a-z0-9+.-]{1,15}:)?\/{1,2}[^\s?]{0,4096}\?/i;
 const anyUrlPattern = /^[a-z][a-z0-9+.-]{1,15}:\/\/[^\s]/i;
-const fieldsMax = 1_024;
 
 /** What a text of fields is. */
 export type FormReading = 'none' | 'clean' | 'beside';
 
 /** Adds the fields of `a=1&b=2`. */
 export function openForm(text: ByteString, leaves: Leaves, label = 'form'): FormReading {
-  if (!namePattern.test(text.slice(0, 160)) || isPadding(text)) return 'none';
+  const isForm = namePattern.test(text.slice(0, 160)) && !isPadding(text);
+  if (!isForm && !fieldPattern.test(text)) return 'none';
   addFields(text, '&', leaves, label);
   return cleanPattern.test(text) && !text.includes(';') && !text.includes('|') ? 'clean' : 'beside';
 }
@@ -61,7 +62,7 @@ export function openUrl(text: ByteString, leaves: Leaves): FormReading {
 
 function addFields(text: ByteString, separator: string, leaves: Leaves, label: string): void {
   let from = 0;
-  for (let count = 0; count < fieldsMax && from <= text.length; count++) {
+  while (from <= text.length) {
     const found = text.indexOf(separator, from);
     const end = found < 0 ? text.length : found;
     const field = text.slice(from, end);
@@ -78,25 +79,40 @@ function decodeField(text: ByteString): ByteString {
   return decodePercent(text.includes('+') ? text.replaceAll('+', ' ') : text);
 }
 
-const partPattern = /content-disposition:[^\r\n]{0,1024}\r?\n(?:[^\r\n]{1,1024}\r?\n){0,8}\r?\n/gi;
+/** The fields of a part's head and the blank line after them; or the blank line alone. */
+const partField = String.raw`[!-9;-~]{1,64}[ \t]{0,4}:[^\r\n]{0,4096}\r?\n`;
+const foldedLine = String.raw`[ \t][^\r\n]{0,4096}\r?\n`;
+const partHead = new RegExp(
+  String.raw`\r?\n(?:${partField}(?:${foldedLine}){0,8}){0,16}\r?\n`,
+  'y',
+);
 const partNamePattern = /\bname="?([^"\r\n;]{0,128})/i;
 const partsMax = 64;
 
-/** Adds names, file names and contents of parts; false if there are none. */
+/**
+ * Adds heads and contents of the parts of a multipart body of any type; false if there are none.
+ * Source: RFC 2046, section 5.1.1.
+ */
 export function openParts(text: ByteString, leaves: Leaves): boolean {
   if (!text.startsWith('--')) return false;
   const boundary = text.slice(0, Math.max(0, text.search(/\r?\n/)));
   if (boundary.length < 3) return false;
-  partPattern.lastIndex = 0;
   let count = 0;
-  for (; count < partsMax; count++) {
-    const found = partPattern.exec(text);
-    if (found === null) break;
-    const from = partPattern.lastIndex;
-    const next = text.indexOf(boundary, from);
-    const name = partNamePattern.exec(found[0])?.[1] ?? '';
-    leaves.add(`part header`, found[0].trim());
-    leaves.add(`part.${name}`, text.slice(from, next < 0 ? text.length : next).trimEnd());
+  let at = 0;
+  for (; at >= 0 && count < partsMax; at = text.indexOf(boundary, at)) {
+    at += boundary.length;
+    partHead.lastIndex = at;
+    const head = partHead.exec(text)?.[0];
+    if (head === undefined) continue;
+    count++;
+    at = partHead.lastIndex;
+    const next = text.indexOf(boundary, at);
+    const name = partNamePattern.exec(head)?.[1] ?? '';
+    leaves.add('part header', head.trim());
+    const content = text.slice(at, next < 0 ? text.length : next).trimEnd();
+    leaves.add(name === '' ? 'part' : `part.${name}`, content);
   }
+  // The rest of many parts is one text.
+  if (at >= 0) leaves.add('part', text.slice(at));
   return count > 0;
 }

@@ -14,9 +14,11 @@ export interface OpenBudget {
   complete: boolean;
 }
 
-/** The budget of one request. */
-export function newBudget(): OpenBudget {
-  return { leaves: detectLimits.leavesMax, bytes: detectLimits.leafBytesMax, complete: true };
+/** The budget of one request; `valueBytes`: of all its values. */
+export function newBudget(valueBytes: number): OpenBudget {
+  const { leavesMax, leafBytesMin, leafBytesMax, leafBytesPerByte } = detectLimits;
+  const bytes = Math.min(leafBytesMax, leafBytesMin + leafBytesPerByte * valueBytes);
+  return { leaves: leavesMax, bytes, complete: true };
 }
 
 /** A leaf whose kind is still open: openers set it. */
@@ -29,6 +31,7 @@ export class Leaves {
   readonly list: OpenedLeaf[] = [];
   private readonly budget: OpenBudget;
   private parent: Leaf | null = null;
+  private readonly variants = new Set<ByteString>();
 
   constructor(budget: OpenBudget) {
     this.budget = budget;
@@ -62,6 +65,16 @@ export class Leaves {
     budget.leaves--;
     budget.bytes -= text.length;
     this.push(text, label, kind, parent);
+  }
+
+  /**
+   * Adds the parent in another reading of all its bytes, once: readings that follow each other
+   * give the same texts in many orders.
+   */
+  addVariant(label: string, text: ByteString): void {
+    if (this.variants.has(text)) return;
+    this.variants.add(text);
+    this.add(label, text);
   }
 
   private push(text: ByteString, label: string, kind: LeafKind, parent: Leaf | null): void {

@@ -11,7 +11,7 @@ import { openValue } from './open.ts';
 
 const open = (text: string, path = 'value') => {
   scanText(text);
-  return openValue(text, path, newBudget());
+  return openValue(text, path, newBudget(text.length));
 };
 const leavesOf = (text: string): Record<string, string> =>
   Object.fromEntries(open(text).map((leaf) => [pathOf(leaf), leaf.text]));
@@ -56,6 +56,14 @@ describe('values are opened', () => {
       attack.trimEnd(),
     ],
     [
+      'parts of any type',
+      `--b\nContent-Type: text/plain\n\n${attack}\n--b--`,
+      'value → part',
+      attack.trimEnd(),
+    ],
+    ['a part without a head', `--b\r\n\r\n${attack}\r\n--b--`, 'value → part', attack.trimEnd()],
+    ['seven bits', '\xbca\xbe x', 'value → US-ASCII', '<a> x'],
+    [
       'a token',
       `eyJhbGciOiJub25lIn0.${Buffer.from(json).toString('base64url')}.x`,
       'value → token claims → json.user.name',
@@ -91,6 +99,43 @@ function foundIn(strings: readonly string[]): { ids: number[]; complete: boolean
   const { leaves, complete } = detect([{ path: 'args.q', bytes }]);
   return { ids: leaves.flatMap(({ hits }) => hits.map(({ id }) => id)), complete };
 }
+
+describe('nothing that stands before an attack hides it', () => {
+  const numbered = (text: (at: number) => string) =>
+    Array.from({ length: 1_500 }, (_, at) => text(at));
+  const runs = Array.from({ length: 40 }, (_, at) => base64(`harmless text ${at}`)).join(' ');
+  const part = (text: string): string => `--b\r\ncontent-type: text/plain\r\n\r\n${text}\r\n`;
+  test.each([
+    ['fields', `${numbered((at) => `a${at}=b+c`).join('&')}&z=${encodeURIComponent(attack)}`],
+    ['a text before fields', `hello & you&z=${encodeURIComponent(attack)}`],
+    ['runs of base64', `${runs} ${base64(attack)}`],
+    ['parts', `${part('a b').repeat(100)}${part(attack)}--b--`],
+    ['random bytes', `${'\x01\x02\xff\0'.repeat(100)}${attack}\x03`],
+    ['random bytes, with NUL in it', `${'\x01\xff'.repeat(200)}${attack.split('').join('\0')}`],
+  ])('%s', (_, text) => {
+    const found = detectText(text).flatMap(({ hits }) => hits.map(({ id }) => id));
+    expect(found).toContain(detectText(attack)[0]!.hits[0]!.id);
+  });
+});
+
+test('random bytes show no attack and are opened little', () => {
+  for (let seed = 1; seed <= 40; seed++) {
+    let state = seed;
+    const bytes = Uint8Array.from({ length: 32_768 }, () => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return state >>> 24;
+    });
+    const { leaves, complete } = detect([{ path: 'body', bytes }]);
+    expect(leaves).toEqual([]);
+    expect(complete).toBe(true);
+  }
+});
+
+test('readings that follow each other are opened once', () => {
+  const text = '\xc0\xaf%26#x5c;%c0%af&lt;\\u0041 '.repeat(20);
+  const texts = open(text).map((leaf) => leaf.text);
+  expect(texts.length).toBeLessThan(64);
+});
 
 describe('opening is bounded', () => {
   test('what a bound leaves out is looked for in the text, and the bound is reported', () => {

@@ -8,8 +8,10 @@ import { detectLimits } from '../../base/detect-limits.ts';
 import { SEEN } from '../bytes-seen.ts';
 import type { Leaf } from '../detector.ts';
 import { OPENS, opensOf, scanned } from '../leaf-scan.ts';
+import { isBinary, openBinary } from './binary.ts';
 import { openBase64, openCredentials, openToken } from './base64.ts';
 import { decodeEntities, decodeEscapes, decodeLongUtf8, decodePercent } from './escapes.ts';
+import { openSevenBits } from './seven-bits.ts';
 import { openCookies, openForm, openParts, openUrl, type FormReading } from './forms.ts';
 import { looksLikeJson, openJson } from './json.ts';
 import { base64BytesMin, Leaves, type OpenBudget, type OpenedLeaf } from './leaves.ts';
@@ -30,6 +32,7 @@ export function openValue(text: ByteString, path: string, budget: OpenBudget): r
       break;
     }
     leaves.openBelow(leaf);
+    if (leaf.kind === 'text' && isBinary(leaf)) leaf.kind = 'binary';
     openLeaf(leaf, leaves);
     // What its leaves do not hold is looked for in the text itself.
     const isSearched = leaf.kind !== 'document' && leaf.kind !== 'url';
@@ -80,12 +83,15 @@ export function mayOpenPlain(bytes: Uint8Array): boolean {
 }
 
 function openLeaf(leaf: OpenedLeaf, leaves: Leaves): void {
-  if (leaf.kind === 'binary') return;
+  if (leaf.kind === 'binary') {
+    openBinary(leaf.text, leaves);
+    return;
+  }
   const { seen, text } = leaf;
   if (!openDocument(leaf, leaves)) openFields(leaf, leaves);
   if (leaf.kind === 'document') return;
   if (leaf.kind !== 'url') openBesides(leaf, leaves);
-  else if ((seen & SEEN.percent) !== 0) leaves.add('percent', decodePercent(text));
+  else if ((seen & SEEN.percent) !== 0) leaves.addVariant('percent', decodePercent(text));
 }
 
 /** Documents whose leaves hold all that they say. */
@@ -143,29 +149,31 @@ function isPlusForm({ seen, text }: Leaf): boolean {
 function openBesides(leaf: OpenedLeaf, leaves: Leaves): void {
   const { seen, text } = leaf;
   const opens = opensOf(leaf.found);
-  if ((seen & SEEN.percent) !== 0) leaves.add('percent', decodePercent(text));
+  if ((seen & SEEN.percent) !== 0) leaves.addVariant('percent', decodePercent(text));
   if ((opens & OPENS.escapes) !== 0 && /\\(?:x[0-9a-f]{2}|u[0-9a-f{]|[nrt][\W_])/i.test(text)) {
-    leaves.add('escapes', decodeEscapes(text));
+    leaves.addVariant('escapes', decodeEscapes(text));
   }
   if ((seen & SEEN.ampersand) !== 0 && text.includes(';')) {
-    leaves.add('entities', decodeEntities(text));
+    leaves.addVariant('entities', decodeEntities(text));
   } else if ((seen & (SEEN.ampersand | SEEN.hash)) === (SEEN.ampersand | SEEN.hash)) {
-    leaves.add('entities', decodeEntities(text));
+    leaves.addVariant('entities', decodeEntities(text));
   }
   if ((seen & SEEN.high) !== 0 && /[\xc0\xc1]|\xe0[\x80-\x9f]|\xef[\xbc\xbd]/.test(text)) {
-    leaves.add('utf-8', decodeLongUtf8(text));
+    leaves.addVariant('utf-8', decodeLongUtf8(text));
   }
+  if ((seen & SEEN.high) !== 0 && text.includes('\xbc')) openSevenBits(text, leaves);
   if (
     (seen & (SEEN.high | SEEN.percent)) !== 0 ||
     ((opens & OPENS.hexPath) !== 0 && /0x[25]/.test(text))
   ) {
-    leaves.add('path forms', plainPath(text));
+    leaves.addVariant('path forms', plainPath(text));
   }
   if ((seen & SEEN.control) !== 0 && /[\0\x01]/.test(text)) {
-    leaves.add('without NUL', text.replace(/[\0\x01]/g, ''));
+    leaves.addVariant('without NUL', text.replace(/[\0\x01]/g, ''));
   }
-  if ((seen & joinBits) === joinBits) leaves.add('joined lines', text.replaceAll(/\\\r?\n/g, ''));
-  if (isPlusForm(leaf)) leaves.add('plus signs', text.replaceAll('+', ' '));
+  if ((seen & joinBits) === joinBits)
+    leaves.addVariant('joined lines', text.replaceAll(/\\\r?\n/g, ''));
+  if (isPlusForm(leaf)) leaves.addVariant('plus signs', text.replaceAll('+', ' '));
   if ((opens & OPENS.credentials) !== 0 && openCredentials(text, leaves)) return;
   if ((opens & OPENS.token) !== 0 && openToken(text, leaves)) return;
   if (leaf.runBytes >= base64BytesMin) openBase64(text, leaves);

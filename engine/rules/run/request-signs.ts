@@ -18,6 +18,8 @@ export interface SignedLeaf {
   readonly name: string;
   readonly path: string;
   readonly bytes: Uint8Array;
+  /** Rules of the ruleset do not see it. */
+  readonly opened: boolean;
 }
 
 /** The signs of a request and their leaves. */
@@ -87,7 +89,7 @@ class Collected implements RequestSigns {
   constructor(values: readonly ScoredValue[], { leaves, complete }: Detected) {
     this.values = values;
     this.complete = complete;
-    for (const { value, path, bytes } of leaves) this.addLeaf(values[value]!.name, path, bytes);
+    for (const leaf of leaves) this.addLeaf({ ...leaf, name: values[leaf.value]!.name });
   }
 
   /** A rule counts where its text stands in the value that it matched, or in all of it. */
@@ -133,13 +135,14 @@ class Collected implements RequestSigns {
     const known = this.leavesOf.get(name);
     if (known !== undefined) return known;
     const value = this.values.find((one) => one.name.toLowerCase() === name.toLowerCase());
-    this.addLeaf(name, value?.path ?? name.toLowerCase(), value?.bytes ?? noBytes);
+    const { path = name.toLowerCase(), bytes = noBytes } = value ?? {};
+    this.addLeaf({ name, path, bytes, opened: false });
     return this.leavesOf.get(name)!;
   }
 
-  private addLeaf(name: string, path: string, bytes: Uint8Array): void {
-    const key = valueName(name);
-    const at = this.leaves.push({ name, path, bytes }) - 1;
+  private addLeaf(leaf: SignedLeaf): void {
+    const key = valueName(leaf.name);
+    const at = this.leaves.push(leaf) - 1;
     const known = this.leavesOf.get(key);
     if (known === undefined) this.leavesOf.set(key, [at]);
     else known.push(at);

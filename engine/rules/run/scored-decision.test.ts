@@ -5,6 +5,7 @@ import { createLogger } from '../../../base/log.ts';
 import { decisions, type Decision } from '../../contract/decision.ts';
 import type { TransactionRecord } from '../../contract/verdict.ts';
 import type { DetectedLeaf, Detection } from '../../detect/detection.ts';
+import type { Weights } from '../../detect/weights.ts';
 import { fullCatalog } from '../features/full-catalog.ts';
 import { loadText } from '../language/include.ts';
 import { requestFrom, responseFrom, samplePorts } from '../load/test-sample.ts';
@@ -17,25 +18,25 @@ import { refuses } from './scored-decision.ts';
 const detector = 198_100;
 const rule = 942_100;
 
-/** Finds the word `sign` in values, and in what their base64 says. */
+const thresholds = { watch: 30, challenge: 40, block: 50 };
+const points = (version: string, ...rows: (readonly [number, number])[]): Weights => ({
+  ...{ version, ruleset: '', thresholds },
+  points: new Map(rows),
+  pairs: new Map([[detector, 10]]),
+});
+
+/** Finds the word `sign` in values, and the word `opened` as if it stood in an encoding. */
 const detection: Detection = {
-  weights: {
-    version: 'test-1',
-    ruleset: '',
-    points: new Map([
-      [detector, 40],
-      [rule, 20],
-    ]),
-    pairs: new Map([[detector, 10]]),
-    thresholds: { watch: 30, challenge: 40, block: 50 },
-  },
+  weights: points('test-1', [detector, 40], [rule, 20]),
+  openedWeights: points('test-none', [detector, 49]),
   facts: { isStrong: () => false, confirmedBy: (id) => (id === detector ? [942] : []) },
   proves: (id) => (id === detector ? 'a sign stands' : ''),
   detect: (values) => ({
     leaves: values.flatMap(({ path, bytes }, value): DetectedLeaf[] => {
       const start = Buffer.from(bytes).indexOf('sign');
       if (start < 0) return [];
-      return [{ value, path, bytes, hits: [{ id: detector, start, end: start + 4 }] }];
+      const opened = Buffer.from(bytes).includes('opened');
+      return [{ value, path, bytes, opened, hits: [{ id: detector, start, end: start + 4 }] }];
     }),
     complete: !values.some(({ bytes }) => Buffer.from(bytes).includes('too deep')),
   }),
@@ -117,6 +118,25 @@ describe('the decision of a policy', () => {
     }
   });
 
+  test.each([911_100, 913_100, 920_420, 920_430, 920_440, 920_450, 920_470, 920_480])(
+    'leaves list %i of the policy to refuse',
+    (list) => {
+      const text = `SecRule ARGS "@streq listed" "id:${list},phase:2,pass,log,setvar:tx.score=+5"`;
+      for (const decision of decisions) {
+        const { verdict } = inspect(engineFor(decision, text), '/?q=listed');
+        expect(verdict, decision).toMatchObject({ action: 'block', ruleId: 949_110 });
+        expect(inspect(engineFor(decision, text), '/?q=other').verdict.action).toBe('pass');
+      }
+    },
+  );
+
+  test('lets a list that adds no points pass', () => {
+    const text = 'SecRule ARGS "@streq listed" "id:911100,phase:2,pass,log"';
+    for (const decision of decisions) {
+      expect(inspect(engineFor(decision, text), '/?q=listed').verdict.action).toBe('pass');
+    }
+  });
+
   test('leaves answers to their anomaly score', () => {
     const answers = 'SecRule RESPONSE_STATUS "@streq 500" "id:959100,phase:3,deny,status:403,log"';
     for (const decision of decisions) {
@@ -157,6 +177,16 @@ describe('an event', () => {
     });
     const marked = Buffer.from(told(record)!.data, 'latin1').toString('utf8');
     expect(marked).toBe('so a »sign by rule«');
+  });
+
+  test('tells of an opened leaf by the points for leaves that rules do not see', () => {
+    const record = inspect(engineFor('score'), '/?q=opened+sign');
+    expect(told(record)!.message).toMatch(/^Score 49 of 100/);
+    expect(told(record)!.tags).toContain('weights/test-none');
+    // What a rule confirms keeps its own points where they are higher.
+    const confirmed = inspect(engineFor('score'), '/?q=opened+sign+by+rule');
+    expect(told(confirmed)!.message).toMatch(/^Score 70 of 100/);
+    expect(told(confirmed)!.tags).toContain('weights/test-1');
   });
 
   test('below the threshold of refusal names the threshold that is reached', () => {

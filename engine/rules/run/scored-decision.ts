@@ -32,19 +32,29 @@ export function thresholdsOf(settings: ProgramSettings, own: Thresholds): Thresh
 }
 
 /**
- * Whether a decision refuses. Where the values of the request were not opened to the end
- * (`complete` false), the score cannot clear it: then the anomaly score refuses, too. Pure.
+ * Whether a decision refuses. What the score does not judge (`judged` false) it cannot clear: then
+ * the anomaly score refuses, too. Pure.
  */
 export function refuses(
   decision: Decision,
   byScore: boolean,
   byAnomaly: boolean,
-  complete = true,
+  judged = true,
 ): boolean {
-  if (decision === 'crs' || (!complete && byAnomaly)) return byAnomaly;
+  if (decision === 'crs' || (!judged && byAnomaly)) return byAnomaly;
   if (decision === 'score') return byScore;
   return decision === 'both' ? byScore || byAnomaly : byScore && byAnomaly;
 }
+
+/**
+ * Rules of CRS that compare a request with a list: of methods, scanners, media types, versions,
+ * extensions, fields and charsets. No score says whether a list is right. And those that find two
+ * readings of a media type: no value shows them.
+ */
+const listRules: ReadonlySet<number> = new Set([
+  ...[911_100, 913_100, 913_110],
+  ...[920_420, 920_430, 920_440, 920_450, 920_451, 920_470, 920_480, 920_530],
+]);
 
 /**
  * Scores a request whose rules of phase 2 have run. `anomaly` is what the anomaly score would have
@@ -57,16 +67,19 @@ export function decideByScore(
 ): Verdict | null {
   const { detection, detectors, thresholds, decision } = scoring;
   const { leaves, signs, complete } = requestSigns(tx, detection, detectors);
-  const scored = signs.length === 0 ? null : scoreSigns(signs, detection.weights, detection.facts);
+  const { weights, openedWeights, facts } = detection;
+  const opened = {
+    weights: openedWeights,
+    isOpened: (leaf: number): boolean => leaves[leaf]!.opened,
+  };
+  const scored = signs.length === 0 ? null : scoreSigns(signs, weights, facts, opened);
   const score = scored?.score ?? 0;
   const byScore = score >= thresholds.block;
-  const refused = refuses(decision, byScore, anomaly !== null, complete);
+  const judged = complete && !tx.matchedRules.some(({ ruleId }) => listRules.has(ruleId));
+  const refused = refuses(decision, byScore, anomaly !== null, judged);
   if (scored !== null && (score >= thresholds.watch || anomaly !== null)) {
-    report(tx, scoring, scored, leaves[scored.leaf]!, {
-      refused,
-      anomaly: anomaly !== null,
-      complete,
-    });
+    const outcome = { refused, anomaly: anomaly !== null, judged, complete };
+    report(tx, scoring, scored, leaves[scored.leaf]!, outcome);
   }
   if (!refused) return null;
   if (anomaly !== null && !byScore) return anomaly;
@@ -76,6 +89,7 @@ export function decideByScore(
 interface Outcome {
   readonly refused: boolean;
   readonly anomaly: boolean;
+  readonly judged: boolean;
   readonly complete: boolean;
 }
 
@@ -104,15 +118,15 @@ function scoreRecord(
   scored: Scored,
   leaf: SignedLeaf,
   piece: ShownPiece,
-  { refused, anomaly, complete }: Outcome,
+  { refused, anomaly, judged, complete }: Outcome,
   tx: Transaction,
 ): MatchedRule {
-  const { score, bits } = scored;
+  const { score, bits, weights } = scored;
   const byScore = score >= thresholds.block;
   const told = bits.find(({ id, points }) => points > 0 && detection.proves(id) !== '');
   const proves = told === undefined ? 'rules of the ruleset match' : detection.proves(told.id);
   const would = (one: Decision): string => {
-    return `would/${one}=${refuses(one, byScore, anomaly, complete) ? 'block' : 'pass'}`;
+    return `would/${one}=${refuses(one, byScore, anomaly, judged) ? 'block' : 'pass'}`;
   };
   const bitTags = bits
     .filter(({ points }) => points > 0)
@@ -125,7 +139,7 @@ function scoreRecord(
     severity: byScore ? 2 : 5,
     tags: [
       `decision/${decision}`,
-      `weights/${detection.weights.version}`,
+      `weights/${weights.version}`,
       ...[would('crs'), would('score'), would('both'), would('scoreConfirms')],
       ...bitTags,
       ...(complete ? [] : ['opened/in-part']),
@@ -133,7 +147,7 @@ function scoreRecord(
     operator: '@detected',
     matched: [{ name: leaf.name, value: piece.text }],
     disruptive: refused && tx.control.engine === 'on',
-    ...{ file: 'waf/detectors.conf', line: 1, rev: '', ver: detection.weights.version },
+    ...{ file: 'waf/detectors.conf', line: 1, rev: '', ver: weights.version },
     ...{ maturity: 0, accuracy: 0, log: true, auditLog: true },
   };
 }
