@@ -1,4 +1,4 @@
-/** The forms that an attack is put into to see whether it is still found: prose, filler, encodings. */
+/** The forms that an attack is put into: prose, filler, encodings. */
 
 const prose = 'Thank you for the quick answer, we will look at it on Monday';
 const filler = 'lorem ipsum dolor sit amet '.repeat(186);

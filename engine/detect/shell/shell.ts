@@ -141,8 +141,10 @@ let redirected = false;
 /** It is written as a name is: `Java`. */
 let capital = false;
 
-const skipped =
-  /[\s({!@]{0,16}(?:(?:[A-Za-z_]\w{0,32}=[^\s;|&]{0,64}|\$[A-Za-z_]\w{0,16}|\d?[<>]{1,2}&?\s?[\w/.]{1,32})\s{1,8}){0,1}/y;
+/** Assignments, expansions of nothing and redirections stand before commands. */
+const beforeCommand =
+  /(?:[A-Za-z_]\w{0,32}=[^\s;|&]{0,64}|\$[A-Za-z_]\w{0,16}|\d?[<>]{1,2}&?\s?[\w/.]{1,32})\s{1,8}/;
+const skipped = new RegExp(`[\\s({!@]{0,16}(?:${beforeCommand.source}){0,1}`, 'y');
 const pathPattern = /(?:\/[\w.-]{1,16}){0,5}\/(?=[\w'"\\])|[a-z]:\\(?:[\w.-]{1,24}\\){0,6}/iy;
 const wordMax = 40;
 
