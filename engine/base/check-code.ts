@@ -7,6 +7,7 @@ import { compileFunction } from 'node:vm';
 import { AppError } from '../../base/errors.ts';
 import { schemaLimits } from '../../base/schema-limits.ts';
 import { textFormats } from '../../base/text-formats.ts';
+import { numberReading } from './number-reading.ts';
 
 /** One thing that a check found wrong. Never holds a value of the request. */
 export interface ApiCheckError {
@@ -126,6 +127,8 @@ function sortedText(value: unknown): string {
 function multipleOf(value: number, divisor: number): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
   if (!Number.isFinite(value)) return false;
+  // Both doubles beside a large odd number are even: what it is a multiple of is not known.
+  if (numberReading.inexact && Number.isInteger(value)) return false;
   const [one, two] = [decimalOf(value), decimalOf(divisor)];
   const exponent = Math.min(one.exponent, two.exponent);
   const scaled = ({ digits, exponent: own }: Decimal): bigint =>

@@ -8,7 +8,7 @@ import { readForm, readMultipart, textOf } from './form-fields.ts';
 import { findMedia, readMediaType, type MediaType } from './media-type.ts';
 import { readFormParts } from './multipart-parts.ts';
 import type { Reading } from './parameter-reading.ts';
-import { numberReading } from './exact-number.ts';
+import { numberReading } from '../base/number-reading.ts';
 import { readPlainJson } from './plain-json.ts';
 import { runCheck } from './run-check.ts';
 

@@ -6,7 +6,8 @@ import type { ApiCheck } from '../base/check-code.ts';
 import { BodyChecks } from './body-checks.ts';
 import { operation, parameter } from './fixture.ts';
 import { ParameterChecks } from './parameter-checks.ts';
-import { numberOf, numberReading, onOneSide } from './exact-number.ts';
+import { numberReading } from '../base/number-reading.ts';
+import { numberOf, onOneSide } from './exact-number.ts';
 import { readPlainJson } from './plain-json.ts';
 
 afterEach(() => {

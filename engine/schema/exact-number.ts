@@ -3,8 +3,7 @@
  * one below it and as the one above it; what both keep to, the number itself keeps to.
  */
 
-/** How numbers are read now, and whether one lay between two doubles. One thread, no waiting. */
-export const numberReading = { above: false, inexact: false };
+import { numberReading } from '../base/number-reading.ts';
 
 /** Shorter ones are read without loss. */
 const exactCharsMax = 15;

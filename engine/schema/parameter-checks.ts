@@ -5,7 +5,7 @@ import type { ApiOperation, ApiParameter } from '../contract/api-checks.ts';
 import type { RequestView } from '../guard/request-view.ts';
 import { graver, notEvaluated, unchecked, violation, type Finding } from './finding.ts';
 import { decodeForm, readPairs } from './pairs.ts';
-import { numberReading } from './exact-number.ts';
+import { numberReading } from '../base/number-reading.ts';
 import { decoders, isSpread, readEntries, readTexts, spreadProperty } from './parameter-reading.ts';
 import { runCheck } from './run-check.ts';
 
