@@ -116,5 +116,5 @@ test('of the ruleset markers and data files are left', () => {
     ['crs/a.data', 'x'],
     ['plugins/p.conf', 'y'],
   ]);
-  expect(own.seclangEntry).toMatch(/SecRuleEngine DetectionOnly\n$/);
+  expect(own.seclangEntry).toMatch(/SecRuleEngine DetectionOnly\nSecDecision crs\n$/);
 });
