@@ -46,4 +46,6 @@ export interface Detection {
   detect(values: readonly DetectedValue[]): Detected;
   /** What a detector proves, as the predicate of a sentence; '' for ids of others. */
   proves(id: number): string;
+  /** Whether a detector finds addresses. */
+  findsAddresses(id: number): boolean;
 }

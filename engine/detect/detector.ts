@@ -73,6 +73,10 @@ export interface Detector {
   readonly confirmedBy: readonly number[];
   /** Variables whose values it looks at, where those are not all. */
   readonly variables?: string;
+  /** Labels of leaves that it passes over, with all that is found in them. */
+  readonly exceptLabels?: RegExp;
+  /** It finds addresses: that of the request's own host is none. */
+  readonly address?: boolean;
   readonly examples: Examples;
 }
 

@@ -82,3 +82,19 @@ describe('expressions', () => {
     expect(['a{0,9}', '[*+]', '\\*\\+', 'a{3}', '\\{2,}'].every(isBounded)).toBe(true);
   });
 });
+
+test.each([
+  ['headers.referer', []],
+  ['headers.origin', []],
+  ['args.redirect_uri', []],
+  ['args.post_logout_redirect_uri', []],
+  ['args.redirectUrl', []],
+  ['args.url', [198_540]],
+  ['headers.x-url', [198_540]],
+  ['args.not_a_redirect_urix', [198_540]],
+] as const)('the loopback address in %s is found as %j', (path, ids) => {
+  const found = detectText('http://127.0.0.1:51004/cb', path).flatMap(({ hits }) =>
+    hits.map(({ id }) => id),
+  );
+  expect(found).toEqual(ids);
+});

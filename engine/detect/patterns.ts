@@ -50,10 +50,19 @@ export function patternFamily(
         if ((leaf.seen & row.needs) !== row.needs) continue;
         if (row.needsOne !== undefined && (leaf.seen & row.needsOne) === 0) continue;
         if (!(row.kinds ?? kinds).includes(leaf.kind)) continue;
+        if (row.exceptLabels !== undefined && isBelow(leaf, row.exceptLabels)) continue;
         findAll(row, leaf, report);
       }
     },
   };
+}
+
+/** Whether a leaf, or one that it was found in, has such a label. */
+function isBelow(leaf: Leaf, labels: RegExp): boolean {
+  for (let one: Leaf | null = leaf; one !== null; one = one.parent) {
+    if (labels.test(one.label)) return true;
+  }
+  return false;
 }
 
 function findAll(row: PatternDetector, leaf: Leaf, report: Report): void {

@@ -45,5 +45,7 @@ const noRules: readonly number[] = [];
 export function detectionWith(name: string): Detection {
   const proves = (id: number): string => byId.get(id)?.proves ?? '';
   const openedWeights = weightsNamed('none');
-  return { weights: weightsNamed(name), openedWeights, facts: detectorFacts, detect, proves };
+  const findsAddresses = (id: number): boolean => byId.get(id)?.address === true;
+  const weights = weightsNamed(name);
+  return { weights, openedWeights, facts: detectorFacts, detect, proves, findsAddresses };
 }

@@ -5,6 +5,13 @@ import { words } from '../literals.ts';
 import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
 
 const controls = Array.from({ length: 33 }, (_, at) => String.fromCharCode(at < 32 ? at : 0x7f));
+/**
+ * Where clients name addresses of their own: the page that they come from, and where OAuth sends
+ * its answer, which for programs is the loopback address (RFC 8252, section 7.3).
+ */
+const ownAddresses =
+  /^headers\.(?:referer|origin)$|(?:^|[.[ ])(?:post_logout_)?redirect_?ur[il]s?\]?(?:\.(?:array_)?\d{1,3}|\[\d{0,3}\])?$/i;
+
 const rows: readonly PatternDetector[] = [
   {
     id: 198_500,
@@ -16,7 +23,7 @@ const rows: readonly PatternDetector[] = [
     needs: 0,
     literals: words('{{ ${ #{ *{ @{ @( <%= [[ {% {# ~{ <#assign ?new #set {php} {if: {elseif:'),
     pattern:
-      /(?:\{\{|\$\{|#\{|\*\{|@\{|<%=|\[\[|\{%(?!\d)|\{#|~\{)-?\s{0,8}(?:["']?\d{1,10}["']?\s{0,4}[*+%-]\s{0,4}["']?\d{1,10}|(?:self|config|request|settings|lipsum|cycler|joiner|namespace|url_for|get_flashed_messages|_self|app|dump|range|'{2}|"{2}|\[\]|\(\))\s{0,2}(?:\.|\[|\|)\s{0,4}["'_a-z]|[^{}\n]{0,120}(?:__\w{2,20}__|\|\s{0,4}(?:attr|filter|map|sort|reduce|system|passthru)\s{0,2}\(|getRuntime|forName|new\s{1,4}\w|\.exec\s{0,2}\(|system\s{0,2}\(|import\s{1,4}os|File\.open|IO\.popen|`\w|\?new\s{0,2}\(|constructor|T\(|lookup\s{1,4}string))|@\(\s{0,4}\d{1,10}\s{0,4}[*+]\s{0,4}\d{1,10}\s{0,4}\)|<#assign\s|\?new\s{0,2}\(\s{0,2}\)|#set\s{0,2}\(\s{0,2}\$|\{php\}|__\$\{[^}]{1,200}\}__|\{(?:if|elseif):[^{}\n]{0,120}\w\(|\{\{\s{0,4}(?:constructor\s{0,2}\.|(?:this|\$on|\$eval|toString|'a'|a)\s{0,2}(?:\.|\[|=)\s{0,2}(?:constructor|__proto__|toString))/g,
+      /(?:\{\{|\$\{|#\{|\*\{|@\{|<%=|\[\[|\{%(?!\d)|\{#|~\{)-?\s{0,8}(?:["']?\d{1,10}["']?\s{0,4}[*+%-]\s{0,4}["']?\d{1,10}|(?:self|config|request|settings|lipsum|cycler|joiner|namespace|url_for|get_flashed_messages|_self|app|dump|range|'{2}|"{2}|\[\]|\(\))\s{0,2}(?:\.|\[|\|)\s{0,4}["'_a-z]|[^{}\n]{0,120}(?:__\w{2,20}__|\|\s{0,4}(?:attr|filter|map|sort|reduce|system|passthru)\s{0,2}\(|getRuntime|forName|new\s{1,4}\w|\.exec\s{0,2}\(|system\s{0,2}\(|import\s{1,4}os|File\.open|IO\.popen|`\w[^`\n]{0,80}`|\?new\s{0,2}\(|constructor|T\(|lookup\s{1,4}string))|@\(\s{0,4}\d{1,10}\s{0,4}[*+]\s{0,4}\d{1,10}\s{0,4}\)|<#assign\s|\?new\s{0,2}\(\s{0,2}\)|#set\s{0,2}\(\s{0,2}\$|\{php\}|__\$\{[^}]{1,200}\}__|\{(?:if|elseif):[^{}\n]{0,120}\w\(|\{\{\s{0,4}(?:constructor\s{0,2}\.|(?:this|\$on|\$eval|toString|'a'|a)\s{0,2}(?:\.|\[|=)\s{0,2}(?:constructor|__proto__|toString))/g,
     examples: {
       attacks: [
         '{{7*7}}',
@@ -132,12 +139,14 @@ const rows: readonly PatternDetector[] = [
     source: 'RFC 6890; metadata services of AWS, Azure, Google, Alibaba, Oracle',
     strong: true,
     confirmedBy: [931, 934],
+    exceptLabels: ownAddresses,
+    address: true,
     needs: SEEN.slash,
     literals:
       words(`169.254. 100.100.100.200 192.0.0.192 metadata instance-data 1] a9fe] [fd00 0x 0177. 2130706433
       2852039166 017700000001 3232235521 127. 0.0.0.0 //0 @0 localtest.me nip.io xip.io sslip.io`),
     pattern:
-      /(?:^|[\s"'=@(,])(?:[a-z][a-z0-9+.-]{1,12}:)?\/\/(?:[^\s/@?#"']{0,64}@)?(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|192\.0\.0\.192|metadata\.google\.internal|metadata\.azure|instance-data(?:\.ec2\.internal)?|\[?(?:0{0,4}:){1,7}(?:ffff:)?(?:0{0,3}1|7f00:0{0,3}1|a9fe:a9fe|169\.254\.169\.254|127\.\d{1,3}\.\d{1,3}\.\d{1,3})\]|\[fd00:ec2::254\]|0x[a-f0-9]{8}(?=[/:?#]|$)|0x7f\.[\w.]{1,32}(?=[/:?#]|$)|0{1,4}177\.[\d.]{1,24}(?=[/:?#]|$)|2130706433|2852039166|017700000001|3232235521|127\.(?:\d{1,3}\.){0,2}\d{1,3}\.?(?=[/:?#]|$)|0\.0\.0\.0|(?:0|127\.1|127\.0\.1)(?=[/:?#]|$)|(?:localtest\.me|[\w.-]{1,64}\.(?:nip\.io|xip\.io|sslip\.io))(?=[/:?#]|$))/gi,
+      /(?:^|[\s"'@(,]|(?<!redirect_ur[il])=)(?:[a-z][a-z0-9+.-]{1,12}:)?\/\/(?:[^\s/@?#"']{0,64}@)?(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|192\.0\.0\.192|metadata\.google\.internal|metadata\.azure|instance-data(?:\.ec2\.internal)?|\[?(?:0{0,4}:){1,7}(?:ffff:)?(?:0{0,3}1|7f00:0{0,3}1|a9fe:a9fe|169\.254\.169\.254|127\.\d{1,3}\.\d{1,3}\.\d{1,3})\]|\[fd00:ec2::254\]|0x[a-f0-9]{8}(?=[/:?#]|$)|0x7f\.[\w.]{1,32}(?=[/:?#]|$)|0{1,4}177\.[\d.]{1,24}(?=[/:?#]|$)|2130706433|2852039166|017700000001|3232235521|127\.(?:\d{1,3}\.){0,2}\d{1,3}\.?(?=[/:?#]|$)|0\.0\.0\.0|(?:0|127\.1|127\.0\.1)(?=[/:?#]|$)|(?:localtest\.me|[\w.-]{1,64}\.(?:nip\.io|xip\.io|sslip\.io))(?=[/:?#]|$))/gi,
     examples: {
       attacks: [
         'http://169.254.169.254/latest/meta-data/',
@@ -156,6 +165,8 @@ const rows: readonly PatternDetector[] = [
     source: 'RFC 1918, RFC 6761',
     strong: false,
     confirmedBy: [931, 934],
+    exceptLabels: ownAddresses,
+    address: true,
     needs: SEEN.slash,
     literals: words('//localhost @localhost //10. @10. 192.168. 172.'),
     pattern:

@@ -188,7 +188,7 @@ const js: readonly PatternDetector[] = [
     needs: SEEN.less,
     literals: ['<?', '<script', '<%', '<jsp:'],
     pattern:
-      /<\?(?:php\b|=\s{0,4}[$\w`("'])|<script[^>]{0,40}(?:language\s{0,4}=\s{0,4}["']?php|runat\s{0,4}=\s{0,4}["']?server)|<jsp:(?:scriptlet|expression|declaration|include|forward)\b|<%[=@!]?\s{0,8}(?:page|@|response|request|eval|execute|runtime|java|out\.|system|`|\d|import)/gi,
+      /<\?(?:php\b|=\s{0,4}[$\w`("'])|<script[^>]{0,40}(?:language\s{0,4}=\s{0,4}["']?php|runat\s{0,4}=\s{0,4}["']?server)|<jsp:(?:scriptlet|expression|declaration|include|forward)\b|<%[=@!]?\s{0,8}(?:page|@\s{0,4}[a-z]{4}|response|request|eval|execute|runtime|java|out\.|system|`[^`]{1,80}`|\d{1,9}\s{0,2}[*+%-]|import)/gi,
     examples: {
       attacks: ['<?php echo 1;', '<?=`id`?>', '<%=7*7%>'],
       benign: ['<?xml version="1.0"?>', 'a <? b', '<%'],
@@ -275,7 +275,7 @@ const js: readonly PatternDetector[] = [
       ...apart(')', '.'),
     ],
     pattern:
-      /(?:java\.lang\.|javax\.|java\.(?:io|net|util)\.)(?:Runtime|ProcessBuilder|Class|System|ScriptEngineManager|script\.|naming\.|File\w{0,16}|URL\w{0,16}|Scanner|Thread|Math|String|ProcessImpl)\b|\bT\s{0,2}\(\s{0,2}[\w.]{2,64}\s{0,2}\)\s{0,2}\.|\bgetRuntime\s{0,2}\(|\.getClass\s{0,2}\(\s{0,2}\)\s{0,2}\.|\bforName\s{0,2}\(\s{0,2}["']|#(?:_memberAccess|context|application|session|attr|request|parameters)\b\s{0,4}(?:\[|=|\.)|@\w{2,20}\.[\w.]{4,80}@\w|\bDEFAULT_MEMBER_ACCESS|#\w{1,20}\s{0,4}=\s{0,4}(?:new\s|@|\(#)|\bxwork\.MethodAccessor|(?:^|[.&?])(?:class|\w{1,24}\.class)(?:\.|\[["'])(?:module|classLoader|protectionDomain)\b|com\.sun\.(?:rowset|org\.apache)|org\.apache\.(?:commons\.collections|xalan|tomcat|struts2)\.|ch\.qos\.logback|ysoserial|\bfreemarker\.template\.utility|@Grab(?:Config|Resolver|Exclude)?\s{0,2}\(|@ASTTest\s{0,2}\(|["']\s{0,2}\.\s{0,2}execute\s{0,2}\(\s{0,2}\)|"@type"|%\{\s{0,4}[#(\d]|\$\{\s{0,4}(?:\(\s{0,2})?#\w{1,20}\s{0,2}=/g,
+      /(?<!\/|\bat\s|by:\s|invoke ")(?:(?:java\.lang\.|javax\.|java\.(?:io|net|util)\.)(?:(?:Runtime|ProcessBuilder|ScriptEngineManager|ProcessImpl)\b|script\.|naming\.(?!\w{0,40}Exception)|(?:Class|System|File\w{0,16}|URL\w{0,16}|Scanner|Thread|Math|String)(?=@|\(|\.\w{1,40}\s{0,2}\())|com\.sun\.(?:rowset|org\.apache)|org\.apache\.(?:commons\.collections|xalan|tomcat|struts2)\.|ch\.qos\.logback)|\bT\s{0,2}\(\s{0,2}[\w.]{2,64}\s{0,2}\)\s{0,2}\.|\bgetRuntime\s{0,2}\(|\.getClass\s{0,2}\(\s{0,2}\)\s{0,2}\.|\bforName\s{0,2}\(\s{0,2}["']|#(?:_memberAccess|context|application|session|attr|request|parameters)\b\s{0,4}(?:\[|=|\.)|@\w{2,20}\.[\w.]{4,80}@\w|\bDEFAULT_MEMBER_ACCESS|#\w{1,20}\s{0,4}=\s{0,4}(?:new\s|@|\(#)|\bxwork\.MethodAccessor|(?:^|[.&?])(?:class|\w{1,24}\.class)(?:\.|\[["'])(?:module|classLoader|protectionDomain)\b|ysoserial|\bfreemarker\.template\.utility|@Grab(?:Config|Resolver|Exclude)?\s{0,2}\(|@ASTTest\s{0,2}\(|["']\s{0,2}\.\s{0,2}execute\s{0,2}\(\s{0,2}\)|"@type"\s{0,4}:\s{0,4}"L?(?:java|javax|com|org|net|ch)\.|%\{\s{0,4}(?:[#(]\s{0,2}[\w@#('"]|\d{1,9}\s{0,2}[*+%-])|\$\{\s{0,4}(?:\(\s{0,2})?#\w{1,20}\s{0,2}=/g,
     examples: {
       attacks: [
         "T(java.lang.Runtime).getRuntime().exec('id')",
@@ -284,7 +284,17 @@ const js: readonly PatternDetector[] = [
         '@java.lang.Math@PI',
         ...['@GrabConfig(disableChecksums=true)', '"id".execute().text'],
       ],
-      benign: ['java.util.List', 'a class loader', 'me@mail.example', 'get runtime'],
+      benign: [
+        ...['java.util.List', 'a class loader', 'me@mail.example', 'get runtime'],
+        // What programs report of themselves.
+        'java.lang.NullPointerException\n\tat java.base/java.lang.Thread.run(Thread.java:833)',
+        'Cannot invoke "java.lang.String.length()" because "s" is null',
+        'class java.lang.String cannot be cast to class java.lang.Integer',
+        'java.lang.NoSuchMethodException: a.B.<init>(java.lang.String)',
+        'javax.naming.NameNotFoundException: jdbc/a',
+        'Caused by: org.apache.tomcat.util.http.fileupload.FileUploadException: a',
+        '"@context":"https://schema.org","@type":"Product"',
+      ],
     },
   },
   {

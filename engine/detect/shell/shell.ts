@@ -201,6 +201,8 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
   if (!clear && !ambiguousCommands.has(word)) return;
   const after = text.charAt(wordEnd);
   if (after !== '' && !/[\s;|&<>)`"'${,}#]/.test(after)) return;
+  // One letter beside other marks is no command: `w` in a password.
+  if (word.length === 1 && /["'{,}#]/.test(after)) return;
   const argument = argumentAt(text, wordEnd);
   if (hidden && word.length > 1 && argument !== NOT_ONE) {
     report.add(ids.hidden, at, wordEnd);

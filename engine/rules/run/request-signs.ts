@@ -8,8 +8,10 @@ import type { Sign } from '../../detect/score.ts';
 import type { MatchedRule } from '../../contract/verdict.ts';
 import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import { isExcluded, isRuleRemoved, removedTargetsOf } from '../transaction/removal.ts';
+import { nameIs } from '../transaction/ascii.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import type { Rule } from '../transaction/types.ts';
+import { SOURCE } from '../transaction/values.ts';
 import { scoredValues, type ScoredValue } from './scored-values.ts';
 
 /** A leaf that signs are in. */
@@ -55,6 +57,7 @@ export function requestSigns(
     for (const { id, start, end } of leaf.hits) {
       const rule = detectors.get(id);
       if (rule === undefined || !looksAt(rule, name, tx)) continue;
+      if (detection.findsAddresses(id) && isOwnAddress(leaf.bytes, start, tx)) continue;
       collected.signs.push({ id, leaf: at, start, end });
     }
   }
@@ -76,6 +79,28 @@ function looksAt(rule: Rule, name: string, tx: Transaction): boolean {
   if (target === undefined) return false;
   if (isExcluded(rule.exclusions, target, key)) return false;
   return !isExcluded(removedTargetsOf(rule, tx), target, key);
+}
+
+/** Bytes in which the host of a URL begins. */
+const addressBytesMax = 300;
+
+/** Whether a URL that begins at an offset is one of the host that the request names. */
+function isOwnAddress(bytes: Uint8Array, start: number, tx: Transaction): boolean {
+  const host = hostOf(tx);
+  if (host === '') return false;
+  const text = latin1Of(bytes.subarray(start, start + addressBytesMax)).toLowerCase();
+  const at = text.indexOf('//');
+  if (at < 0 || !text.startsWith(host, at + 2)) return false;
+  return /^(?:[/?#\s"'&]|$)/.test(text.slice(at + 2 + host.length));
+}
+
+function hostOf({ values }: Transaction): string {
+  const { slab, start, end, keyStart, keyEnd } = values;
+  for (const row of values.rowsOf(SOURCE.requestHeader)) {
+    if (!nameIs(slab, keyStart[row]!, keyEnd[row]!, 'host')) continue;
+    return latin1Of(slab.subarray(start[row]!, end[row]!)).toLowerCase();
+  }
+  return '';
 }
 
 class Collected implements RequestSigns {

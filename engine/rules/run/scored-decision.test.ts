@@ -31,6 +31,7 @@ const detection: Detection = {
   openedWeights: points('test-none', [detector, 49]),
   facts: { isStrong: () => false, confirmedBy: (id) => (id === detector ? [942] : []) },
   proves: (id) => (id === detector ? 'a sign stands' : ''),
+  findsAddresses: (id) => id === detector,
   detect: (values) => ({
     leaves: values.flatMap(({ path, bytes }, value): DetectedLeaf[] => {
       const start = Buffer.from(bytes).indexOf('sign');
@@ -215,6 +216,17 @@ test('a rule that matched the query as it was sent counts in the arguments', () 
   const raw = inspect(engineFor('score'), '/?q=a+sign&by %72ule');
   expect(raw.verdict.ruleId).toBe(198_000);
   expect(told(raw)!.message).toContain(' in args.q');
+});
+
+test('an address of the host that the request names is no sign', () => {
+  const found = (target: string): string | undefined =>
+    told(inspect(engineFor('score'), target))?.message;
+  for (const own of ['sign://a/x', 'sign://a', 'sign://A?b']) {
+    expect(found(`/?q=${encodeURIComponent(own)}`), own).toBe(undefined);
+  }
+  for (const other of ['sign://b/x', 'sign://a.b/', 'sign://a@b/', 'sign://a:80/', 'sign a']) {
+    expect(found(`/?q=${encodeURIComponent(other)}`), other).toContain('a sign stands in args.q');
+  }
 });
 
 describe('thresholds of a policy', () => {
