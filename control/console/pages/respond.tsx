@@ -64,6 +64,10 @@ export function Respond({
   const client = event.clientIp;
   const rule = event.messages.toSorted((a, b) => b.scoreContribution - a.scoreContribution)[0]
     ?.ruleId;
+  // A rule that only records is still a sign of the score.
+  const byScore = event.messages.some(({ ruleId, severity }) => {
+    return ruleId === '198000' && severity === 'critical';
+  });
   const known = useCall('lists', (signal) =>
     allItems((page) => lists.listIpLists({ page }, { signal })),
   );
@@ -82,7 +86,7 @@ export function Respond({
             known.reload();
           }}
         />
-        {rule !== undefined && policyId !== '' && (
+        {rule !== undefined && policyId !== '' && !byScore && (
           <Act
             label={w('logOnly', { rule })}
             ask={w('logOnlyAsk', { rule })}

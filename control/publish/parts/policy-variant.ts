@@ -73,7 +73,7 @@ export function policyVariant(
     ruleset: plugins.ruleset,
     added: { ...added, pluginSettings: plugins.settings },
     files: [...plugins.files, ...listFiles(store, mine)],
-    warnings: [...plugins.warnings, ...orphans(overrides, rawOf)],
+    warnings: [...plugins.warnings, ...orphans(overrides, rawOf), ...signs(overrides, changed)],
   };
 }
 
@@ -99,6 +99,18 @@ function orphans(
       ? 'crsCore.decision leaves the anomaly score alone to decide'
       : 'this ruleset has no such rule';
     return `override of rule ${id}: ${why}`;
+  });
+}
+
+/** Overrides of the anomaly score where the score of detection refuses, too. */
+function signs(overrides: readonly RuleOverrideRecord[], { crsCore }: PolicyJson): string[] {
+  const { decision } = crsCore ?? {};
+  if (decision !== 'DECISION_SCORE' && decision !== 'DECISION_BOTH') return [];
+  const ofScore = ['RULE_OVERRIDE_ACTION_LOG_ONLY', 'RULE_OVERRIDE_ACTION_SCORE_OVERRIDE'];
+  const found = overrides.filter(({ actionEnum }) => ofScore.includes(actionEnum ?? ''));
+  const ids = [...new Set(found.map(({ crsRuleId = '' }) => crsRuleId))].sort();
+  return ids.map((id) => {
+    return `override of rule ${id}: it stays a sign of the score of detection; exclude it instead`;
   });
 }
 

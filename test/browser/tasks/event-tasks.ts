@@ -88,7 +88,7 @@ export const eventTasks: readonly Task[] = [
     does: 'lets the rule of an event only record on this site',
     expects: 'the request passes, and another site still blocks it',
     run: async (desk, world) => {
-      const policyId = await world.policy('Recording');
+      const policyId = await world.crsPolicy('Recording');
       await world.site('unchanged', policyId);
       const { get } = await attacked(desk, world, 'recording', policyId);
       await desk.press('Only record rule 942100');

@@ -95,7 +95,7 @@ export const policyTasks: readonly Task[] = [
     does: 'turns one rule off',
     expects: 'a request that only this rule found passes',
     run: async (desk, world) => {
-      const id = await world.policy('Excluding');
+      const id = await world.crsPolicy('Excluding');
       await world.site('excluded', id);
       const get = (): Promise<number> => world.get(attack, '127.0.0.1', 'excluded.example');
       await eventually(async () => (await get()) === 403);

@@ -66,6 +66,18 @@ export class World {
     return (await this.call('SiteService/GetSite', { id }))['site'] as Record<string, never>;
   }
 
+  /** As `policy`, of which the anomaly score decides. */
+  async crsPolicy(name: string): Promise<string> {
+    const id = await this.policy(name);
+    const { policy } = await this.call('PolicyService/GetPolicy', { id });
+    const { crsCore, revision } = policy as { crsCore: object; revision: string };
+    const wanted = { id, crsCore: { ...crsCore, decision: 'DECISION_CRS' } };
+    await this.call('PolicyService/UpdatePolicy', {
+      ...{ policy: wanted, revision, updateMask: 'crs_core' },
+    });
+    return id;
+  }
+
   /** A policy of this name, made from the first template; its id. */
   async policy(name: string): Promise<string> {
     const found = await this.call('PolicyService/ListPolicyTemplates', {});
