@@ -2,7 +2,7 @@
 
 import type { Decision } from '../../engine/contract/decision.ts';
 import { decisions } from '../../engine/contract/decision.ts';
-import { scorePiece, type SignFacts } from '../../engine/detect/score.ts';
+import { scorePiece, strongOnes, type SignFacts } from '../../engine/detect/score.ts';
 import type { Weights } from '../../engine/detect/weights.ts';
 import { refuses } from '../../engine/rules/run/scored-decision.ts';
 import { markdownTable } from '../report/table.ts';
@@ -32,7 +32,10 @@ export function scoreOf(observation: Observation, by: JudgedBy): number {
     pieces.reduce((most, ids) => Math.max(most, scorePiece(ids, weights, by.facts)), 0);
   return Math.max(
     highest(observation.pieces, by.weights),
-    highest(observation.openedPieces, by.openedWeights),
+    highest(
+      observation.openedPieces.map((ids) => strongOnes(ids, by.facts)),
+      by.openedWeights,
+    ),
   );
 }
 

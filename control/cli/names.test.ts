@@ -241,6 +241,10 @@ test('every argument names a resource, is a choice, or has no name', () => {
     'rule override <rule>',
     'rule override-delete <override>',
     'rule override-get <override>',
+    'session end <id>',
+    'token revoke <id>',
+    'token rotate <id>',
+    'token show <id>',
   ]);
 });
 

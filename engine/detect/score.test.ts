@@ -80,7 +80,13 @@ describe('the score of a request', () => {
 
   test('takes the higher points in a leaf that rules do not see', () => {
     const opened = {
-      weights: { ...weights, version: 'opened', points: new Map([[unionSelect, 45]]) },
+      weights: {
+        ...{ ...weights, version: 'opened' },
+        points: new Map([
+          [unionSelect, 45],
+          [strongOne, 70],
+        ]),
+      },
       isOpened: (leaf: number) => leaf === 1,
     };
     const scoreAt = (leaf: number, ...ids: number[]) => {
@@ -89,9 +95,10 @@ describe('the score of a request', () => {
       return [found.score, found.weights.version];
     };
     expect(scoreAt(0, unionSelect)).toEqual([30, 'test-1']);
-    expect(scoreAt(1, unionSelect)).toEqual([45, 'opened']);
+    expect(scoreAt(1, unionSelect)).toEqual([30, 'test-1']);
     expect(scoreAt(1, unionSelect, sqlRule)).toEqual([65, 'test-1']);
-    expect(scoreAt(1, strongOne)).toEqual([60, 'test-1']);
+    expect(scoreAt(0, strongOne)).toEqual([60, 'test-1']);
+    expect(scoreAt(1, strongOne)).toEqual([70, 'opened']);
   });
 });
 

@@ -84,16 +84,22 @@ export function scoreSigns(
   for (const piece of piecesOf(signs)) {
     const alsoOpened = opened !== null && opened.isOpened(piece.leaf);
     for (const one of alsoOpened ? [weights, opened.weights] : [weights]) {
-      const score = scorePiece(piece.ids, one, facts);
+      const ids = one === weights ? piece.ids : strongOnes(piece.ids, facts);
+      const score = scorePiece(ids, one, facts);
       if (score <= highest) continue;
       highest = score;
-      worst = piece;
+      worst = { ...piece, ids };
       by = one;
     }
   }
   if (worst === null) return null;
   const { leaf, start, end, ids } = worst;
   return { score: highest, weights: by, leaf, start, end, bits: bitsOf(ids, by, facts) };
+}
+
+/** What counts in a leaf that rules do not see: weak signs need a rule to confirm them. */
+export function strongOnes(ids: readonly number[], facts: SignFacts): number[] {
+  return ids.filter((id) => facts.isStrong(id));
 }
 
 /** Points of a piece, at most `scoreMax`; one sign that is not strong stays below `block`. */

@@ -29,7 +29,7 @@ const points = (version: string, ...rows: (readonly [number, number])[]): Weight
 const detection: Detection = {
   weights: points('test-1', [detector, 40], [rule, 20]),
   openedWeights: points('test-none', [detector, 49]),
-  facts: { isStrong: () => false, confirmedBy: (id) => (id === detector ? [942] : []) },
+  facts: { isStrong: (id) => id === detector, confirmedBy: (id) => (id === detector ? [942] : []) },
   proves: (id) => (id === detector ? 'a sign stands' : ''),
   findsAddresses: (id) => id === detector,
   detect: (values) => ({
