@@ -23,12 +23,12 @@ export function detect(values: readonly DetectedValue[]): Detected {
   let found: DetectedLeaf[] | null = null;
   let budget: OpenBudget | null = null;
   for (let value = 0; value < values.length; value++) {
-    const { path, bytes, isName } = values[value]!;
+    const { path, bytes, isName, isData } = values[value]!;
     if (isName !== true && isPlainBytes(bytes) && !mayOpenPlain(bytes)) continue;
     scanBytes(bytes);
     if (!mayOpen() && !mayFind()) continue;
     budget ??= newBudget(bytesOf(values));
-    for (const leaf of openValue(toByteString(bytes), path, budget)) {
+    for (const leaf of openValue(toByteString(bytes), path, budget, isData)) {
       const hits = hitsIn(leaf);
       if (hits.length === 0) continue;
       const opened = leaf.parent !== null;

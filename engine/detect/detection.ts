@@ -14,6 +14,8 @@ export interface DetectedValue {
   readonly bytes: Uint8Array;
   /** A name of an argument or file: it is searched even where it has letters and dots only. */
   readonly isName?: boolean;
+  /** A body that nothing reads as fields: of binary data only its texts are searched. */
+  readonly isData?: boolean;
 }
 
 /** A leaf in which something was found. */

@@ -12,9 +12,10 @@ import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { badFlag } from '../input.ts';
 import type { Table } from '../output.ts';
 import { notePage, pageFlags, readPage } from '../paging.ts';
-import { showMessage } from '../show.ts';
+import { showMessage, timeText } from '../show.ts';
 
 const dayMs = 24 * 3600_000;
+const never = 'never';
 const tokenArgument: readonly ArgumentDefinition[] = [
   { name: '<id>', summary: 'id of the token; see token list' },
 ];
@@ -195,7 +196,7 @@ function secretTable(answer: { readonly token?: ApiToken | undefined; readonly s
   const { token, secret } = answer;
   return {
     columns: ['ID', 'NAME', 'ENDS', 'TOKEN (SHOWN ONCE)'],
-    rows: [[token?.id ?? '', token?.name ?? '', timeOf(token?.expiresAt), secret]],
+    rows: [[token?.id ?? '', token?.name ?? '', timeText(token?.expiresAt) || never, secret]],
   };
 }
 
@@ -208,14 +209,10 @@ function tableOf(tokens: readonly ApiToken[]): Table {
       token.ownerName,
       token.roleName,
       token.siteIds.length === 0 ? 'all' : String(token.siteIds.length),
-      timeOf(token.expiresAt),
-      timeOf(token.lastUsedAt),
+      timeText(token.expiresAt) || never,
+      timeText(token.lastUsedAt) || never,
       token.lastUsedAddress,
       token.usable ? 'yes' : 'no',
     ]),
   };
-}
-
-function timeOf(time: Timestamp | undefined): string {
-  return time === undefined ? 'never' : new Date(Number(time.seconds) * 1000).toISOString();
 }

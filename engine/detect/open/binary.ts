@@ -1,6 +1,7 @@
 /**
  * Finds the texts in binary data: stretches of printable ASCII and of sequences of UTF-8, also
- * overlong ones. Random bytes give few, so that data nobody reads as text is not opened as such.
+ * overlong ones. Random bytes give few, so that data nobody reads as text is not opened as such. Only
+ * for bodies that nothing reads as fields: control bytes in a field would hide what is beside them.
  */
 
 import type { ByteString } from '../../../base/byte-string.ts';
@@ -53,9 +54,10 @@ function addStretch(stretch: ByteString, leaves: Leaves): void {
   leaves.add('without NUL', stretch.replace(/\0/g, ''));
 }
 
-/** 1 for characters of texts, and NUL. */
+/** 1 for characters of texts, vertical tabs and form feeds, which are blanks to SQL, and NUL. */
 const asciiBytes = Uint8Array.from({ length: 128 }, (_, code) => {
-  return code === 0 || (seenBits[code]! & SEEN.control) === 0 ? 1 : 0;
+  const passes = code === 0 || code === 11 || code === 12;
+  return passes || (seenBits[code]! & SEEN.control) === 0 ? 1 : 0;
 });
 
 /** Bytes of a sequence of UTF-8; 0 for none. */

@@ -113,9 +113,23 @@ describe('nothing that stands before an attack hides it', () => {
     ['random bytes', `${'\x01\x02\xff\0'.repeat(100)}${attack}\x03`],
     ['random bytes, with NUL in it', `${'\x01\xff'.repeat(200)}${attack.split('').join('\0')}`],
   ])('%s', (_, text) => {
-    const found = detectText(text).flatMap(({ hits }) => hits.map(({ id }) => id));
-    expect(found).toContain(detectText(attack)[0]!.hits[0]!.id);
+    const id = detectText(attack)[0]!.hits[0]!.id;
+    for (const isData of [false, true]) {
+      const { leaves } = detect([{ path: 'v', bytes: Buffer.from(text, 'latin1'), isData }]);
+      expect(leaves.flatMap(({ hits }) => hits.map((hit) => hit.id))).toContain(id);
+    }
   });
+
+  test.each(["' or 1=1-- ", "'\x0bor\x0b1=1#", '|id', '{{7*7}}'])(
+    'control bytes around %j in a field',
+    (short) => {
+      const ids = (text: string) =>
+        detectText(text).flatMap(({ hits }) => hits.map(({ id }) => id));
+      const padding = '\x02\x7f'.repeat(300);
+      expect(ids(short).length).toBeGreaterThan(0);
+      expect(ids(`${padding}a${short}`).length).toBeGreaterThan(0);
+    },
+  );
 });
 
 test('random bytes show no attack and are opened little', () => {
@@ -125,7 +139,7 @@ test('random bytes show no attack and are opened little', () => {
       state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
       return state >>> 24;
     });
-    const { leaves, complete } = detect([{ path: 'body', bytes }]);
+    const { leaves, complete } = detect([{ path: 'body', bytes, isData: true }]);
     expect(leaves).toEqual([]);
     expect(complete).toBe(true);
   }

@@ -19,10 +19,15 @@ import { openXml } from './markup.ts';
 import { plainPath } from './path-forms.table.ts';
 
 /**
- * The leaves of a value that was scanned last, the value itself first. Errors: none; what
- * does not decode is no leaf. Cost: linear in the bytes of all leaves.
+ * The leaves of a value that was scanned last, the value itself first. `isData`: of binary data only
+ * its texts are leaves. Errors: none; what does not decode is no leaf. Cost: linear in the bytes of all leaves.
  */
-export function openValue(text: ByteString, path: string, budget: OpenBudget): readonly Leaf[] {
+export function openValue(
+  text: ByteString,
+  path: string,
+  budget: OpenBudget,
+  isData = false,
+): readonly Leaf[] {
   const leaves = new Leaves(budget);
   leaves.addValue(text, path);
   for (let at = 0; at < leaves.list.length; at++) {
@@ -32,7 +37,7 @@ export function openValue(text: ByteString, path: string, budget: OpenBudget): r
       break;
     }
     leaves.openBelow(leaf);
-    if (leaf.kind === 'text' && isBinary(leaf)) leaf.kind = 'binary';
+    if (isData && leaf.kind === 'text' && isBinary(leaf)) leaf.kind = 'binary';
     openLeaf(leaf, leaves);
     // What its leaves do not hold is looked for in the text itself.
     const isSearched = leaf.kind !== 'document' && leaf.kind !== 'url';

@@ -3,6 +3,7 @@
  * tokens, so that a search from every token is linear.
  */
 
+import type { Report } from '../detector.ts';
 import { SqlTokens } from './tokens.ts';
 import { TOKEN } from './words.ts';
 
@@ -221,4 +222,15 @@ function namesFrom(from: number): number {
     return 1;
   }
   return 0;
+}
+
+/** Reports what was found from one token to another. */
+export function hit(report: Report, id: number, first: number, last: number): void {
+  const end = Math.min(Math.max(first, last), tokens.count - 1);
+  report.add(id, tokens.start[first]!, tokens.end[end]!);
+}
+
+/** `@@version` and its like. */
+export function isServerVariable(at: number): boolean {
+  return kindAt(at) === TOKEN.variable && tokens.end[at]! - tokens.start[at]! > 3;
 }

@@ -15,6 +15,7 @@ export interface ScoredValue {
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly isName?: boolean;
+  readonly isData?: boolean;
 }
 
 /** What one source of values is called. */
@@ -25,6 +26,7 @@ interface SourceNames {
   readonly keyed: boolean;
   /** As `ScoredValue.isName`. */
   readonly isName?: boolean;
+  readonly isData?: boolean;
 }
 
 const sourceNames: readonly (readonly [SourceId, SourceNames])[] = [
@@ -128,7 +130,7 @@ function addBody(tx: Transaction, list: ScoredValue[]): void {
   if (!tx.xmlPresent && values.rowsOf(SOURCE.argPost).length > 0) return;
   const bytes = values.slab.subarray(bodyStart, bodyStart + requestBodyBytes);
   if (!tx.xmlPresent && isOnly(bytes, 0, bytes.length, plainBytes)) return;
-  list.push({ name: 'REQUEST_BODY', path: 'body', bytes });
+  list.push({ name: 'REQUEST_BODY', path: 'body', bytes, isData: true });
 }
 
 function isOnly(bytes: Uint8Array, from: number, to: number, table: Uint8Array): boolean {

@@ -1,0 +1,90 @@
+/** Shapes of queries and their clauses: what is joined, nested or ordered. */
+
+import type { Leaf, Report } from '../detector.ts';
+import { SQL } from './facts.table.ts';
+import {
+  CONDITION,
+  hit,
+  isServerVariable,
+  kindAt,
+  readCondition,
+  readTo,
+  selectList,
+  tokens,
+} from './operands.ts';
+import { TOKEN } from './words.ts';
+
+/** A query that is joined to the one that is there. */
+export function searchUnion(at: number, report: Report): void {
+  let next = at + 1;
+  for (let count = 0; count < 3 && kindAt(next) === TOKEN.quantity; count++) next++;
+  for (let count = 0; count < 8 && kindAt(next) === TOKEN.open; count++) next++;
+  const kind = kindAt(next);
+  if (kind === TOKEN.values && kindAt(next + 1) === TOKEN.open) {
+    const inside = kindAt(next + 2);
+    const constant = inside === TOKEN.number || inside === TOKEN.constant;
+    if (constant || inside === TOKEN.quote) hit(report, SQL.union, at, next + 1);
+  }
+  if (kind !== TOKEN.select) return;
+  // The list of `union all select` may follow in another value.
+  const cut = next > at + 1 && kindAt(next + 1) === TOKEN.none;
+  if (cut || selectList(next + 1) > 0) hit(report, SQL.union, at, next + 1);
+}
+
+/** MySQL's clause `procedure` with the function that servers have. */
+export function searchProcedure({ text }: Leaf, at: number, report: Report): void {
+  const name = text.slice(tokens.start[at + 1], tokens.end[at + 1]);
+  if (/^analy[sz]e$/i.test(name)) hit(report, SQL.attackFunction, at, at + 2);
+}
+
+/** A query of a meta table or of a variable of the server as the whole value: its end, or 0. */
+function metaAt({ text }: Leaf): number {
+  if (text.length > 160) return 0;
+  if (isServerVariable(1) && text.startsWith('@@', tokens.start[1]) && tokens.count < 4) return 1;
+  for (let at = 2; at < 24; at++) {
+    if (kindAt(at) !== TOKEN.from) continue;
+    const word = text.slice(tokens.start[at + 1], tokens.end[at + 1]).toLowerCase();
+    return kindAt(at + 1) === TOKEN.meta || word === 'dual' ? at + 1 : 0;
+  }
+  return 0;
+}
+
+/** A query of its own, or inside another one. */
+export function searchSelect(leaf: Leaf, at: number, report: Report): void {
+  const list = selectList(at + 1);
+  if (list === 0) return;
+  if (at === 0 || kindAt(at - 1) === TOKEN.semicolon) {
+    const end = at === 0 ? metaAt(leaf) : 0;
+    if (end > 0) hit(report, SQL.metaQuery, at, end);
+    hit(report, SQL.statement, at, at + 3);
+    return;
+  }
+  let open = at - 1;
+  for (let count = 0; count < 8 && kindAt(open) === TOKEN.open; count++) open--;
+  if (open === at - 1) {
+    if (list === 2) hit(report, SQL.statement, at, at + 3);
+    return;
+  }
+  const before = kindAt(open);
+  const first = kindAt(0);
+  const statement = first === TOKEN.select || first === TOKEN.update || first === TOKEN.delete;
+  if (statement || first === TOKEN.insert || (list === 1 && before === TOKEN.name)) {
+    hit(report, SQL.statement, at - 1, at + 3);
+  } else hit(report, SQL.subselect, at - 1, at + 2);
+}
+
+/** Clauses after a condition: `order by 9--`, `having 1=1`. */
+export function searchOrder(at: number, report: Report): void {
+  const before = kindAt(at - 1);
+  const closes = before === TOKEN.quote || before === TOKEN.close || before === TOKEN.number;
+  if (tokens.kind[at] === TOKEN.having) {
+    const condition = readCondition(at + 1);
+    if (condition === CONDITION.firm) hit(report, SQL.orderBy, at, readTo - 1);
+    return;
+  }
+  if (!closes || kindAt(at + 1) !== TOKEN.by || kindAt(at + 2) !== TOKEN.number) return;
+  const after = kindAt(at + 3);
+  const ends = after === TOKEN.none || after === TOKEN.lineComment || after === TOKEN.semicolon;
+  const list = after === TOKEN.comma && kindAt(at + 4) === TOKEN.number;
+  if (ends || list) hit(report, SQL.orderBy, at - 1, at + 3);
+}
