@@ -1,7 +1,8 @@
 /**
  * Finds the texts in binary data: stretches of printable ASCII and of sequences of UTF-8, also
- * overlong ones. Random bytes give few, so that data nobody reads as text is not opened as such. Only
- * for bodies that nothing reads as fields: control bytes in a field would hide what is beside them.
+ * overlong ones. Random bytes give few, so that data nobody reads as text is not opened as such.
+ * Only for bodies that nothing reads as fields: in a field, control bytes would hide what is beside
+ * them.
  */
 
 import type { ByteString } from '../../../base/byte-string.ts';

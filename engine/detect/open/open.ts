@@ -19,8 +19,9 @@ import { openXml } from './markup.ts';
 import { plainPath } from './path-forms.table.ts';
 
 /**
- * The leaves of a value that was scanned last, the value itself first. `isData`: of binary data only
- * its texts are leaves. Errors: none; what does not decode is no leaf. Cost: linear in the bytes of all leaves.
+ * The leaves of a value that was scanned last, the value itself first. `isData`: of binary data
+ * only its texts are leaves. Errors: none; what does not decode is no leaf. Cost: linear in the
+ * bytes of all leaves.
  */
 export function openValue(
   text: ByteString,
