@@ -19,6 +19,7 @@ import { VisibleText } from '../parts/visible-text.tsx';
 import { inList } from '../parts/in-list.ts';
 import { transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
+import { scoreOf } from './score-tags.ts';
 import { curlOf } from './curl.ts';
 
 const lists = createClient(IpListService, transport);
@@ -65,9 +66,7 @@ export function Respond({
   const rule = event.messages.toSorted((a, b) => b.scoreContribution - a.scoreContribution)[0]
     ?.ruleId;
   // A rule that only records is still a sign of the score.
-  const byScore = event.messages.some(({ ruleId, severity }) => {
-    return ruleId === '198000' && severity === 'critical';
-  });
+  const byScore = scoreOf(event.messages)?.reached === true;
   const known = useCall('lists', (signal) =>
     allItems((page) => lists.listIpLists({ page }, { signal })),
   );

@@ -5,6 +5,7 @@ import { scoreOf } from './score-tags.ts';
 
 const match = {
   ruleId: '198000',
+  severity: 'critical',
   message: 'Score 72 of 100 (block): SQL in args.q → base64',
   matchData: 'before »a « b« after',
   matchValue: 'before a « b after',
@@ -17,6 +18,7 @@ const match = {
 test('the sentence, the piece, the points and each decision are read', () => {
   expect(scoreOf([{ ...match, ruleId: '942100' }, match])).toEqual({
     sentence: match.message,
+    reached: true,
     piece: 'before a « b after',
     marked: { start: 7, end: 12 },
     inPart: false,
@@ -35,6 +37,7 @@ test('the sentence, the piece, the points and each decision are read', () => {
 
 test('an event without a score, and a piece without a mark', () => {
   expect(scoreOf([{ ...match, ruleId: '942100' }])).toBeNull();
+  expect(scoreOf([{ ...match, severity: 'notice' }])?.reached).toBe(false);
   expect(scoreOf([{ ...match, matchData: 'all of it' }])).toMatchObject({
     piece: 'all of it',
     marked: { start: 0, end: 0 },

@@ -5,6 +5,7 @@ import type { Span } from '../parts/visible-pieces.ts';
 /** What is read of a match. */
 export interface ScoreMessage {
   readonly ruleId: string;
+  readonly severity: string;
   readonly message: string;
   readonly matchData: string;
   /** The piece without marks. */
@@ -29,6 +30,8 @@ export interface Verdict {
 /** What the score says of a request. */
 export interface Score {
   readonly sentence: string;
+  /** It reached the threshold of refusal. */
+  readonly reached: boolean;
   readonly piece: string;
   /** The part of the piece that matched; empty for none. */
   readonly marked: Span;
@@ -51,6 +54,7 @@ export function scoreOf(messages: readonly ScoreMessage[]): Score | null {
     found.tags.filter((tag) => tag.startsWith(start)).map((tag) => tag.slice(start.length));
   return {
     sentence: found.message,
+    reached: found.severity === 'critical',
     ...pieceOf(found),
     points: rest('points/').map(pointsOf),
     verdicts: rest('would/').map((text) => {
