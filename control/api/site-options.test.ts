@@ -27,7 +27,7 @@ const set = (values: object): Promise<Answer> =>
 /** What the node makes of a site. */
 const served = (siteId: string): unknown[] => {
   const site = toRuntimeConfig(applied.at(-1)!).sites.find(({ id }) => id === siteId);
-  return [site?.websocketMessages, site?.rateLimitFields, site?.grpcFields];
+  return [site?.websocketMessages, site?.rateLimitFields, site?.grpcFields, site?.arrayNames];
 };
 
 beforeAll(async () => {
@@ -60,9 +60,10 @@ test('reach nodes, by site and for all others', async () => {
   await set({ 'websocket.messages': { [one]: 'block', '*': 'observe' } });
   await set({ 'rate_limit.fields': { [two]: 'on' } });
   await set({ 'grpc.fields': { [one]: 'off', '*': 'on' } });
-  await eventually(() => applied.length > 0 && served(two)[2] === true);
-  expect(served(one)).toEqual(['block', undefined, undefined]);
-  expect(served(two)).toEqual(['observe', true, true]);
+  await set({ 'api.array_names': { [one]: 'none', '*': 'qs' } });
+  await eventually(() => applied.length > 0 && served(two)[3] === 'qs');
+  expect(served(one)).toEqual(['block', undefined, undefined, undefined]);
+  expect(served(two)).toEqual(['observe', true, true, 'qs']);
 });
 
 test('forget a site that is no more', async () => {

@@ -36,6 +36,10 @@ export const commandSources: readonly CommandSource[] = [
   },
   { word: 'site', load: async () => (await import('./site/site-grpc.ts')).siteGrpcCommand },
   {
+    word: 'site',
+    load: async () => (await import('./site/site-array-names.ts')).siteArrayNamesCommand,
+  },
+  {
     word: 'upstream',
     load: async () => (await import('./site/upstream-commands.ts')).upstreamCommands,
   },

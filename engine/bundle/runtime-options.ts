@@ -2,10 +2,14 @@
 
 import type { RuntimeBundle } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { AppError } from '../../base/errors.ts';
+import { arrayNames } from '../contract/array-names.ts';
 import type { SiteConfig } from '../contract/site.ts';
 
 /** The part of a site's configuration that such settings make. */
-type SiteOptions = Pick<SiteConfig, 'websocketMessages' | 'rateLimitFields' | 'grpcFields'>;
+type SiteOptions = Pick<
+  SiteConfig,
+  'websocketMessages' | 'rateLimitFields' | 'grpcFields' | 'arrayNames'
+>;
 
 /**
  * Finds what is chosen for a site: its own value, else that for all sites. Errors: AppError
@@ -21,10 +25,12 @@ export function siteOptionsOf({
     const messages = own?.websocketMessages || all?.websocketMessages || 'off';
     const fields = own?.rateLimitFields || all?.rateLimitFields || 'off';
     const grpc = own?.grpcFields || all?.grpcFields || 'off';
+    const names = own?.arrayNames || all?.arrayNames || 'none';
     return {
       ...messagesOf(messages),
       ...(isOn('rate limit fields', fields) && { rateLimitFields: true }),
       ...(isOn('gRPC fields', grpc) && { grpcFields: true }),
+      ...namesOf(names),
     };
   };
 }
@@ -33,6 +39,12 @@ function messagesOf(choice: string): Pick<SiteOptions, 'websocketMessages'> {
   if (choice === 'off') return {};
   if (choice === 'observe' || choice === 'block') return { websocketMessages: choice };
   throw invalid(`websocket messages "${choice}"`);
+}
+
+function namesOf(choice: string): Pick<SiteOptions, 'arrayNames'> {
+  const known = arrayNames.find((one) => one === choice);
+  if (known === undefined) throw invalid(`array names "${choice}"`);
+  return known === 'none' ? {} : { arrayNames: known };
 }
 
 function isOn(what: string, choice: string): boolean {

@@ -6,6 +6,7 @@
 import type { AccessConfig } from './access.ts';
 import type { ApiChecks } from './api-checks.ts';
 import type { ApiLearning } from './api-learning.ts';
+import type { ArrayNames } from './array-names.ts';
 import type { BotConfig, ChallengeKey } from './bot.ts';
 import type { LoggingConfig } from './logging.ts';
 import { noInspection, type InspectionConfig } from './policy.ts';
@@ -137,6 +138,8 @@ export interface SiteConfig {
   readonly rateLimitFields?: boolean;
   /** Text fields of gRPC messages are inspected as arguments; absent where they are not. */
   readonly grpcFields?: boolean;
+  /** How the origin reads names such as `n[]`, for checks of `api`; absent: as any name. */
+  readonly arrayNames?: ArrayNames;
   /** Endpoints that learn the structure of bodies; absent for none. */
   readonly learning?: ApiLearning;
 }

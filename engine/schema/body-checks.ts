@@ -2,11 +2,13 @@
 
 import type { ApiCheck } from '../base/check-code.ts';
 import type { ApiBody, ApiMedia } from '../contract/api-checks.ts';
+import type { ArrayNames } from '../contract/array-names.ts';
 import type { RequestView } from '../guard/request-view.ts';
 import { notEvaluated, unchecked, violation, type Finding } from './finding.ts';
-import { readForm, readMultipart, textOf } from './form-fields.ts';
+import { formNames, readForm, readMultipart, textOf } from './form-fields.ts';
 import { findMedia, readMediaType, type MediaType } from './media-type.ts';
 import { readFormParts } from './multipart-parts.ts';
+import type { OriginNames } from './origin-names.ts';
 import type { Reading } from './parameter-reading.ts';
 import { numberReading } from '../base/number-reading.ts';
 import { readPlainJson } from './plain-json.ts';
@@ -25,9 +27,17 @@ export class BodyChecks {
   /** The last Content-Type, and what it was read as: clients of an operation mostly send one. */
   private readonly last: { text: string; type: MediaType | null } = { text: '', type: null };
 
-  constructor(body: ApiBody, checkOf: (index: number | undefined) => ApiCheck | null) {
+  /** Of forms and multipart bodies. */
+  private readonly names: ReadonlyMap<ApiMedia, OriginNames>;
+
+  constructor(
+    body: ApiBody,
+    checkOf: (index: number | undefined) => ApiCheck | null,
+    arrayNames: ArrayNames = 'none',
+  ) {
     this.body = body;
     this.checkOf = checkOf;
+    this.names = new Map(body.media.map((media) => [media, formNames(arrayNames, media)]));
   }
 
   /** What the head says of the body: a finding, what is to be read, or null where all is well. */
@@ -73,10 +83,11 @@ export class BodyChecks {
     }
     const check = this.checkOf(index);
     numberReading.inexact = false;
-    const found = runCheck(check, readContent(media, type, body), 'body', pointer);
+    const names = this.names.get(media);
+    const found = runCheck(check, readContent(media, type, body, names), 'body', pointer);
     if (found !== null || !numberReading.inexact) return found;
     numberReading.above = true;
-    const other = runCheck(check, readContent(media, type, body), 'body', pointer);
+    const other = runCheck(check, readContent(media, type, body, names), 'body', pointer);
     numberReading.above = false;
     return other;
   }
@@ -87,15 +98,20 @@ const keptTypeCharsMax = 128;
 
 const utf8Names = new Set(['utf-8', 'utf8', 'us-ascii']);
 
-function readContent(media: ApiMedia, type: MediaType, body: Buffer): Reading {
+function readContent(
+  media: ApiMedia,
+  type: MediaType,
+  body: Buffer,
+  names: OriginNames | undefined,
+): Reading {
   if (media.kind === 'json') {
     const read = readPlainJson(body);
     return 'fault' in read ? read : { values: [read.value] };
   }
-  if (media.kind === 'form') return readForm(media, body);
+  if (media.kind === 'form') return readForm(media, body, names);
   if (media.kind === 'multipart') {
     const read = readFormParts(body, type.boundary);
-    return 'fault' in read ? read : readMultipart(media, read.parts);
+    return 'fault' in read ? read : readMultipart(media, read.parts, names);
   }
   const text = textOf(body);
   return text === null ? { fault: 'encoding' } : { values: [text] };

@@ -1,9 +1,11 @@
 /** Makes the object that a form's check looks at, out of its pairs or parts. */
 
 import type { ApiField, ApiMedia } from '../contract/api-checks.ts';
+import type { ArrayNames } from '../contract/array-names.ts';
 import { isUtf8 } from 'node:buffer';
 import { isListed } from './media-type.ts';
 import type { FormPart } from './multipart-parts.ts';
+import { OriginNames, type Grouped } from './origin-names.ts';
 import { decodeForm, fromUtf8, readPairs } from './pairs.ts';
 import {
   isSpread,
@@ -26,24 +28,43 @@ const plainField: ApiField = {
   file: false,
 };
 
+/** How a list is read that the document does not describe; a check of scalars refuses it. */
+const plainList: ApiField = {
+  ...plainField,
+  shape: { kind: 'array', items: 'string' },
+  repeats: true,
+};
+
 const asIs: Decoder = (text) => text;
 
+/** The names of a form, as the site's origin reads them. */
+export function formNames(by: ArrayNames, { fields = {} }: ApiMedia): OriginNames {
+  const names = Object.entries(fields).flatMap(([name, { style, explode, shape }]) => {
+    const spread = style === 'form' && explode && shape.kind === 'object';
+    return spread ? [name, ...Object.keys(shape.properties)] : [name];
+  });
+  return new OriginNames(by, names);
+}
+
+const asSent = new OriginNames('none', []);
+
 /** The object of a form-encoded body. */
-export function readForm(media: ApiMedia, body: Buffer): Reading {
+export function readForm(media: ApiMedia, body: Buffer, names: OriginNames = asSent): Reading {
   const pairs = readPairs(body.latin1Slice());
   if (pairs === null) return { fault: 'size' };
-  const byName = new Map<string, string[]>();
+  const named: [string, string][] = [];
   for (const { name, raw } of pairs) {
     if (name === null) return { fault: 'encoding' };
-    const known = byName.get(name);
-    if (known === undefined) byName.set(name, [raw]);
-    else known.push(raw);
+    named.push([name, raw]);
   }
+  const grouped = names.group(named);
+  const { byName, written } = grouped;
+  if (!areAsWritten(media, names, grouped)) return { fault: 'style' };
   const object = Object.create(null) as PlainObject;
   const fault = addSpread(media, byName, object);
   if (fault !== null) return { fault };
   for (const [name, raws] of byName) {
-    const field = fieldOf(media, name);
+    const field = fieldOf(media, name, written.has(name));
     const read = readTexts(name, field, raws, decodeForm);
     if ('fault' in read) return read;
     const problem = put(object, name, read.values);
@@ -53,16 +74,17 @@ export function readForm(media: ApiMedia, body: Buffer): Reading {
 }
 
 /** The object of a multipart body. A file stands as ''. */
-export function readMultipart(media: ApiMedia, parts: readonly FormPart[]): Reading {
-  const byName = new Map<string, FormPart[]>();
-  for (const part of parts) {
-    const known = byName.get(part.name);
-    if (known === undefined) byName.set(part.name, [part]);
-    else known.push(part);
-  }
+export function readMultipart(
+  media: ApiMedia,
+  parts: readonly FormPart[],
+  names: OriginNames = asSent,
+): Reading {
+  const grouped = names.group(parts.map((part) => [part.name, part] as const));
+  const { byName, written } = grouped;
+  if (!areAsWritten(media, names, grouped)) return { fault: 'style' };
   const object = Object.create(null) as PlainObject;
   for (const [name, same] of byName) {
-    const field = fieldOf(media, name);
+    const field = fieldOf(media, name, written.has(name));
     const wrongType = same.some(
       ({ contentType }) => contentType !== '' && !isListed(field.contentTypes, contentType),
     );
@@ -85,7 +107,7 @@ function addParts(
   }
   if (parts.some(({ isFile }) => isFile)) {
     // Origins give files to other code than fields.
-    if (field !== plainField) return 'file';
+    if (field !== plainField && field !== plainList) return 'file';
     object[name] = '';
     return null;
   }
@@ -103,6 +125,21 @@ function addParts(
   }
   const read = readTexts(name, field, texts, asIs);
   return 'fault' in read ? read.fault : put(object, name, read.values);
+}
+
+/** Whether what the document describes was written as it describes it. */
+function areAsWritten<T>(
+  { fields = {} }: ApiMedia,
+  names: OriginNames,
+  { written }: Grouped<T>,
+): boolean {
+  if (written.size === 0) return true;
+  return Object.entries(fields).every(([name, field]) => {
+    if (!names.takes(name, written.get(name), field)) return false;
+    const { style, explode, shape } = field;
+    if (shape.kind !== 'object' || style !== 'form' || !explode) return true;
+    return !Object.keys(shape.properties).some((one) => written.has(one));
+  });
 }
 
 /** Exploded and deep objects: their properties have names of their own, which leave `byName`. */
@@ -136,9 +173,11 @@ function addSpread(
   return null;
 }
 
-function fieldOf({ fields, otherFields }: ApiMedia, name: string): ApiField {
+/** `several`: the origin makes a list of it. */
+function fieldOf({ fields, otherFields }: ApiMedia, name: string, several: boolean): ApiField {
   if (fields !== undefined && Object.hasOwn(fields, name)) return fields[name]!;
-  return otherFields ?? plainField;
+  const field = otherFields ?? plainField;
+  return several && field.shape.kind === 'scalar' ? plainList : field;
 }
 
 /** Readings of one field cannot be tried for the whole form: the first that is no text counts. */

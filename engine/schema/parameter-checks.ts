@@ -2,10 +2,12 @@
 
 import type { ApiCheck } from '../base/check-code.ts';
 import type { ApiOperation, ApiParameter } from '../contract/api-checks.ts';
+import type { ArrayNames } from '../contract/array-names.ts';
 import type { RequestView } from '../guard/request-view.ts';
 import { graver, notEvaluated, unchecked, violation, type Finding } from './finding.ts';
-import { decodeForm, readPairs } from './pairs.ts';
 import { numberReading } from '../base/number-reading.ts';
+import { OriginNames, type Written } from './origin-names.ts';
+import { decodeForm, readPairs } from './pairs.ts';
 import { decoders, isSpread, readEntries, readTexts, spreadProperty } from './parameter-reading.ts';
 import { runCheck } from './run-check.ts';
 
@@ -23,11 +25,17 @@ export class ParameterChecks {
   private readonly header: readonly Parameter[];
   private readonly cookie: readonly Parameter[];
   private readonly operation: ApiOperation;
+  private readonly queryNames: OriginNames;
+  private readonly cookieNames: OriginNames;
   private readonly knownQuery: ReadonlySet<string>;
   /** Beginnings of names of deep objects: `filter[`. */
   private readonly deepQuery: readonly string[];
 
-  constructor(operation: ApiOperation, checkOf: (index: number | undefined) => ApiCheck | null) {
+  constructor(
+    operation: ApiOperation,
+    checkOf: (index: number | undefined) => ApiCheck | null,
+    arrayNames: ArrayNames = 'none',
+  ) {
     this.operation = operation;
     const of = (place: ApiParameter['in']): Parameter[] =>
       operation.parameters
@@ -41,6 +49,11 @@ export class ParameterChecks {
       segment.flatMap((part) => ('parameter' in part ? [part.parameter] : [])),
     );
     const specs = this.query.map(({ spec }) => spec);
+    this.queryNames = new OriginNames(arrayNames, specs.flatMap(declaredOf));
+    // Express takes names of cookies as they are.
+    const ofCookies = arrayNames === 'php' ? 'php' : 'none';
+    const cookieNames = this.cookie.map(({ spec }) => spec.name);
+    this.cookieNames = new OriginNames(ofCookies, cookieNames);
     this.knownQuery = new Set(specs.flatMap(namesOf));
     this.deepQuery = specs
       .filter(({ style, shape }) => shape.kind === 'object' && style === 'deepObject')
@@ -80,17 +93,13 @@ export class ParameterChecks {
     const { operation } = this;
     const pairs = readPairs(query);
     if (pairs === null) return notEvaluated('query', 'size', operation.pointer);
-    const byName = new Map<string, string[]>();
     let found: Finding | null = null;
+    const named: [string, string][] = [];
     for (const { name, raw } of pairs) {
-      if (name === null) {
-        found = graver(found, violation('query', 'encoding', operation.pointer));
-        continue;
-      }
-      const known = byName.get(name);
-      if (known === undefined) byName.set(name, [raw]);
-      else known.push(raw);
+      if (name !== null) named.push([name, raw]);
+      else found = graver(found, violation('query', 'encoding', operation.pointer));
     }
+    const { byName, written } = this.queryNames.group(named);
     if (operation.unknownQuery === 'violation') {
       for (const name of byName.keys()) {
         if (this.isKnown(name)) continue;
@@ -98,7 +107,13 @@ export class ParameterChecks {
         break;
       }
     }
-    for (const parameter of this.query) found = graver(found, checkInQuery(parameter, byName));
+    for (const parameter of this.query) {
+      const { spec } = parameter;
+      const next = this.isAsWritten(spec, written)
+        ? checkInQuery(parameter, byName)
+        : violation('query', 'style', spec.pointer);
+      found = graver(found, next);
+    }
     return found;
   }
 
@@ -115,10 +130,13 @@ export class ParameterChecks {
   }
 
   checkCookie(view: RequestView): Finding | null {
-    const cookies = readCookies(view.fields('cookie'));
+    const { byName, written } = this.cookieNames.group(readCookies(view.fields('cookie')));
     let found: Finding | null = null;
     for (const { spec, check } of this.cookie) {
-      const raws = cookies.get(spec.name) ?? [];
+      const raws = byName.get(spec.name) ?? [];
+      if (!this.cookieNames.takes(spec.name, written.get(spec.name), spec)) {
+        found = graver(found, violation('cookie', 'style', spec.pointer));
+      }
       found = graver(found, checkPresent(spec, check, raws));
       const [raw = ''] = raws;
       // Some servers take quotes off: both have to be valid.
@@ -127,6 +145,13 @@ export class ParameterChecks {
       }
     }
     return found;
+  }
+
+  /** Whether the texts of a parameter were written as its layout has them. */
+  private isAsWritten(spec: ApiParameter, written: ReadonlyMap<string, Written>): boolean {
+    if (written.size === 0) return true;
+    if (!this.queryNames.takes(spec.name, written.get(spec.name), spec)) return false;
+    return spec.style === 'deepObject' || !namesOf(spec).some((name) => isOwn(name, spec, written));
   }
 
   private isKnown(name: string): boolean {
@@ -139,6 +164,16 @@ function namesOf(spec: ApiParameter): string[] {
   if (!isSpread(spec)) return [spec.name];
   if (spec.style === 'deepObject' || spec.shape.kind !== 'object') return [];
   return Object.keys(spec.shape.properties);
+}
+
+/** Names that texts are looked for under. */
+function declaredOf(spec: ApiParameter): string[] {
+  return spec.style === 'deepObject' ? [spec.name] : namesOf(spec);
+}
+
+/** Whether a property of an exploded object, which is a scalar, came as a list or map. */
+function isOwn(name: string, spec: ApiParameter, written: ReadonlyMap<string, Written>): boolean {
+  return name !== spec.name && written.has(name);
 }
 
 function checkInQuery(
@@ -207,17 +242,15 @@ function checkSpread(
   return other;
 }
 
-/** Cookies by name, as sent. Several Cookie fields are one. */
-function readCookies(fields: readonly string[]): Map<string, string[]> {
-  const cookies = new Map<string, string[]>();
+/** Names and values of cookies, as sent. Several Cookie fields are one. */
+function readCookies(fields: readonly string[]): [name: string, raw: string][] {
+  const cookies: [string, string][] = [];
   for (const field of fields) {
     for (const piece of field.split(';')) {
       const equals = piece.indexOf('=');
       const name = (equals < 0 ? piece : piece.slice(0, equals)).trim();
       const value = equals < 0 ? '' : piece.slice(equals + 1).trim();
-      const known = cookies.get(name);
-      if (known === undefined) cookies.set(name, [value]);
-      else known.push(value);
+      cookies.push([name, value]);
     }
   }
   return cookies;

@@ -5,6 +5,7 @@
 
 import type { ApiChecks } from '../contract/api-checks.ts';
 import type { ApiCountDelta } from '../contract/api-counts.ts';
+import type { ArrayNames } from '../contract/array-names.ts';
 import type { SiteConfig } from '../contract/site.ts';
 import { CheckCounts } from './check-counts.ts';
 import { SiteChecks, type PatternMaker } from './site-checks.ts';
@@ -31,10 +32,10 @@ export class SchemaRegistry {
   prepare(sites: readonly SiteConfig[]): ReadonlyMap<string, SiteChecks> {
     const next = new Map<string, SiteChecks>();
     const bySite = new Map<string, SiteChecks>();
-    for (const { id, api, apiCode } of sites) {
+    for (const { id, api, apiCode, arrayNames = 'none' } of sites) {
       if (api === undefined) continue;
-      const key = keyOf(api);
-      const checks = this.known.get(key) ?? this.compile(id, api, apiCode);
+      const key = `${keyOf(api)} ${arrayNames}`;
+      const checks = this.known.get(key) ?? this.compile(id, api, apiCode, arrayNames);
       next.set(key, checks);
       bySite.set(id, checks);
     }
@@ -47,9 +48,15 @@ export class SchemaRegistry {
     return this.counts.drain();
   }
 
-  private compile(siteId: string, api: ApiChecks, code: Uint8Array | undefined): SiteChecks {
+  private compile(
+    siteId: string,
+    api: ApiChecks,
+    code: Uint8Array | undefined,
+    arrayNames: ArrayNames,
+  ): SiteChecks {
     const text = code === undefined ? api.code : textOf(code);
-    const checks = new SiteChecks(api, this.services.pattern, this.counts, text);
+    const { pattern } = this.services;
+    const checks = new SiteChecks(api, pattern, this.counts, text, arrayNames);
     if (checks.fault !== '') this.services.onFault(siteId, checks.fault);
     return checks;
   }

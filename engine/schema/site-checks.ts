@@ -5,6 +5,7 @@
 
 import { loadChecks, type ApiCheck, type LinearPattern } from '../base/check-code.ts';
 import type { ApiChecks, ApiMode, ApiOperation, ApiScope } from '../contract/api-checks.ts';
+import type { ArrayNames } from '../contract/array-names.ts';
 import type { RequestView } from '../guard/request-view.ts';
 import { BodyChecks } from './body-checks.ts';
 import { BodyControlRun } from './body-control-run.ts';
@@ -31,14 +32,17 @@ export class SiteChecks implements RunSite {
   private readonly hosts = new Map<string, PathMatcher<CompiledOperation>>();
   private readonly scopes = new Map<string, ApiScope[]>();
   private readonly controls: BodyControls;
+  private readonly arrayNames: ArrayNames;
 
-  /** `code`: the text of the checks. */
+  /** `code`: the text of the checks; `arrayNames`: how the origin reads names. */
   constructor(
     checks: ApiChecks,
     pattern: PatternMaker,
     counts: CheckCounts,
     code: string = checks.code,
+    arrayNames: ArrayNames = 'none',
   ) {
+    this.arrayNames = arrayNames;
     this.checks = checks;
     this.counts = counts;
     const { functions, fault } = load(code, pattern);
@@ -96,8 +100,9 @@ export class SiteChecks implements RunSite {
   ): void {
     let matcher = this.hosts.get(spec.host);
     if (matcher === undefined) this.hosts.set(spec.host, (matcher = new PathMatcher()));
-    const body = spec.body === undefined ? null : new BodyChecks(spec.body, checkOf);
-    const parameters = new ParameterChecks(spec, checkOf);
+    const { arrayNames } = this;
+    const body = spec.body === undefined ? null : new BodyChecks(spec.body, checkOf, arrayNames);
+    const parameters = new ParameterChecks(spec, checkOf, arrayNames);
     matcher.add(spec.method, spec.path, { spec, index, parameters, body });
   }
 }

@@ -4,6 +4,7 @@
  */
 
 import type { ApiChecks } from '../../engine/contract/api-checks.ts';
+import type { ArrayNames } from '../../engine/contract/array-names.ts';
 import type { RequestEvent } from '../../engine/contract/events.ts';
 import type { GuardTraceEntry } from '../../engine/contract/guard.ts';
 import type { Inspector } from '../../engine/contract/inspection.ts';
@@ -30,6 +31,7 @@ export interface BothCase {
   readonly waf?: Partial<SiteConfig['waf']>;
   /** Checks of API documents. */
   readonly api?: ApiChecks;
+  readonly arrayNames?: ArrayNames;
 }
 
 /** What became of it. */
@@ -100,9 +102,10 @@ export function simulated(one: BothCase): { seen: Seen; trace: readonly GuardTra
 
 const schemaServices = { pattern: linearPattern, onFault: (): void => undefined };
 
-function siteOf(port: number, { inspector = null, waf, api }: BothCase): SiteConfig {
+function siteOf(port: number, { inspector = null, waf, api, arrayNames }: BothCase): SiteConfig {
   return siteFor(port, {
     ...(api && { api }),
+    ...(arrayNames && { arrayNames }),
     waf: { enabled: inspector !== null, mode: 'blocking', failPolicy: 'closed', ...waf },
   });
 }

@@ -325,6 +325,7 @@ export const heldElsewhere: Readonly<Record<string, string>> = {
   'user password': 'one value',
   'site websocket': 'one value of one site: site-options.test.ts',
   'site grpc': 'one value of one site: site-options.test.ts',
+  'site array-names': 'one value of one site: site-options.test.ts',
   'rate-limit fields': 'one value of one site: site-options.test.ts',
   'ip-list add': 'set-commands.test.ts',
   'ip-list import': 'set-commands.test.ts',

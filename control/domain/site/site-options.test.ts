@@ -6,7 +6,7 @@ import { mapSitesNamed, sitesNamed, travelingOptions, withoutSite } from './site
 
 const key = 'websocket.messages';
 const values = { [key]: { '*': 'observe', s1: 'block' }, 'rate_limit.fields': { s2: 'on' } };
-const withGrpc = { ...values, 'grpc.fields': { s2: 'off' } };
+const withMore = { ...values, 'grpc.fields': { s2: 'off' }, 'api.array_names': { s2: 'php' } };
 
 test('are objects of choices', () => {
   expect(() => checkSettings(values)).not.toThrow();
@@ -16,6 +16,9 @@ test('are objects of choices', () => {
   expect(() => checkSettings({ [key]: ['s1'] })).toThrow(/must be a JSON object/);
   expect(() => checkSettings({ 'rate_limit.fields': { s1: 'yes' } })).toThrow(/one of off, on/);
   expect(() => checkSettings({ 'grpc.fields': { s1: 'block' } })).toThrow(/one of off, on/);
+  expect(() => checkSettings({ 'api.array_names': { s1: 'rack' } })).toThrow(
+    /one of none, php, qs/,
+  );
   const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`s${at}`, 'off']));
   expect(() => checkSettings({ [key]: many })).toThrow(/at most 1000 sites/);
 });
@@ -32,11 +35,13 @@ test('name sites, which may be called otherwise, or be gone', () => {
   expect(withoutSite(values, 's1')).toEqual({ ...values, [key]: { '*': 'observe' } });
 });
 
+const nothing = { websocketMessages: '', rateLimitFields: '', grpcFields: '', arrayNames: '' };
+
 test('travel to nodes by site', () => {
   expect(travelingOptions({})).toEqual([]);
-  expect(travelingOptions(withGrpc)).toEqual([
-    { siteId: '', websocketMessages: 'observe', rateLimitFields: '', grpcFields: '' },
-    { siteId: 's1', websocketMessages: 'block', rateLimitFields: '', grpcFields: '' },
-    { siteId: 's2', websocketMessages: '', rateLimitFields: 'on', grpcFields: 'off' },
+  expect(travelingOptions(withMore)).toEqual([
+    { ...nothing, siteId: '', websocketMessages: 'observe' },
+    { ...nothing, siteId: 's1', websocketMessages: 'block' },
+    { ...nothing, siteId: 's2', rateLimitFields: 'on', grpcFields: 'off', arrayNames: 'php' },
   ]);
 });

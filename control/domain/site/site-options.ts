@@ -26,8 +26,16 @@ export const rateLimitFields: SiteOption = { key: 'rate_limit.fields', choices: 
 /** Whether text fields of gRPC messages are inspected as arguments. */
 export const grpcFields: SiteOption = { key: 'grpc.fields', choices: ['off', 'on'] };
 
+/** How a site's origin reads names such as `n[]`, for checks of API documents. */
+export const arrayNames: SiteOption = { key: 'api.array_names', choices: ['none', 'php', 'qs'] };
+
 /** All of them. */
-export const siteOptions: readonly SiteOption[] = [websocketMessages, rateLimitFields, grpcFields];
+export const siteOptions: readonly SiteOption[] = [
+  websocketMessages,
+  rateLimitFields,
+  grpcFields,
+  arrayNames,
+];
 
 /** Stands for all sites that are not named. */
 export const everySite = '*';
@@ -93,6 +101,7 @@ export interface TravelingOptions {
   readonly websocketMessages: string;
   readonly rateLimitFields: string;
   readonly grpcFields: string;
+  readonly arrayNames: string;
 }
 
 /** What nodes get, sorted by site. */
@@ -103,6 +112,7 @@ export function travelingOptions(values: Values): TravelingOptions[] {
     websocketMessages: choicesOf(values, websocketMessages.key)[site] ?? '',
     rateLimitFields: choicesOf(values, rateLimitFields.key)[site] ?? '',
     grpcFields: choicesOf(values, grpcFields.key)[site] ?? '',
+    arrayNames: choicesOf(values, arrayNames.key)[site] ?? '',
   }));
 }
 
