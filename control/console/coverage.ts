@@ -6,15 +6,15 @@
 /** By service and method. */
 export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SessionService: {
-    ListSessions: 'operations',
-    EndSession: 'operations',
+    ListSessions: 'pages/sessions',
+    EndSession: 'pages/sessions',
   },
   TokenService: {
-    CreateApiToken: 'operations',
-    ListApiTokens: 'operations',
+    CreateApiToken: 'pages/tokens',
+    ListApiTokens: 'pages/tokens',
     GetApiToken: 'operations',
-    RotateApiToken: 'operations',
-    RevokeApiToken: 'operations',
+    RotateApiToken: 'pages/tokens',
+    RevokeApiToken: 'pages/tokens',
   },
   ReplayService: {
     RunReplay: 'pages/allow',

@@ -19,7 +19,14 @@ const paths = [
   ...['/alerts?tab=rules', '/alerts?tab=channels', '/alerts?tab=silences', '/sites', '/policies'],
   ...['/tuning', '/protection', '/protection?tab=limits', '/protection?tab=countries'],
   ...['/protection?tab=trust', '/apis', '/certificates', '/nodes', '/access', '/access?tab=roles'],
-  ...['/access?tab=audit', '/settings', '/settings?tab=settings', '/settings?tab=updates'],
+  ...[
+    '/access?tab=tokens',
+    '/access?tab=sessions',
+    '/access?tab=audit',
+    '/settings',
+    '/settings?tab=settings',
+    '/settings?tab=updates',
+  ],
   ...['/operations', '/account', '/start'],
 ];
 

@@ -1,4 +1,4 @@
-/** Access: users, roles, and the audit trail with its chain. */
+/** Access: users, roles, tokens, sessions, and the audit trail with its chain. */
 
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
@@ -14,6 +14,8 @@ import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts, t } from '../text/text.ts';
+import { Sessions } from './sessions.tsx';
+import { Tokens } from './tokens.tsx';
 
 const users = createClient(UserService, transport);
 const roles = createClient(RoleService, transport);
@@ -28,6 +30,8 @@ const w = pageTexts({
   ],
   users: ['Users', '用户'],
   roles: ['Roles', '角色'],
+  tokens: ['Tokens', '令牌'],
+  sessions: ['Sessions', '会话'],
   audit: ['Audit trail', '审计记录'],
   name: ['Name', '名称'],
   mail: ['Mail', '邮箱'],
@@ -80,6 +84,8 @@ export function Access(): JSX.Element {
         tabs={[
           { name: 'users', title: w('users'), view: () => <Users /> },
           { name: 'roles', title: w('roles'), view: () => <Roles /> },
+          { name: 'tokens', title: w('tokens'), view: () => <Tokens /> },
+          { name: 'sessions', title: w('sessions'), view: () => <Sessions /> },
           { name: 'audit', title: w('audit'), view: () => <Audit /> },
         ]}
       />

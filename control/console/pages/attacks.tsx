@@ -4,7 +4,6 @@ import { createClient } from '@connectrpc/connect';
 import { create } from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import {
   LogService,
   SecurityEventOutcome,
@@ -12,13 +11,13 @@ import {
   type LogTopEntry,
   QuerySecurityEventsRequestSchema,
   type QuerySecurityEventsRequest,
-  type SecurityEvent,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { address, go, withQuery } from '../address.ts';
-import { messageOf, useCall } from '../call.ts';
+import { useCall } from '../call.ts';
 import { EventTable } from '../parts/event-table.tsx';
 import { textField } from '../parts/form.ts';
 import { Link } from '../parts/link.tsx';
+import { ListEnd, useLongList } from '../parts/long-list.tsx';
 import { LiveEvents } from '../parts/live-events.tsx';
 import { Ranking, type Rank } from '../parts/ranking.tsx';
 import { SpanChoice } from '../parts/span-choice.tsx';
@@ -29,7 +28,7 @@ import { exactNumber, t } from '../text/text.ts';
 import { spanOf, timeRange } from '../time-span.ts';
 
 const logs = createClient(LogService, transport);
-const pageSize = 50;
+const pageSize = 100;
 const ranksShown = 6;
 
 const filters = ['outcome', 'client', 'rule', 'type', 'site'] as const;
@@ -169,37 +168,18 @@ function Filters(): JSX.Element {
   );
 }
 
-/** The events of the filter, a page at a time. */
+/** The events of the filter, older ones as the list is scrolled. */
 function Events(): JSX.Element {
   const { query } = address.value;
-  const [older, setOlder] = useState<readonly SecurityEvent[]>([]);
-  const [cursor, setCursor] = useState<string | null>(null);
-  const [error, setError] = useState('');
-  const first = useCall('first', (signal) => logs.querySecurityEvents(queryOf(query), { signal }));
-  const next = cursor ?? first.value?.page?.nextCursor ?? '';
-  const more = (): void => {
-    logs.querySecurityEvents(queryOf(query, next)).then(
-      ({ items, page }) => {
-        setOlder([...older, ...items]);
-        setCursor(page?.nextCursor ?? '');
-        setError('');
-      },
-      (thrown: unknown) => setError(messageOf(thrown)),
-    );
-  };
+  const found = useLongList(query.toString(), (cursor, signal) =>
+    logs.querySecurityEvents(queryOf(query, cursor), { signal }),
+  );
   return (
-    <State of={first}>
-      {({ items }) => (
-        <>
-          <EventTable events={[...items, ...older]} empty={t('attacks.empty')} />
-          {error !== '' && <p class="notice">{error}</p>}
-          {next !== '' && (
-            <button type="button" onClick={more}>
-              {t('common.more')}
-            </button>
-          )}
-        </>
-      )}
-    </State>
+    <>
+      <State of={found}>
+        {(events) => <EventTable events={events} empty={t('attacks.empty')} />}
+      </State>
+      <ListEnd of={found} />
+    </>
   );
 }

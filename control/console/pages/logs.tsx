@@ -13,7 +13,7 @@ import { address, go, withQuery } from '../address.ts';
 import { useCall } from '../call.ts';
 import { Edit, type Field } from '../parts/edit.tsx';
 import { textField } from '../parts/form.ts';
-import { CursorSteps, useCursor } from '../parts/list.tsx';
+import { ListEnd, useLongList } from '../parts/long-list.tsx';
 import { Card, Head, Tabs } from '../parts/panel.tsx';
 import { Ranking } from '../parts/ranking.tsx';
 import { SpanChoice } from '../parts/span-choice.tsx';
@@ -25,7 +25,7 @@ import { exactNumber, localTime, pageTexts, t } from '../text/text.ts';
 import { spanOf, timeRange } from '../time-span.ts';
 
 const logs = createClient(LogService, transport);
-const pageSize = 50;
+const pageSize = 100;
 const ranksShown = 8;
 
 const w = pageTexts({
@@ -89,8 +89,7 @@ function Access(): JSX.Element {
   const value = (name: string): string => query.get(name) ?? '';
   const range = (): ReturnType<typeof timeRange> => timeRange(spanOf(query.get('span')));
   const key = query.toString();
-  const [cursor, setCursor] = useCursor(key);
-  const found = useCall(`${key} ${cursor}`, (signal) =>
+  const found = useLongList(key, (cursor, signal) =>
     logs.queryAccessEvents(
       {
         page: { pageSize, cursor },
@@ -106,7 +105,6 @@ function Access(): JSX.Element {
     event.preventDefault();
     const form = new FormData((event.currentTarget as HTMLElement).closest('form')!);
     const fields = ['client', 'method', 'path'].map((name) => [name, textField(form, name)]);
-    setCursor('');
     go(withQuery(Object.fromEntries(fields)));
   };
   return (
@@ -128,14 +126,8 @@ function Access(): JSX.Element {
         <SpanChoice />
       </div>
       <AccessRankings key={key} />
-      <State of={found}>
-        {({ items, page }) => (
-          <>
-            <AccessTable items={items} />
-            <CursorSteps cursor={cursor} page={page} go={setCursor} />
-          </>
-        )}
-      </State>
+      <State of={found}>{(items) => <AccessTable items={items} />}</State>
+      <ListEnd of={found} />
     </>
   );
 }
@@ -199,8 +191,7 @@ function AccessRankings(): JSX.Element {
 
 function Errors(): JSX.Element {
   const span = spanOf(address.value.query.get('span'));
-  const [cursor, setCursor] = useCursor(span);
-  const found = useCall(`${span} ${cursor}`, (signal) =>
+  const found = useLongList(span, (cursor, signal) =>
     logs.queryErrorEvents({ page: { pageSize, cursor }, timeRange: timeRange(span) }, { signal }),
   );
   return (
@@ -210,23 +201,21 @@ function Errors(): JSX.Element {
         <SpanChoice />
       </div>
       <State of={found}>
-        {({ items, page }) => (
-          <>
-            <Table
-              label={w('errors')}
-              items={items}
-              empty={w('noError')}
-              columns={[
-                { title: w('when'), of: ({ occurredAt }) => localTime(occurredAt) },
-                { title: w('level'), of: ({ level }) => level },
-                { title: w('logger'), of: ({ logger }) => logger },
-                { title: w('message'), of: ({ message }) => message },
-              ]}
-            />
-            <CursorSteps cursor={cursor} page={page} go={setCursor} />
-          </>
+        {(items) => (
+          <Table
+            label={w('errors')}
+            items={items}
+            empty={w('noError')}
+            columns={[
+              { title: w('when'), of: ({ occurredAt }) => localTime(occurredAt) },
+              { title: w('level'), of: ({ level }) => level },
+              { title: w('logger'), of: ({ logger }) => logger },
+              { title: w('message'), of: ({ message }) => message },
+            ]}
+          />
         )}
       </State>
+      <ListEnd of={found} />
     </>
   );
 }

@@ -1,13 +1,15 @@
-/** Owns the table of security events: arrows move, Enter opens. */
+/** Owns the table of security events: arrows move, Enter opens; a long one is drawn in part. */
 
 import type { JSX } from 'preact';
 import type { SecurityEvent } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { go } from '../address.ts';
 import { exactNumber, localTime, t, utcTime } from '../text/text.ts';
 import { Link } from './link.tsx';
+import { Space, useRowWindow } from './row-window.tsx';
 import { VisibleText } from './visible-text.tsx';
 
 const rulesShown = 4;
+const columns = 6;
 
 /** The events, the newest first; `empty` says what to do when there are none. */
 export function EventTable({
@@ -17,10 +19,11 @@ export function EventTable({
   readonly events: readonly SecurityEvent[];
   readonly empty: string;
 }): JSX.Element {
+  const { body, from, to, above, below } = useRowWindow(events.map(({ id }) => id));
   if (events.length === 0) return <p class="quiet">{empty}</p>;
   return (
     <div class="scroll">
-      <table onKeyDown={moveFocus}>
+      <table onKeyDown={moveFocus} aria-rowcount={events.length + 1}>
         <thead>
           <tr>
             <th>{t('attacks.when')}</th>
@@ -31,10 +34,12 @@ export function EventTable({
             <th class="number">{t('attacks.score')}</th>
           </tr>
         </thead>
-        <tbody>
-          {events.map((event) => (
+        <tbody ref={body}>
+          <Space pixels={above} columns={columns} />
+          {events.slice(from, to).map((event) => (
             <Row key={event.id} event={event} />
           ))}
+          <Space pixels={below} columns={columns} />
         </tbody>
       </table>
     </div>

@@ -1,8 +1,11 @@
-/** Owns the list that follows security events as they happen, drawn once a frame at most. */
+/**
+ * Owns the list that follows security events as they happen: drawn once a frame at most, with a
+ * bound on what it keeps. Every event is counted, also those that are not shown.
+ */
 
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { LogService, type SecurityEvent } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { messageOf } from '../call.ts';
 import { transport } from '../session.ts';
@@ -11,61 +14,110 @@ import { EventTable } from './event-table.tsx';
 
 const logs = createClient(LogService, transport);
 /** Events that a live view keeps; older ones leave it. */
-const liveEventsMax = 200;
+const liveEventsMax = 1_000;
+const againMs = 2_000;
+
+interface Live {
+  readonly events: readonly SecurityEvent[];
+  /** Events since the view was opened: those that came, and those that the service left out. */
+  readonly count: number;
+  readonly skipped: bigint;
+}
+
+const nothing: Live = { events: [], count: 0, skipped: 0n };
 
 /** Security events of a site as they happen, of all sites for ''. */
 export function LiveEvents({ siteId }: { readonly siteId: string }): JSX.Element {
-  const [events, setEvents] = useState<readonly SecurityEvent[]>([]);
-  const [skipped, setSkipped] = useState(0n);
+  const [live, setLive] = useState(nothing);
   const [error, setError] = useState('');
-  useEffect(() => {
-    const stop = new AbortController();
-    let fresh: SecurityEvent[] = [];
-    let frame = 0;
-    const draw = (): void => {
-      const newest = fresh;
-      fresh = [];
-      frame = 0;
-      setEvents((before) => [...newest, ...before].slice(0, liveEventsMax));
-    };
-    const arrived = (event: SecurityEvent): void => {
-      fresh = [event, ...fresh].slice(0, liveEventsMax);
-      if (frame === 0) frame = window.requestAnimationFrame(draw);
-    };
-    const follow = async (): Promise<void> => {
-      for await (const part of logs.tailSecurityEvents({ siteId }, { signal: stop.signal })) {
-        setError('');
-        const { event, skippedEvents } = part;
-        if (skippedEvents > 0n) setSkipped((before) => before + skippedEvents);
-        if (event !== undefined) arrived(event);
-      }
-    };
-    let timer = 0;
-    const run = (): void => {
-      follow()
-        .catch((thrown: unknown) => {
-          if (!stop.signal.aborted) setError(messageOf(thrown));
-        })
-        .finally(() => {
-          if (!stop.signal.aborted) timer = window.setTimeout(run, 2000);
-        });
-    };
-    run();
-    return () => {
-      stop.abort();
-      window.cancelAnimationFrame(frame);
-      window.clearTimeout(timer);
-    };
-  }, [siteId]);
+  const [paused, setPaused] = useState(false);
+  const isPaused = useRef(paused);
+  isPaused.current = paused;
+  const drawSoon = useRef((): void => undefined);
+  useEffect(() => follow(siteId, isPaused, drawSoon, setLive, setError), [siteId]);
+  useEffect(() => drawSoon.current(), [paused]);
+  const { events, count, skipped } = live;
   return (
     <>
       <p class="quiet" aria-live="polite">
-        {error === '' ? t('attacks.liveOn') : error}
-        {events.length === liveEventsMax &&
-          ` ${t('attacks.liveMax', { count: exactNumber(liveEventsMax) })}`}
-        {skipped > 0n && ` ${t('attacks.skipped', { count: exactNumber(skipped) })}`}
+        {error === '' ? t(paused ? 'attacks.paused' : 'attacks.liveOn') : error}
+      </p>
+      <p class="actions live">
+        <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}>
+          {t('attacks.pause')}
+        </button>
+        <span class="quiet" data-count={count}>
+          {t('attacks.liveCount', { count: exactNumber(count) })}
+          {events.length === liveEventsMax &&
+            ` ${t('attacks.liveMax', { count: exactNumber(liveEventsMax) })}`}
+          {skipped > 0n && ` ${t('attacks.skipped', { count: exactNumber(skipped) })}`}
+        </span>
       </p>
       <EventTable events={events} empty={t('common.none')} />
     </>
   );
+}
+
+/** Reads the stream until it is stopped, and opens it again where it breaks. */
+function follow(
+  siteId: string,
+  paused: { readonly current: boolean },
+  drawSoon: { current: () => void },
+  setLive: (next: (before: Live) => Live) => void,
+  setError: (error: string) => void,
+): () => void {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const counted = { count: 0, skipped: 0n };
+  setLive(() => nothing);
+  // The oldest first.
+  let fresh: SecurityEvent[] = [];
+  let frame = 0;
+  let timer = 0;
+  drawSoon.current = () => {
+    if (frame === 0) frame = window.requestAnimationFrame(draw);
+  };
+  const draw = (): void => {
+    frame = 0;
+    const now = { ...counted };
+    if (paused.current) {
+      setLive(({ events }) => ({ ...now, events }));
+      return;
+    }
+    const newest = fresh.toReversed();
+    fresh = [];
+    setLive(({ events }) => ({
+      ...now,
+      events: [...newest, ...events.slice(0, liveEventsMax)].slice(0, liveEventsMax),
+    }));
+  };
+  const read = async (): Promise<void> => {
+    for await (const { event, skippedEvents } of logs.tailSecurityEvents({ siteId }, { signal })) {
+      setError('');
+      counted.skipped += skippedEvents;
+      counted.count += Number(skippedEvents);
+      if (event !== undefined) {
+        counted.count += 1;
+        fresh.push(event);
+        // A hidden page draws no frames.
+        if (fresh.length >= 2 * liveEventsMax) fresh = fresh.slice(-liveEventsMax);
+      }
+      drawSoon.current();
+    }
+  };
+  const run = (): void => {
+    read()
+      .catch((thrown: unknown) => {
+        if (!signal.aborted) setError(messageOf(thrown));
+      })
+      .finally(() => {
+        if (!signal.aborted) timer = window.setTimeout(run, againMs);
+      });
+  };
+  run();
+  return () => {
+    stop.abort();
+    window.cancelAnimationFrame(frame);
+    window.clearTimeout(timer);
+  };
 }

@@ -1,7 +1,8 @@
-/** Owns plain tables: columns by a list, texts with hidden characters as escapes. */
+/** Owns tables: columns by a list, texts with hidden characters as escapes, long ones in part. */
 
 import type { ComponentChildren, JSX } from 'preact';
 import { t } from '../text/text.ts';
+import { Space, useRowWindow } from './row-window.tsx';
 import { VisibleText } from './visible-text.tsx';
 
 /** One column; a text that `of` gives is shown as a text of others. */
@@ -23,10 +24,11 @@ export function Table<T>({
   readonly empty: string;
   readonly label: string;
 }): JSX.Element {
+  const { body, from, to, above, below } = useRowWindow(items.map((_, index) => String(index)));
   if (items.length === 0) return <p class="empty">{empty}</p>;
   return (
     <div class="scroll" role="region" aria-label={label} tabIndex={0}>
-      <table>
+      <table aria-rowcount={items.length + 1}>
         <thead>
           <tr>
             {columns.map(({ title, number }) => (
@@ -36,14 +38,16 @@ export function Table<T>({
             ))}
           </tr>
         </thead>
-        <tbody>
-          {items.map((item) => (
+        <tbody ref={body}>
+          <Space pixels={above} columns={columns.length} />
+          {items.slice(from, to).map((item) => (
             <tr>
               {columns.map(({ of, number }) => (
                 <td class={number ? 'number' : ''}>{shown(of(item))}</td>
               ))}
             </tr>
           ))}
+          <Space pixels={below} columns={columns.length} />
         </tbody>
       </table>
     </div>

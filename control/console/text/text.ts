@@ -63,7 +63,7 @@ export function shortNumber(value: bigint | number): string {
 
 /** A count, exact. */
 export function exactNumber(value: bigint | number): string {
-  return new Intl.NumberFormat(language.value).format(value);
+  return formats().count.format(value);
 }
 
 /** A share of a whole in percent; a dash where there is no whole. */
@@ -75,9 +75,28 @@ export function percent(part: bigint, whole: bigint): string {
 
 /** A time in the zone of the reader. */
 export function localTime(at: Timestamp | undefined): string {
-  if (at === undefined) return '–';
-  const format = { dateStyle: 'medium', timeStyle: 'medium' } as const;
-  return new Intl.DateTimeFormat(language.value, format).format(timestampDate(at));
+  return at === undefined ? '–' : formats().time.format(timestampDate(at));
+}
+
+interface Formats {
+  readonly of: Language;
+  readonly time: Intl.DateTimeFormat;
+  readonly count: Intl.NumberFormat;
+}
+
+let kept: Formats | null = null;
+
+/** The formats of the language: to make one costs more than to use it for all rows of a table. */
+function formats(): Formats {
+  const of = language.value;
+  if (kept?.of !== of) {
+    kept = {
+      of,
+      time: new Intl.DateTimeFormat(of, { dateStyle: 'medium', timeStyle: 'medium' }),
+      count: new Intl.NumberFormat(of),
+    };
+  }
+  return kept;
 }
 
 /** The same time in UTC, for the hint beside it. */

@@ -3,9 +3,31 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import type { Task } from './task.ts';
+import { call, textOf } from '../console-driver.ts';
+import type { Desk } from './desk.ts';
+import type { Task, World } from './task.ts';
 
 const attack = '/?id=1%27%20OR%20%271%27=%271';
+
+/** Events of the task with many of them, and rows that the page may hold for any number. */
+const manyEvents = 240;
+const drawnMax = 130;
+
+/** How many events the service has of a site. */
+async function eventsOf(world: World, siteId: string): Promise<number> {
+  const timeRange = { start: new Date(Date.now() - 3_600_000), end: new Date() };
+  const query = { siteId, timeRange, outcome: 'SECURITY_EVENT_OUTCOME_ANY' };
+  const { total } = await world.call('LogService/GetSecurityLogSummary', { query });
+  return Number(total ?? 0);
+}
+
+/** Rows of the table: those that are elements, and how many there are said to be. */
+async function rowsOf(desk: Desk): Promise<{ drawn: number; listed: string }> {
+  return desk.page.$$eval('main table', ([table]) => ({
+    drawn: table?.querySelectorAll('tbody tr').length ?? 0,
+    listed: table?.getAttribute('aria-rowcount') ?? '',
+  }));
+}
 
 /** The code of an authenticator app now (RFC 6238). */
 function codeOf(secret: string): string {
@@ -69,6 +91,43 @@ export const operateTasks: readonly Task[] = [
         return status === 403 && (await desk.page.$('main tbody a')) !== null;
       });
       await desk.shows('lively.example/');
+    },
+  },
+  {
+    id: 'attacks-many',
+    page: 'Attacks',
+    does: 'follows 240 attacks live, then scrolls through the list of them',
+    expects: 'all are counted, few are elements of the page, and the oldest comes into view',
+    run: async (desk, world) => {
+      const siteId = await world.site('many');
+      const send = (index: number): Promise<number> =>
+        world.get(`/item-${index}${attack}`, '127.0.0.1', 'many.example');
+      await eventually(async () => (await send(0)) === 403);
+      await eventually(async () => (await eventsOf(world, siteId)) > 0);
+      const before = await eventsOf(world, siteId);
+      await desk.go(`/attacks?live=1&site=${siteId}`);
+      await desk.shows('New events appear at the top.');
+      for (let index = 1; index <= manyEvents; index += 20) {
+        const some = Array.from({ length: 20 }, (_, place) => send(index + place));
+        expect(await Promise.all(some)).toEqual(some.map(() => 403));
+      }
+      const counted = (): Promise<string> =>
+        desk.page.$eval('[data-count]', (one) => one.getAttribute('data-count') ?? '');
+      await eventually(async () => (await counted()) === String(manyEvents));
+      expect(await rowsOf(desk)).toMatchObject({ listed: String(manyEvents + 1) });
+      expect((await rowsOf(desk)).drawn).toBeLessThan(drawnMax);
+      await desk.go(`/attacks?site=${siteId}`);
+      const all = before + manyEvents;
+      await eventually(async () => {
+        await desk.page.evaluate('scrollTo(0, document.body.scrollHeight)');
+        const { drawn, listed } = await rowsOf(desk);
+        expect(drawn).toBeLessThan(drawnMax);
+        return listed === String(all + 1);
+      });
+      await eventually(async () => {
+        await desk.page.evaluate('scrollTo(0, document.body.scrollHeight)');
+        return (await textOf(desk.page)).includes('many.example/item-0');
+      });
     },
   },
   {
@@ -168,6 +227,70 @@ export const operateTasks: readonly Task[] = [
           expect.objectContaining({ name: 'Reads sites', permissions: ['site:read'] }),
         ]),
       );
+    },
+  },
+  {
+    id: 'token-life',
+    page: 'Access',
+    does: 'makes a token, replaces its text and revokes it',
+    expects: 'each text is shown once and opens the API until it is replaced or revoked',
+    run: async (desk, world) => {
+      await desk.go('/access?tab=tokens');
+      await desk.press('Create a token');
+      await desk.fill('Name', 'deploy job', 'Create a token');
+      await desk.choose('Role', 'Administrator', 'Create a token');
+      await desk.press('Create a token', 'Create a token');
+      await desk.shows('The token deploy job');
+      const secret = (): Promise<string> =>
+        desk.page.$eval('[data-secret]', (one) => one.textContent ?? '');
+      const works = async (text: string): Promise<boolean> =>
+        call(world.product, text, 'SiteService/ListSites', {}).then(
+          () => true,
+          () => false,
+        );
+      const first = await secret();
+      expect(first).toMatch(/^waf_/);
+      expect(await works(first)).toBe(true);
+      await desk.press('I have kept it');
+      expect(await textOf(desk.page)).not.toContain(first);
+      await desk.press('New text', 'deploy job');
+      await desk.press('New text', 'deploy job');
+      await desk.shows('The token deploy job');
+      const second = await secret();
+      expect(second).not.toBe(first);
+      expect([await works(first), await works(second)]).toEqual([true, true]);
+      await desk.shows('The text before works until');
+      await desk.press('Revoke', 'deploy job');
+      await desk.press('Revoke', 'deploy job');
+      await eventually(async () => !(await works(second)));
+      expect(await works(first)).toBe(false);
+    },
+  },
+  {
+    id: 'session-end',
+    page: 'Access',
+    does: 'ends the session of somebody else',
+    expects: 'its token is refused, the own session continues',
+    run: async (desk, world) => {
+      const password = 'a long password of a guest 1';
+      const user = { username: 'guest', email: 'guest@shop.example' };
+      await world.call('UserService/CreateUser', { user, password });
+      const login = { username: 'guest', password };
+      const { accessToken } = await call(world.product, '', 'AuthService/Login', login);
+      const asks = (): Promise<boolean> =>
+        call(world.product, String(accessToken), 'AuthService/GetUserInfo', {}).then(
+          () => true,
+          () => false,
+        );
+      expect(await asks()).toBe(true);
+      await desk.go('/access?tab=sessions');
+      await desk.shows('this one');
+      await desk.press('End', 'guest');
+      await desk.press('End', 'guest');
+      await desk.hides('guest');
+      expect(await asks()).toBe(false);
+      await desk.go('/access');
+      await desk.shows('guest@shop.example');
     },
   },
   {
