@@ -6,8 +6,8 @@ import { main, SetupError } from './process.mjs';
 
 await main(async () => {
   const [which = ''] = process.argv.splice(2, 1);
-  if (!['micro', 'e2e', 'worst', 'delivery', 'detect'].includes(which)) {
-    throw new SetupError('bench.mjs: expected micro, e2e, worst, delivery or detect.');
+  if (!['micro', 'e2e', 'worst', 'delivery', 'detect', 'console'].includes(which)) {
+    throw new SetupError('bench.mjs: expected micro, e2e, worst, delivery, detect or console.');
   }
   await prepare();
   const script = inRoot('.build', 'bench', which, 'main.js');

@@ -1,0 +1,144 @@
+/**
+ * Measures the console in headless Chromium: the live view at 1,000 events a second, its memory
+ * after an hour of them, and how long a cold start takes over TLS.
+ * Usage: npm run bench:console -- [live SECONDS] [hour EVENTS] [paint RUNS]; all three by default.
+ */
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import puppeteer, { type Browser } from 'puppeteer-core';
+import { firstPaint, timed, type FirstPaint } from './first-paint.ts';
+import { fillLive, openLive, traceLive } from './live.ts';
+import { startStandIn } from './stand-in.ts';
+
+const perSecond = 1_000;
+const defaults = { live: 20, hour: 3_600 * perSecond, paint: 9 } as const;
+type Name = keyof typeof defaults;
+
+const [which, size] = process.argv.slice(2);
+const wanted = (name: Name): number =>
+  which === undefined ? defaults[name] : which === name ? Number(size ?? defaults[name]) : 0;
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const browser = await puppeteer.launch({
+  executablePath: '/usr/bin/chromium',
+  acceptInsecureCerts: true,
+  args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking'],
+});
+try {
+  if (wanted('live') > 0 || wanted('hour') > 0) await measureLive(browser);
+  if (wanted('paint') > 0) await measurePaint(browser, wanted('paint'));
+} finally {
+  await browser.close();
+}
+
+async function measureLive(from: Browser): Promise<void> {
+  const standIn = await startStandIn();
+  try {
+    const page = await openLive(from, standIn);
+    const seconds = wanted('live');
+    if (seconds > 0) {
+      const found = await traceLive(page, standIn, perSecond, seconds);
+      say(`live view, ${perSecond} events a second for ${seconds} s, main thread:`);
+      say(
+        `  longest task ${found.longestMs.toFixed(1)} ms (${found.longestCpuMs.toFixed(1)} ms of ` +
+          `CPU), ${found.over50} tasks over 50 ms, ${found.frames} frames, ` +
+          `${(found.cpuMs / seconds / 10).toFixed(0)} % of a CPU`,
+      );
+    }
+    if (wanted('hour') > 0) {
+      say('     counted        sent   heap MB  elements  rows');
+      await fillLive(page, standIn, wanted('hour'), 6, (held) => {
+        const { counted, sent, heapMb, nodes, rows } = held;
+        const cells = [
+          String(counted).padStart(12),
+          String(sent).padStart(12),
+          heapMb.toFixed(1).padStart(10),
+          String(nodes).padStart(10),
+          String(rows).padStart(6),
+        ];
+        say(cells.join(''));
+      });
+    }
+    await page.close();
+  } finally {
+    standIn.close();
+  }
+}
+
+/** Starts the product with its own certificate, and opens it as often as wanted. */
+async function measurePaint(from: Browser, runs: number): Promise<void> {
+  const data = mkdtempSync(join(tmpdir(), 'waf-paint-'));
+  const command = new URL('../../control/cli/main.js', import.meta.url).pathname;
+  const child = spawn(
+    process.execPath,
+    [
+      ...[command, 'run', '--data', data, '--proxy', '127.0.0.1:0', '--https', 'off'],
+      ...['--management', '127.0.0.1:0'],
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  try {
+    let output = '';
+    const url = await new Promise<string>((resolve, reject) => {
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+        const found = /Management API +(https:\/\/127\.0\.0\.1:\d+)\n[^]*Local socket/.exec(output);
+        if (found !== null) resolve(found[1]!);
+      });
+      child.once('close', (code) => reject(new Error(`exit code ${code}:\n${output}`)));
+    });
+    say('                     median ms    most ms      KB');
+    const signIn: FirstPaint[] = [];
+    for (let run = 0; run < runs; run += 1) {
+      signIn.push(await firstPaint(from, `${url}/`, 'input[type=password]'));
+    }
+    report('sign-in', signIn);
+    report('first run', await signedIn(from, url, data, runs));
+  } finally {
+    const closed = new Promise((resolve) => child.once('close', resolve));
+    if (child.kill('SIGTERM')) await closed;
+    rmSync(data, { recursive: true, force: true });
+  }
+}
+
+/** The page after sign-in, without cache, by the cookie of the session. */
+async function signedIn(
+  from: Browser,
+  url: string,
+  data: string,
+  runs: number,
+): Promise<FirstPaint[]> {
+  const page = await (await from.createBrowserContext()).newPage();
+  await page.goto(`${url}/`);
+  await page.waitForSelector('input[type=password]');
+  await page.type('input[autocomplete=username]', 'admin');
+  await page.type(
+    'input[type=password]',
+    readFileSync(join(data, 'admin-password'), 'utf8').trim(),
+  );
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('header ~ main h1');
+  const found: FirstPaint[] = [];
+  for (let run = 0; run < runs; run += 1) {
+    found.push(await timed(page, `${url}/`, 'header ~ main h1'));
+  }
+  return found;
+}
+
+function report(name: string, found: readonly FirstPaint[]): void {
+  for (const [kind, label] of [
+    ['paintMs', 'first paint'],
+    ['readyMs', 'ready for input'],
+  ] as const) {
+    const sorted = found.map((one) => one[kind]).toSorted((one, other) => one - other);
+    const median = sorted[Math.floor(sorted.length / 2)]!;
+    const bytes = found[0]!.bytes / 1024;
+    say(
+      `${`${name}: ${label}`.padEnd(28)}${median.toFixed(0).padStart(6)}` +
+        `${sorted.at(-1)!.toFixed(0).padStart(11)}${bytes.toFixed(0).padStart(8)}`,
+    );
+  }
+}
