@@ -2,7 +2,8 @@
 
 /** One message from control or the engine. */
 export type ChildMessage =
-  | { readonly type: 'ready'; readonly passwordFile?: string }
+  /** `port`: where an engine that was started by itself listens. */
+  | { readonly type: 'ready'; readonly passwordFile?: string; readonly port?: number }
   | { readonly type: 'progress'; readonly done: number; readonly total: number; what: string }
   | { readonly type: 'fatal'; readonly message: string }
   /** An enrolled node reached its controller. */
@@ -16,8 +17,12 @@ export function readChildMessage(raw: unknown): ChildMessage | null {
   const fields = raw as Record<string, unknown>;
   switch (fields['type']) {
     case 'ready': {
-      const passwordFile = fields['passwordFile'];
-      return typeof passwordFile === 'string' ? { type: 'ready', passwordFile } : { type: 'ready' };
+      const { passwordFile, port } = fields;
+      return {
+        type: 'ready',
+        ...(typeof passwordFile === 'string' ? { passwordFile } : {}),
+        ...(typeof port === 'number' ? { port } : {}),
+      };
     }
     case 'progress':
       return {

@@ -2,7 +2,6 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '../../../../base/errors.ts';
@@ -37,10 +36,9 @@ export async function startEngine(options: EngineOptions): Promise<EngineUnderTe
   const events = join(scratch, 'events.jsonl');
   writeFileSync(bundle, options.bundle, { mode: 0o600 });
   writeFileSync(events, '', { mode: 0o600 });
-  const port = await findFreePort();
   const args = [
     ['--bundle', bundle, '--events', events],
-    ['--listen', `127.0.0.1:${port}`, '--data', options.data ?? join(scratch, 'data')],
+    ['--listen', '127.0.0.1:0', '--data', options.data ?? join(scratch, 'data')],
     ['--log-level', options.logLevel],
     options.extraArgs,
   ];
@@ -48,8 +46,9 @@ export async function startEngine(options: EngineOptions): Promise<EngineUnderTe
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const forget = endWithUs(child, scratch);
+  let port: number;
   try {
-    await waitForReady(child, options.onProgress);
+    port = await waitForReady(child, options.onProgress);
   } catch (error) {
     child.kill('SIGKILL');
     rmSync(scratch, { recursive: true, force: true });
@@ -84,10 +83,11 @@ function endWithUs(child: ChildProcess, scratch: string): () => void {
   };
 }
 
+/** Resolves with the port on which it listens. */
 function waitForReady(
   child: ChildProcess,
   onProgress: (what: string, done: number, total: number) => void,
-): Promise<void> {
+): Promise<number> {
   return new Promise((resolve, reject) => {
     const fail = (why: string): void =>
       reject(
@@ -95,7 +95,8 @@ function waitForReady(
       );
     child.on('message', (raw) => {
       const message = readChildMessage(raw);
-      if (message?.type === 'ready') resolve();
+      if (message?.type === 'ready' && message.port !== undefined) resolve(message.port);
+      else if (message?.type === 'ready') fail('it names no port');
       if (message?.type === 'fatal') fail(message.message);
       if (message?.type === 'progress') onProgress(message.what, message.done, message.total);
     });
@@ -111,17 +112,4 @@ async function stopChild(child: ChildProcess): Promise<void> {
   const insist = setTimeout(() => child.kill('SIGKILL'), commandLineLimits.testEngineStopMs);
   await closed;
   clearTimeout(insist);
-}
-
-/** A port that was free a moment ago on loopback. */
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }
