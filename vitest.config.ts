@@ -12,8 +12,10 @@ export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // They end a test that hangs, on however slow a machine; no test depends on them.
+    testTimeout: 240_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 120_000 } },
     passWithNoTests: false,
     sequence: { sequencer: HeavyFirst },
     globalSetup: ['control/setup/compile-first.mjs', 'test/support/run-folder.ts'],

@@ -70,7 +70,7 @@ beforeAll(async () => {
   await store.close();
   waf = await startTestControl({ dataFolder: folder, demoOrigin: null });
   tokens = { probe: await signIn('probe'), stranger: await signIn('foreigner') };
-}, 60_000);
+});
 afterAll(() => waf.control.close());
 
 async function signIn(username: string): Promise<string> {
@@ -206,7 +206,7 @@ test('exactly what is needed opens, all else without one of it does not', async 
     }
   }
   expect(new Set(refusals).size).toBe(guarded.length);
-}, 120_000);
+});
 
 /** A request that names what belongs to the first tenant wherever it can. */
 function pointing(method: DescMethod): object {
@@ -289,4 +289,4 @@ test('an administrator of another tenant sees and changes nothing of the first',
   expect(leaks).toEqual([]);
   expect(pointed).toBeGreaterThan(150);
   expect(await everything()).toBe(before);
-}, 60_000);
+});

@@ -6,6 +6,7 @@ import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AgentService } from '../../proto/gen/waf/v1/agent_pb.ts';
 import { LogService } from '../../proto/gen/waf/v1/log_pb.ts';
+import { connectTakingLink } from '../../test/support/test-link.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 
 const password = 'a long enough password';
@@ -31,23 +32,27 @@ async function signedIn(): Promise<{ id: string; token: string; cookie: string }
   return { id, token: String(body['accessToken']), cookie: cookie.split(';', 1)[0] ?? '' };
 }
 
-/** Opens both streams; resolves to how they end. */
-function open(token: string): Promise<unknown>[] {
+/** Opens both streams; resolves, once both run, to how they end. */
+async function open(token: string): Promise<{ ends: Promise<unknown>[] }> {
   const baseUrl = `http://127.0.0.1:${waf.control.managementPort}`;
   const transport = createConnectTransport({ baseUrl, httpVersion: '2' });
   const headers = { authorization: `Bearer ${token}` };
+  const running = new Set<unknown>();
   const read = async (stream: AsyncIterable<unknown>): Promise<unknown> => {
     try {
-      for await (const _one of stream);
+      for await (const _one of stream) running.add(stream);
       return 'ended without a reason';
     } catch (error) {
       return error instanceof ConnectError ? error.code : error;
     }
   };
-  return [
+  const ends = [
     read(createClient(LogService, transport).tailSecurityEvents({}, { headers })),
     read(createClient(AgentService, transport).streamAgentEvents({}, { headers })),
   ];
+  // One of them says nothing before something happens to a node.
+  while (running.size < ends.length) await (await connectTakingLink(waf.socket)).close();
+  return { ends };
 }
 
 type User = Awaited<ReturnType<typeof signedIn>>;
@@ -61,8 +66,7 @@ const ends: readonly (readonly [string, (user: User) => Promise<unknown>])[] = [
 
 test.each(ends)('a user who %s', async (_name, end) => {
   const user = await signedIn();
-  const streams = open(user.token);
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  const streams = await open(user.token);
   await end(user);
-  expect(await Promise.all(streams)).toEqual([Code.Unauthenticated, Code.Unauthenticated]);
+  expect(await Promise.all(streams.ends)).toEqual([Code.Unauthenticated, Code.Unauthenticated]);
 });

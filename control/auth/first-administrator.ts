@@ -82,15 +82,16 @@ export async function ensureAdministrator(
 /**
  * Removes the file with the first password as soon as that password no longer is the one of the
  * first administrator: changed, reset, restored, or the user removed. Also looks now, for changes
- * of which the file was not told. Returns the undo. Cost: one password check while there is a file.
+ * of which the file was not told. Returns the undo, which ends once that look did. Cost: one
+ * password check while there is a file.
  */
 export function forgetFirstPassword(
   store: Store,
   logger: Logger,
   passwordFile: string,
-): () => void {
+): () => Promise<void> {
   const first = readPassword(passwordFile);
-  if (first === null) return () => undefined;
+  if (first === null) return () => Promise.resolve();
   const hash = (): string | undefined => store.get(credentials, administratorId)?.passwordHash;
   const known = hash();
   const forget = (): void => {
@@ -100,13 +101,16 @@ export function forgetFirstPassword(
   const undo = store.onChange((changed) => {
     if (changed.has(credentials.name) && hash() !== known) forget();
   });
-  verifyPassword(known || undefined, first)
+  const look = verifyPassword(known || undefined, first)
     .then((fits) => fits || forget())
     .catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : 'unknown';
       logger.warn('the first password could not be compared with its file', { reason });
     });
-  return undo;
+  return async () => {
+    undo();
+    await look;
+  };
 }
 
 function readPassword(path: string): string | null {

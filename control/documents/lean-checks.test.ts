@@ -64,7 +64,6 @@ test.skipIf(corpus === null)(
     expect(compared).toBeGreaterThan(20_000);
     expect(characters[1]).toBeLessThan(0.75 * characters[0]);
   },
-  120_000,
 );
 
 /** Texts that look like code, and like literals that were set aside. */

@@ -12,7 +12,7 @@ import { silentLogger } from '../../base/log.ts';
 import { ProgramPackage } from './program-package.ts';
 import { programFolder } from './program-folder.test-support.ts';
 
-test('a package is made ahead and kept until the files change', { timeout: 120_000 }, async () => {
+test('a package is made ahead and kept until the files change', async () => {
   const folder = programFolder();
   const kept = join(mkdtempSync(join(tmpdir(), 'waf-kept-')), 'packages');
 
@@ -20,7 +20,7 @@ test('a package is made ahead and kept until the files change', { timeout: 120_0
   const ahead = new ProgramPackage(kept, folder).packAhead(silentLogger, nodes, 0);
   const isMade = () =>
     readdirSync(dirname(kept)).includes('packages') && readdirSync(kept).length === 2;
-  await eventually(() => isMade() || null, 60_000);
+  await eventually(() => isMade() || null);
   ahead.close();
   const first = await new ProgramPackage(kept, folder).file();
   const { mtimeMs, size } = statSync(first.path);
@@ -36,7 +36,7 @@ test('a package is made ahead and kept until the files change', { timeout: 120_0
   expect(readdirSync(kept).length).toBe(2);
 });
 
-test('nothing is packed before nodes are expected', { timeout: 120_000 }, async () => {
+test('nothing is packed before nodes are expected', async () => {
   const kept = join(mkdtempSync(join(tmpdir(), 'waf-kept-')), 'packages');
   let expected = false;
   let tell: (() => void) | null = null;
@@ -56,6 +56,6 @@ test('nothing is packed before nodes are expected', { timeout: 120_000 }, async 
   expected = true;
   listener();
   expect(tell).toBeNull();
-  await eventually(() => existsSync(kept) && readdirSync(kept).length === 2, 60_000);
+  await eventually(() => existsSync(kept) && readdirSync(kept).length === 2);
   ahead.close();
 });

@@ -88,4 +88,4 @@ test('a clone of one commit passes, a whole clone compares', async () => {
   const whole = join(folder, 'whole');
   git('clone', '--quiet', from, whole);
   expect((await compareContract(whole)).note).toMatch(/^compared with/);
-}, 20_000);
+});

@@ -2,6 +2,7 @@
 
 import { createServer, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
+import { freePort } from '../../test/support/free-port.ts';
 import { formatAddress, readAddress, requireFreePort } from './address.ts';
 
 test.each([
@@ -35,5 +36,6 @@ test('a busy port is named with the flag that changes it', async () => {
     message: expect.stringMatching(new RegExp(`127.0.0.1:${port} is in use.*--proxy`)) as string,
   });
   await new Promise((resolve) => server.close(resolve));
-  await expect(requireFreePort({ host: '127.0.0.1', port }, '--proxy')).resolves.toBeUndefined();
+  const free = { host: '127.0.0.1', port: await freePort() };
+  await expect(requireFreePort(free, '--proxy')).resolves.toBeUndefined();
 });

@@ -28,7 +28,7 @@ test('no pattern of CRS is slow', () => {
   // Debian's CRS 3.3 alone has 242.
   expect(patterns.length).toBeGreaterThan(200);
   expect(patterns.filter((pattern) => slowSearch(pattern) !== null)).toEqual([]);
-}, 120_000);
+});
 
 test('values are bounded in length and number, whatever the pattern', () => {
   const long = Array.from({ length: 5000 }, (_, at) => `w${at}${String.fromCharCode(at % 256)}`);

@@ -42,7 +42,7 @@ test('a pattern that takes too long is ended and named, and the next is tried', 
     },
   ]);
   expect(await quick).toEqual([]);
-}, 60_000);
+});
 
 test('a process that waits for its turn on a busy machine is not blamed for it', async () => {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'waf-trial-')), 'waits.mjs');
@@ -55,7 +55,7 @@ test('a process that waits for its turn on a busy machine is not blamed for it',
   );
   const trial = new PatternTrial(pathToFileURL(file), { patternCpuMs: 1_000 });
   expect(await trial.try(patternsOf('good'))).toEqual([]);
-}, 60_000);
+});
 
 test('a pattern that is slow to search is named with its figure', async () => {
   const trial = new PatternTrial(entry);
@@ -66,14 +66,14 @@ test('a pattern that is slow to search is named with its figure', async () => {
     ),
     expect.stringMatching(/^pattern-slow rule 9: .*more than 500000 steps to search 4 KB of "a+/),
   ]);
-}, 60_000);
+});
 
 test('a pattern that takes too much memory is ended and named', async () => {
   const trial = new PatternTrial(entry, { residentBytesMax: 1 });
   expect(await trial.try(patternsOf('(a|b{900}|c{900}){10}'))).toMatchObject([
     { message: expect.stringContaining('rule 7: the pattern needs more than 0 MB to be built') },
   ]);
-}, 60_000);
+});
 
 test('too many trials at once are turned away; what is known to be fine is not', async () => {
   const trial = new PatternTrial(entry, { patternCpuMs: 500 });
@@ -87,4 +87,4 @@ test('too many trials at once are turned away; what is known to be fine is not',
   expect(await slow).toHaveLength(1);
   expect(await Promise.all(others)).toEqual(others.map(() => []));
   expect(await trial.try(patternsOf('one more'))).toEqual([]);
-}, 60_000);
+});

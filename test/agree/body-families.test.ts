@@ -43,7 +43,7 @@ beforeAll(async () => {
     const cache = new DatabaseFiles(databaseFolder, log);
     engines.set(name, await buildEngine(source, { cache, log, ports }));
   }
-}, 120_000);
+});
 afterAll(() => engines.forEach((engine) => engine.retire()));
 
 /** What the rules read a body as. */

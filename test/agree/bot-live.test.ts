@@ -27,7 +27,7 @@ beforeAll(async () => {
     const made = await waf.ask('SiteService/CreateSite', { site: { ...named, botProtection } });
     siteId = (made['site'] as { id: string }).id;
   });
-}, 120_000);
+});
 afterAll(() => waf.close());
 
 function request(path: string, fields: readonly string[] = [], method = 'GET'): DescribedCase {
@@ -48,7 +48,7 @@ test('programs are refused, exempt paths and methods pass', async () => {
   expect(await statusOf('/health/live')).toBe(0);
   expect(await statusOf('/health/../x')).toBe(403);
   expect(await statusOf('/', [], 'OPTIONS')).toBe(0);
-}, 120_000);
+});
 
 interface Answer {
   readonly status: number;
@@ -93,7 +93,7 @@ test('a clearance and what was used up survive a restart of the engine', async (
   expect((await browse('/shop')).status).toBe(403);
   const replay = await browse(path);
   expect([replay.status, replay.location]).toEqual([403, '']);
-}, 120_000);
+});
 
 test('a rate limit challenges browsers past it, and who solves it may ask more', async () => {
   await waf.serve(async () => {
@@ -122,4 +122,4 @@ test('a rate limit challenges browsers past it, and who solves it may ask more',
   for (let turn = 0; turn < 4; turn++) met.push((await browse('/limited', solved.cookie)).status);
   expect(met).toEqual([200, 200, 200, 429]);
   expect(await statusOf('/limited')).toBe(429);
-}, 120_000);
+});

@@ -23,6 +23,7 @@ import {
 } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import { UpstreamEndpointSchema } from '../../proto/gen/waf/v1/common_pb.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 
 const closing = new Closing();
 afterEach(() => closing.run());
@@ -189,9 +190,7 @@ test('passiveFailDurationSeconds ends, and passiveHealthEnabled turns it off', a
 });
 
 test('retryEnabled waits for an address that listens, and without it nobody waits', async () => {
-  const gone = http.createServer();
-  const port = await serve(gone);
-  await new Promise((resolve) => gone.close(resolve));
+  const port = await freePort();
   const endpoints = [{ url: `http://127.0.0.1:${port}`, weight: 1 }];
   expect(await statuses({ endpoints, resilience: { retryEnabled: false } })).toEqual([502]);
 

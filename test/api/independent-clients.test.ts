@@ -82,28 +82,24 @@ const failure = ({ code, stderr }: Ran): unknown => {
   return [code / 8, name, message.replace(/:.*/s, '')];
 };
 
-test.each(['connect', 'grpc', 'grpcweb'])(
-  'buf curl over the published proto: %s',
-  async (how) => {
-    const site = { name: how, primaryHost: `${how}.test`, upstreams: [{ inline: { url: base } }] };
-    const made = await bufCurl(how, 'SiteService/CreateSite', { site });
-    expect(made.stderr).toBe('');
-    const { id, revision } = (JSON.parse(made.stdout) as { site: Shown }).site;
-    expect(revision).toBe('1');
-    const change = { site: { id, name: `${how} changed` }, updateMask: 'name' };
-    const stale = await bufCurl(how, 'SiteService/UpdateSite', { ...change, revision: '9' });
-    expect(failure(stale)).toEqual([Code.Aborted, 'aborted', 'revision']);
-    const right = await bufCurl(how, 'SiteService/UpdateSite', { ...change, revision });
-    expect(JSON.parse(right.stdout)).toMatchObject({ site: { name: `${how} changed` } });
-    const twice = await bufCurl(how, 'SiteService/CreateSite', {
-      site: { ...site, name: 'other' },
-    });
-    expect(failure(twice)).toEqual([Code.AlreadyExists, 'already_exists', 'site.primaryHost']);
-    const wrong = await bufCurl(how, 'SiteService/ListSites', { page: { pageSize: 1000 } });
-    expect(failure(wrong)).toEqual([Code.InvalidArgument, 'invalid_argument', 'page.pageSize']);
-  },
-  60_000,
-);
+test.each(['connect', 'grpc', 'grpcweb'])('buf curl over the published proto: %s', async (how) => {
+  const site = { name: how, primaryHost: `${how}.test`, upstreams: [{ inline: { url: base } }] };
+  const made = await bufCurl(how, 'SiteService/CreateSite', { site });
+  expect(made.stderr).toBe('');
+  const { id, revision } = (JSON.parse(made.stdout) as { site: Shown }).site;
+  expect(revision).toBe('1');
+  const change = { site: { id, name: `${how} changed` }, updateMask: 'name' };
+  const stale = await bufCurl(how, 'SiteService/UpdateSite', { ...change, revision: '9' });
+  expect(failure(stale)).toEqual([Code.Aborted, 'aborted', 'revision']);
+  const right = await bufCurl(how, 'SiteService/UpdateSite', { ...change, revision });
+  expect(JSON.parse(right.stdout)).toMatchObject({ site: { name: `${how} changed` } });
+  const twice = await bufCurl(how, 'SiteService/CreateSite', {
+    site: { ...site, name: 'other' },
+  });
+  expect(failure(twice)).toEqual([Code.AlreadyExists, 'already_exists', 'site.primaryHost']);
+  const wrong = await bufCurl(how, 'SiteService/ListSites', { page: { pageSize: 1000 } });
+  expect(failure(wrong)).toEqual([Code.InvalidArgument, 'invalid_argument', 'page.pageSize']);
+});
 
 test('buf curl pages a list of 500', async () => {
   for (let n = 0; n < 500; n++) {
@@ -120,7 +116,7 @@ test('buf curl pages a list of 500', async () => {
     for (const { name } of found.items ?? []) names.add(name);
   }
   expect([names.size, pages]).toEqual([500, 3]);
-}, 60_000);
+});
 
 test('buf curl on the administration socket needs no token', async () => {
   const socket = ['--unix-socket', waf.socket, '--schema', schema, '--data', '{}'];
@@ -131,26 +127,22 @@ test('buf curl on the administration socket needs no token', async () => {
   ]);
   expect(found.stderr).toBe('');
   expect(JSON.parse(found.stdout)).toHaveProperty('build.version');
-}, 20_000);
+});
 
 const curlIsHere = spawnSync('curl', ['--version']).status === 0;
 if (!curlIsHere) console.log('skipped: no curl');
 
-test.runIf(curlIsHere)(
-  'a shell script with curl and plain JSON',
-  async () => {
-    const script = join(root, 'test', 'api', 'plain-json.sh');
-    const { code, stdout, stderr } = await run('sh', [
-      script,
-      base,
-      caFile,
-      waf.control.passwordFile,
-    ]);
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^plain JSON: site \S+, stale revision refused, 500 roles on 3 pages/);
-  },
-  60_000,
-);
+test.runIf(curlIsHere)('a shell script with curl and plain JSON', async () => {
+  const script = join(root, 'test', 'api', 'plain-json.sh');
+  const { code, stdout, stderr } = await run('sh', [
+    script,
+    base,
+    caFile,
+    waf.control.passwordFile,
+  ]);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^plain JSON: site \S+, stale revision refused, 500 roles on 3 pages/);
+});
 
 test('gRPC, gRPC-Web and Connect from a library: calls, errors, a stream', async () => {
   const nodeOptions = { ca: readFileSync(caFile) };
@@ -184,4 +176,4 @@ test('gRPC, gRPC-Web and Connect from a library: calls, errors, a stream', async
     expect([name, value?.heartbeatAt !== undefined]).toEqual([name, true]);
     stop.abort();
   }
-}, 30_000);
+});

@@ -155,18 +155,14 @@ async function importFolder(folder: string): Promise<string> {
   return `${code === 0 ? 200 : 400} ${printed.err}${printed.out}`.replaceAll(folder, 'SETUP');
 }
 
-test.each(Object.entries(ways))(
-  '%s',
-  async (_, bring) => {
-    const late = await bring(slow);
-    expect(late).toMatch(/^400 [^]*the pattern is not built after 1\.5 seconds/);
-    expect(late).toMatch(/line \d+, column \d+|:\d+:\d+/);
-    expect(await bring(nested)).toMatch(/^400 [^]*the pattern grows to/);
-    expect(await bring(costly)).toMatch(/^400 [^]*takes [\d.]+ ms to search 4 KB of/);
-    expect(await bring('union.select')).toMatch(/^200 /);
-  },
-  60_000,
-);
+test.each(Object.entries(ways))('%s', async (_, bring) => {
+  const late = await bring(slow);
+  expect(late).toMatch(/^400 [^]*the pattern is not built after 1\.5 seconds/);
+  expect(late).toMatch(/line \d+, column \d+|:\d+:\d+/);
+  expect(await bring(nested)).toMatch(/^400 [^]*the pattern grows to/);
+  expect(await bring(costly)).toMatch(/^400 [^]*takes [\d.]+ ms to search 4 KB of/);
+  expect(await bring('union.select')).toMatch(/^200 /);
+});
 
 test('an imported rule is named where it stands in the set-up', async () => {
   const refusedAt = (reason: string): RegExp =>
@@ -175,7 +171,7 @@ test('an imported rule is named where it stands in the set-up', async () => {
     refusedAt('rule 16: the pattern is not built'),
   );
   expect(await ways['an imported set-up']!(nested)).toMatch(refusedAt('the pattern grows to'));
-}, 60_000);
+});
 
 test('when too many changes wait, the next one is refused', async () => {
   const all = Array.from({ length: 24 }, (_, at) => ways['a visual rule']!(`a${at}x{800}`));
@@ -183,7 +179,7 @@ test('when too many changes wait, the next one is refused', async () => {
   const turnedAway = answers.filter((text) => text.startsWith('429 '));
   expect(turnedAway.length).toBeGreaterThan(0);
   for (const text of turnedAway) expect(text).toContain('try again later');
-}, 120_000);
+});
 
 test('a set of rules that is slow as a whole is refused, whichever way it comes', async () => {
   const rules = Array.from({ length: 400 }, (_one, at) => {
@@ -198,4 +194,4 @@ test('a set of rules that is slow as a whole is refused, whichever way it comes'
   const folder = mkdtempSync(join(tmpdir(), 'waf-set-up-'));
   writeFileSync(join(folder, 'modsecurity.conf'), `SecRuleEngine On\n${seclang}\n`);
   expect(await importFolder(folder)).toMatch(slowSet);
-}, 120_000);
+});

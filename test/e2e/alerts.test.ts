@@ -84,5 +84,5 @@ describe.skipIf(missingBuild !== null)('alerts', () => {
     const listed = await product.wafBeside('alert', 'list', '--output', 'json');
     expect((JSON.parse(listed) as { items: object[] }).items).toHaveLength(1);
     expect(receiver.of('/hook')).toHaveLength(1);
-  }, 120_000);
+  });
 });

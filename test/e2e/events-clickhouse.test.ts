@@ -67,7 +67,7 @@ function eventOf(kind: 'Security' | 'Access' | 'Error', requestId: string): Prom
     const answer = await adminCall(product.data, `LogService/Query${kind}Events`, body);
     const items = (answer.body['items'] ?? []) as Event[];
     return items.length === 1 ? items[0]! : null;
-  }, 120_000);
+  });
 }
 
 /** Rows that ClickHouse itself counts of a request, in all tables of the product's database. */

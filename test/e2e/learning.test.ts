@@ -121,7 +121,7 @@ describe.skipIf(missingBuild !== null)('learning', () => {
       '/list',
       '/list[]',
     ]);
-  }, 120_000);
+  });
 
   test('hostile requests are counted, bounded, and leave no planted value', async () => {
     const before = Number((await state()).coverage.requests);
@@ -141,7 +141,7 @@ describe.skipIf(missingBuild !== null)('learning', () => {
     expect(after.coverage.state).toBe('partial');
     expect(filesWith(product.data, learnedName)).not.toEqual([]);
     expect(filesWith(product.data, canary)).toEqual([]);
-  }, 240_000);
+  });
 
   test('a kill of control forgets nothing', async () => {
     const { revisionJson } = await call('ApiSchemaService/SnapshotSchemaLearning', {
@@ -162,7 +162,7 @@ describe.skipIf(missingBuild !== null)('learning', () => {
     writeFileSync(path, JSON.stringify({ siteId, assetId, revisionId }));
     const shown = await product.wafBeside('api-document', 'learning-export', '-f', path);
     expect(shown).toContain(learnedName);
-  }, 120_000);
+  });
 });
 
 /** A name of letters, another one for each number. */

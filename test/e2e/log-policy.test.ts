@@ -77,5 +77,4 @@ test.skipIf(missingBuild !== null)(
     expect(seen).toMatchObject({ requestEvidence: { unavailableReason: 'not_kept' } });
     expect(found('access', id)).toBeNull();
   },
-  120_000,
 );

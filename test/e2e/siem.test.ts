@@ -9,21 +9,28 @@ import { borrowProduct } from '../support/shared-product.ts';
 let product: Product;
 let target: Server;
 let received = '';
+let other: Server;
+let receivedByOther = '';
 
 if (missingBuild !== null) console.log(missingBuild);
 
 beforeAll(async () => {
   if (missingBuild !== null) return;
-  target = createServer((socket) => {
-    socket.setEncoding('utf8').on('data', (text: string) => (received += text));
-  });
-  await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
+  target = await startTarget((text) => (received += text));
+  other = await startTarget((text) => (receivedByOther += text));
   product = await borrowProduct();
 }, 600_000);
 afterAll(async () => {
   await product?.stop();
   target?.close();
+  other?.close();
 });
+
+async function startTarget(take: (text: string) => void): Promise<Server> {
+  const server = createServer((socket) => void socket.setEncoding('utf8').on('data', take));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
 
 async function ask(path: string): Promise<string> {
   const answer = await fetch(`http://127.0.0.1:${product.proxyPort}${path}`);
@@ -31,9 +38,9 @@ async function ask(path: string): Promise<string> {
   return answer.headers.get('x-request-id') ?? '';
 }
 
-/** Paths of the access events that came. */
-function pathsSeen(): string[] {
-  return received
+/** Paths of the access events that a target received. */
+function pathsSeen(text: string): string[] {
+  return text
     .split('\n')
     .filter((line) => line.includes(' waf - access - '))
     .map((line) => JSON.parse(line.slice(line.indexOf('{'))) as { target: string })
@@ -58,23 +65,30 @@ test.skipIf(missingBuild !== null)(
     set('siem.targets', targets);
     await eventually(async () => {
       await ask('/first');
-      return pathsSeen().length > 0;
+      return pathsSeen(received).length > 0;
     });
     // More requests of one kind than a reservoir keeps.
     for (let at = 0; at < 40; at++) await ask('/same');
-    await eventually(() => pathsSeen().filter((path) => path === '/same').length === 40);
+    await eventually(() => pathsSeen(received).filter((path) => path === '/same').length === 40);
     const blocked = await ask('/?id=1%27%20OR%20%271%27=%271');
     await eventually(() => received.includes(`"unique_id":"${blocked}"`));
     expect(received).toContain('detected SQLi using libinjection');
-    set('siem.targets', []);
+    const moved = { ...where, id: 'moved', port: (other.address() as AddressInfo).port };
+    set('siem.targets', [
+      { ...moved, format: 'access' },
+      { ...moved, id: 'moved-audit', format: 'audit' },
+    ]);
     await eventually(async () => {
-      const before = received.length;
-      await ask('/gone');
-      await ask('/?id=1%27%20OR%20%271%27=%271');
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      return received.length === before;
+      await ask('/moving');
+      return pathsSeen(receivedByOther).length > 0;
     });
+    await ask('/gone');
+    const later = await ask('/?id=1%27%20OR%20%271%27=%271');
+    await eventually(() => pathsSeen(receivedByOther).includes('/gone'));
+    await eventually(() => receivedByOther.includes(`"unique_id":"${later}"`));
+    expect(pathsSeen(received)).not.toContain('/gone');
+    expect(received).not.toContain(later);
+    set('siem.targets', []);
     expect(product.waf('doctor').stdout).not.toContain('siem');
   },
-  120_000,
 );

@@ -71,13 +71,13 @@ beforeAll(async () => {
     '--upstream',
     `http://127.0.0.1:${port}`,
   );
-}, 240_000);
+});
 
 afterAll(async () => {
   if (missingBuild !== null) return;
   await product.stop();
   origin.close();
-}, 60_000);
+});
 
 test.skipIf(missingBuild !== null)('a site with a certificate is served over TLS', async () => {
   const said = must('site', 'tls', 'shop', '--cert', 'first', '--http', 'redirect', '--hsts', '60');

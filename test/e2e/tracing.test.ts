@@ -127,7 +127,7 @@ const attribute = (span: Span | undefined, name: string): unknown =>
   Object.values(span?.attributes.find(({ key }) => key === name)?.value ?? {})[0];
 
 async function spanPair(traceId: string, count: number) {
-  await eventually(() => spansOf(traceId).length === count, 60_000);
+  await eventually(() => spansOf(traceId).length === count);
   const spans = spansOf(traceId);
   const ofKind = (kind: number): Span | undefined => spans.find((span) => span.kind === kind);
   return { asked: ofKind(server), forwarded: ofKind(client) };
@@ -174,5 +174,5 @@ test.skipIf(missingBuild !== null)('a blocked attack is one span with its rules'
   await eventually(() => {
     const { stdout } = product.waf('log', 'security', '--output', 'json');
     return stdout.includes(trace);
-  }, 60_000);
+  });
 });

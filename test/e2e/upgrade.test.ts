@@ -55,7 +55,7 @@ beforeAll(async () => {
   const upstream = ['--upstream', `http://127.0.0.1:${port}`];
   run('site', 'create', '--name', 'shop', '--host', 'shop.test', ...upstream);
   run('system', 'settings-set', '--set', 'outgoing.allowed_networks=["127.0.0.0/8"]');
-}, 180_000);
+});
 
 afterAll(async () => {
   for (const { child } of nodes) await endChild(child);
@@ -63,7 +63,7 @@ afterAll(async () => {
   for (const server of servers) server.close();
   for (const { data } of nodes) rmSync(data, { recursive: true, force: true });
   if (releases !== '') rmSync(releases, { recursive: true, force: true });
-}, 120_000);
+});
 
 test.skipIf(missingBuild !== null)(
   'three nodes are upgraded and taken back; tampered and broken releases change nothing',

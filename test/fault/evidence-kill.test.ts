@@ -105,5 +105,5 @@ describe.skipIf(missingBuild !== null)('uploads of evidence', () => {
     expect(relay.sent()).toBeLessThan(2 * body.length);
     await uploads.close();
     relay.close();
-  }, 180_000);
+  });
 });

@@ -35,5 +35,5 @@ describe.skipIf(missingBuild !== null)('evidence', () => {
     // A body in pieces: each is on the disk before the answer asks for more.
     expect(counts[3]).toBeGreaterThan(1);
     rmSync(folder, { recursive: true });
-  }, 150_000);
+  });
 });

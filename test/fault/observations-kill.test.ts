@@ -185,7 +185,7 @@ describe.skipIf(missingBuild !== null)('observations', () => {
     expect(new Set(taking.batches.map(nameOf)).size).toBe(taking.batches.length);
     expect(taking.batches.length).toBeGreaterThan(before);
     await taking.end();
-  }, 120_000);
+  });
 
   test('kill -9 under load: what is missing is a gap with its number', async () => {
     const folder = await makeBundle();
@@ -229,5 +229,5 @@ describe.skipIf(missingBuild !== null)('observations', () => {
     expect(await ask(next.port, '/?q=evil')).toBe(403);
     await eventually(() => requestsOf(controller) + missingOf(controller, METRIC) > requests);
     expect(controller.gaps.length).toBe(before);
-  }, 120_000);
+  });
 });

@@ -123,13 +123,13 @@ async function soak(site: (port: number) => SiteConfig, tls: boolean, inspector:
     }
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, clients) }, worker));
-  await eventually(() => front.connections === 0, 10_000).catch(() => undefined);
+  await eventually(() => front.connections === 0).catch(() => undefined);
   front.swap({ routes: { revision: 'r2', sites: [] }, inspectorOf: () => null });
-  await eventually(() => released === 1, 5_000).catch(() => undefined);
+  await eventually(() => released === 1).catch(() => undefined);
   const left = { ...leftovers(front), released };
   await front.close();
   origin.close();
-  await eventually(() => openSockets() <= before, 5_000).catch(() => undefined);
+  await eventually(() => openSockets() <= before).catch(() => undefined);
   return { reports, events, left, problems: origin.problems, sockets: openSockets() - before };
 }
 

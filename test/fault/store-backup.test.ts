@@ -40,5 +40,5 @@ describe.skipIf(missingBuild !== null)('waf admin backup', () => {
       await once(writer.stdout!, 'data');
       expect(acknowledged()).toBeGreaterThan(before);
     }
-  }, 120_000);
+  });
 });

@@ -71,7 +71,7 @@ test('no content of a free-form object is an internal error', async () => {
       expect([200, 400, 403, 404, 409, 412], shown).toContain(status);
     }
   }
-}, 120_000);
+});
 
 test.each([{}, { plugins: [] }, { plugins: null }])(
   'the layer of plugins is emptied by %j',

@@ -116,7 +116,7 @@ function send(port: number, wire: string): Promise<void> {
   });
 }
 
-test('an origin is asked what the rules were shown', { timeout: 120_000 }, async () => {
+test('an origin is asked what the rules were shown', async () => {
   const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
   const random = seeded(seed);
   const asked: Seen[] = [];

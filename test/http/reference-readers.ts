@@ -10,6 +10,8 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { listen, type Closing } from '../../engine/front/fixtures/fixture.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 
 /** One request as an origin read it; byte strings. */
 export interface ReadRequest {
@@ -81,11 +83,8 @@ export async function startNginx(closing: Closing, originPort: number): Promise<
     await gone;
     rmSync(folder, { recursive: true, force: true });
   });
-  for (let attempt = 0; attempt < 200; attempt++) {
-    if (await connects(port)) return port;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error('nginx does not listen');
+  await eventually(() => connects(port));
+  return port;
 }
 
 function nginxConfig(folder: string, port: number, originPort: number): string {
@@ -100,13 +99,6 @@ http { access_log off; ${temporary}
     location / { proxy_pass http://127.0.0.1:${originPort}; proxy_http_version 1.1;
       proxy_set_header Host $http_host; proxy_set_header Connection ""; } } }
 `;
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function connects(port: number): Promise<boolean> {

@@ -1,10 +1,10 @@
 /** Owns a real FreeRADIUS on loopback for one test: its own folder, port and process. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { createSocket } from 'node:dgram';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../support/free-port.ts';
 
 const program = '/usr/sbin/freeradius';
 
@@ -62,17 +62,6 @@ function ready(child: ChildProcess): Promise<void> {
     child.stdout?.on('data', read);
     child.stderr?.on('data', read);
     child.once('exit', () => reject(new Error(`freeradius ended:\n${text.slice(-2000)}`)));
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const socket = createSocket('udp4');
-    socket.once('error', reject);
-    socket.bind(0, '127.0.0.1', () => {
-      const { port } = socket.address();
-      socket.close(() => resolve(port));
-    });
   });
 }
 

@@ -10,7 +10,7 @@ describe.skipIf(!hasFreeradius)('sign-in with RADIUS', () => {
   let server: Freeradius;
   beforeAll(async () => {
     server = await startFreeradius();
-  }, 30_000);
+  });
   afterAll(() => server.stop());
   beforeEach(async () => {
     waf = await startTestControl();

@@ -295,5 +295,5 @@ describe('the audit log', () => {
     }
     writing = false;
     await Promise.all(writers);
-  }, 60_000);
+  });
 });

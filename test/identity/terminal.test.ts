@@ -47,7 +47,7 @@ describe.skipIf(skipped)('on a terminal', () => {
     expect([code, shown]).toEqual([0, expect.stringContaining('TOKEN UNTIL')]);
     expect(shown).not.toContain(waf.password);
     expect(shown).not.toContain(waf.password.slice(0, 6));
-  }, 30_000);
+  });
 
   test('the interrupt key stops the question and the command', async () => {
     const line = ['user', 'create', 'nora', '--admin-socket', waf.socket];
@@ -56,7 +56,7 @@ describe.skipIf(skipped)('on a terminal', () => {
     expect(shown).not.toContain('abc');
     const users = await waf.call('UserService/ListUsers', { query: 'nora' });
     expect(users.body['items']).toBeUndefined();
-  }, 30_000);
+  });
 
   test.each([
     ['the interrupt key at the name', [['User name: ', 'ad\u0003']]],
@@ -68,16 +68,12 @@ describe.skipIf(skipped)('on a terminal', () => {
         ['Password: ', 'abc\u0003'],
       ],
     ],
-  ] as [string, [string, string][]][])(
-    '%s ends a sign-in in a sentence',
-    async (_key, steps) => {
-      const api = `http://127.0.0.1:${waf.control.managementPort}`;
-      const [code, shown] = await type(steps, 'auth', 'login', '--api', api);
-      expect([code, shown]).toEqual([1, expect.stringContaining('stopped')]);
-      expect(shown).not.toMatch(/\n\s+at |Error|abc/);
-    },
-    30_000,
-  );
+  ] as [string, [string, string][]][])('%s ends a sign-in in a sentence', async (_key, steps) => {
+    const api = `http://127.0.0.1:${waf.control.managementPort}`;
+    const [code, shown] = await type(steps, 'auth', 'login', '--api', api);
+    expect([code, shown]).toEqual([1, expect.stringContaining('stopped')]);
+    expect(shown).not.toMatch(/\n\s+at |Error|abc/);
+  });
 
   test('a new password is asked for twice', async () => {
     const line = ['user', 'create', 'nora', '--admin-socket', waf.socket];
@@ -89,5 +85,5 @@ describe.skipIf(skipped)('on a terminal', () => {
       ...line,
     );
     expect([code, shown]).toEqual([1, expect.stringContaining('differ')]);
-  }, 30_000);
+  });
 });

@@ -99,7 +99,7 @@ function seenIn(record: TransactionRecord | null) {
 
 const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-test.each(boundRows)('$says', { timeout: 120_000 }, async (row) => {
+test.each(boundRows)('$says', async (row) => {
   const { padding, expected, mode = 'blocking' } = row;
   const engine = await engineOf(row);
   const arrived: string[] = [];

@@ -360,7 +360,7 @@ const missing = existsSync(path.join(builtInCrsFolder, 'rules')) ? null : 'skipp
 if (missing !== null) console.log(missing);
 
 describe.skipIf(missing !== null)('the imported policy', () => {
-  test('decides as the original configuration does', { timeout: 120_000 }, () => {
+  test('decides as the original configuration does', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'waf-import-'));
     folders.push(folder);
     cpSync(setUp, path.join(folder, 'modsecurity'), { recursive: true });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   server = await startRsyslog();
   waf = await startTestControl();
   link = connectTestLink(waf.socket, [], () => Promise.resolve());
-}, 60_000);
+});
 afterAll(async () => {
   await link?.close();
   await waf?.control.close();
@@ -84,7 +84,6 @@ test.skipIf(!hasRsyslog).each(ways)(
     expect(messages[7]?.content).toMatchObject({ user_agent: { original: long } });
     await eventually(async () => (await laneOf('one')).written === '50');
   },
-  60_000,
 );
 
 test.skipIf(!hasRsyslog)('a stream whose messages end with a line break', async () => {

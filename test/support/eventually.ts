@@ -4,7 +4,7 @@
  */
 
 /** Below the time that a test has, so that what did not come is what the report says. */
-const patienceMs = 45_000;
+const patienceMs = 120_000;
 const lookAgainMs = 10;
 
 /** Asks again and again until the answer is neither null nor false. Rejects when patience ends. */

@@ -2,10 +2,13 @@
  * Owns the order of test files: first those that compile whole rule sets, so that they run beside
  * each other and the others find their databases; then those that share products, next to each
  * other, as vitest ends a process before a file of another kind; then the rest as vitest has it.
+ * With WAF_FILE_ORDER=<number> the order is drawn from that number, so that what depends on the
+ * file before it shows.
  */
 
 import path from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { seededRandom } from './random.ts';
 import { sharesProducts } from './shares-products.ts';
 
 /** Each compiles what none before it does; neighbors compile different things. */
@@ -24,6 +27,8 @@ const heavy = [
 /** Sorts test files for vitest. */
 export class HeavyFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const order = process.env['WAF_FILE_ORDER'];
+    if (order !== undefined) return drawn(files, Number(order));
     const rank = ({ moduleId }: TestSpecification): number => {
       const file = path.relative(this.ctx.config.root, moduleId);
       const at = heavy.indexOf(file);
@@ -34,4 +39,14 @@ export class HeavyFirst extends BaseSequencer {
     const sorted = await super.sort(files);
     return sorted.toSorted((left, right) => rank(left) - rank(right));
   }
+}
+
+/** The files in an order that only the seed and their names decide. */
+function drawn(files: readonly TestSpecification[], seed: number): TestSpecification[] {
+  const random = seededRandom(seed);
+  return files
+    .toSorted((left, right) => (left.moduleId < right.moduleId ? -1 : 1))
+    .map((file) => ({ file, place: random() }))
+    .toSorted((left, right) => left.place - right.place)
+    .map(({ file }) => file);
 }

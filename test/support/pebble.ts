@@ -2,10 +2,10 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { createSocket } from 'node:dgram';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { makeTestCertificate, type TestCertificate } from './test-certificates.ts';
 
@@ -48,7 +48,7 @@ export async function startPebble(wish: PebbleWish): Promise<Pebble> {
     await freePort(),
     await freePort(),
     await freePort(),
-    await freeUdpPort(),
+    await freePort(),
   ];
   writeFileSync(join(folder, 'cert.pem'), leaf.cert);
   writeFileSync(join(folder, 'key.pem'), leaf.key);
@@ -97,26 +97,13 @@ export async function startPebble(wish: PebbleWish): Promise<Pebble> {
 }
 
 async function answers(url: string, ca: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    const fine = await new Promise<boolean>((resolve) => {
+  await eventually(() => {
+    return new Promise<boolean>((resolve) => {
       const asked = https.get(url, { ca, agent: false }, (response) => {
         response.resume();
         resolve(response.statusCode === 200);
       });
       asked.on('error', () => resolve(false));
-    });
-    if (fine) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('pebble does not answer');
-}
-
-function freeUdpPort(): Promise<number> {
-  return new Promise((resolve) => {
-    const socket = createSocket('udp4');
-    socket.bind(0, '127.0.0.1', () => {
-      const { port } = socket.address();
-      socket.close(() => resolve(port));
     });
   });
 }

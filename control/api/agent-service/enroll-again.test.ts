@@ -37,7 +37,7 @@ const transportOf = (node: TestNode) =>
   nodeTransport(port, node, { cert: node.cert, key: node.key });
 const open = (node: TestNode): TestStream => openTestStream(transportOf(node), helloOf(node));
 const welcomed = (stream: TestStream): Promise<void> =>
-  vi.waitFor(() => expect(stream.heard[0]?.message.case).toBe('welcome'), { timeout: 30_000 });
+  vi.waitFor(() => expect(stream.heard[0]?.message.case).toBe('welcome'), { timeout: 120_000 });
 const registered = async (token: string): Promise<unknown> =>
   (await waf.call('AgentService/GetNodeInstallStatus', { tokenId: token.split('.')[0] })).body[
     'registeredNodes'

@@ -265,4 +265,4 @@ test('too many calls are resource_exhausted', async () => {
   } finally {
     clock.mockRestore();
   }
-}, 60_000);
+});

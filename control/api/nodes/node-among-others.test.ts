@@ -28,7 +28,7 @@ const freshNode = (): Promise<TestNode> => enrollTestNode(waf, token, `fresh-${+
 const open = (node: TestNode): TestStream =>
   openTestStream(nodeTransport(waf.control.managementPort, node, node), helloOf(node));
 const until = (check: () => void | Promise<void>): Promise<void> =>
-  vi.waitFor(check, { timeout: 30_000, interval: 20 });
+  vi.waitFor(check, { timeout: 120_000, interval: 20 });
 
 async function nodeOf(id: string): Promise<Record<string, unknown>> {
   const { body } = await waf.call('AgentService/ListNodes', { query: id });

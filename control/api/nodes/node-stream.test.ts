@@ -45,7 +45,7 @@ const freshNode = (): Promise<TestNode> => enrollTestNode(waf, token, `fresh-${+
 const open = (node: TestNode, hello = helloOf(node), shown: object = node): TestStream =>
   openTestStream(nodeTransport(port(), node, shown), hello);
 const until = (check: () => void | Promise<void>): Promise<void> =>
-  vi.waitFor(check, { timeout: 30_000, interval: 20 });
+  vi.waitFor(check, { timeout: 120_000, interval: 20 });
 
 async function nodeOf(id: string): Promise<Record<string, unknown>> {
   const { body } = await waf.call('AgentService/ListNodes', { query: id });

@@ -84,7 +84,7 @@ beforeAll(async () => {
 afterAll(() => waf.control.close());
 
 const until = (check: () => void): Promise<void> =>
-  vi.waitFor(check, { timeout: 60_000, interval: 50 });
+  vi.waitFor(check, { timeout: 120_000, interval: 50 });
 const transportOf = (node: TestNode) => nodeTransport(waf.control.managementPort, node, node);
 const said = ({ heard }: TestStream, kind: string): number =>
   heard.filter(({ message }) => message.case === kind).length;

@@ -95,7 +95,7 @@ test('orders are sent again after a start, results count, and late nodes fail', 
   const result = { $typeName: 'waf.v1.AgentCommandResult', commandId: 'run-1' } as const;
   second.answered('n1', { ...result, success: true, error: '' });
   await vi.waitFor(() => expect(store.get(upgradeRuns, 'run-1')).toMatchObject({ wave: 2 }), {
-    timeout: 30_000,
+    timeout: 120_000,
   });
 
   // The second node never comes.

@@ -70,7 +70,7 @@ function importRelease(platform: string, arch: string) {
 }
 
 const until = (check: () => void | Promise<void>): Promise<void> =>
-  vi.waitFor(check, { timeout: 30_000, interval: 20 });
+  vi.waitFor(check, { timeout: 120_000, interval: 20 });
 
 /** A connection of a node that says which version it runs. */
 async function connect(node: TestNode, version: string): Promise<TestStream> {

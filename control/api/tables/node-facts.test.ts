@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => waf.control.close());
 
 const until = (check: () => void | Promise<void>): Promise<void> =>
-  vi.waitFor(check, { timeout: 60_000, interval: 50 });
+  vi.waitFor(check, { timeout: 120_000, interval: 50 });
 const ask = async (rpc: string, body: object): Promise<Record<string, unknown>> => {
   const answer = await waf.call(rpc, body);
   expect(answer.status, answer.text).toBe(200);

@@ -1,6 +1,7 @@
 /** The queue of records: what one request holds, and what becomes of the rest at the end. */
 
 import { afterEach, expect, test, vi } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
 import { otlpLimits } from '../../limits/otlp-limits.ts';
 import { RecordExporter } from './record-exporter.ts';
 import type { PostResult } from './otlp-post.ts';
@@ -29,7 +30,7 @@ test('a request holds a bounded number of bytes, but one record at least', async
   for (const bytes of [2 * batchBytesMax, batchBytesMax / 2, batchBytesMax / 2, 1]) {
     one.offer(() => ({}), bytes);
   }
-  await vi.waitFor(() => expect(one.stats().written).toBe(4));
+  expect(await eventually(() => one.stats().written === 4)).toBe(true);
   expect(sent).toEqual([1, 2, 1]);
 });
 
@@ -68,5 +69,5 @@ test('a record that comes when the queue was just emptied is sent, too', async (
   });
   one = made;
   made.offer(() => ({}), 1);
-  await vi.waitFor(() => expect(made.stats().written).toBe(4));
+  expect(await eventually(() => made.stats().written === 4)).toBe(true);
 });

@@ -36,7 +36,7 @@ describe.skipIf(missingClickhouse !== null)('ClickHouse', () => {
   };
   beforeAll(async () => {
     server = await TestClickhouse.start();
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const store of opened) await store.close();
     await server?.stop();
@@ -132,7 +132,7 @@ describe.skipIf(missingClickhouse !== null)('ClickHouse', () => {
     expect(store.problem()).toBe('');
     expect(await idsOf(store, 'security', {})).toHaveLength(20);
     expect(heard).toEqual([10, 10]);
-  }, 120_000);
+  });
 });
 
 const filters: readonly Partial<EventFilter>[] = [

@@ -19,7 +19,7 @@ const options = (folder: string): DebianOptions => ({
   compression: 'none',
 });
 
-describe('a package', { timeout: 120_000 }, () => {
+describe('a package', () => {
   const built = buildDebian(options(programFolder()));
   const dpkg = (...args: string[]): string =>
     execFileSync('dpkg-deb', [...args, built.path], { encoding: 'utf8', maxBuffer: 1 << 26 });

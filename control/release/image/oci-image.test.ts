@@ -46,7 +46,7 @@ interface Descriptor {
   readonly size: number;
 }
 
-describe('an image', { timeout: 120_000 }, () => {
+describe('an image', () => {
   const built = buildImage(options(programFolder()));
   const archive = entriesOf(readFileSync(built.path));
   const blob = ({ digest, size }: Descriptor): Buffer => {

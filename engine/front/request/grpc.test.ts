@@ -9,6 +9,7 @@ import {
   createGrpcWebTransport,
 } from '@connectrpc/connect-node';
 import { afterEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
 import { LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import type { SiteConfig } from '../../contract/site.ts';
@@ -302,14 +303,16 @@ test.each<[string, (stream: http2.ServerHttp2Stream) => void, object]>([
 
 test('a session that the origin ends is replaced', async () => {
   let streams = 0;
+  let ended = 0;
   const front = await rawFront((stream) => {
     streams++;
     stream.respond({ ':status': 200 });
     stream.end('content');
+    stream.session?.on('close', () => ended++);
     stream.on('close', () => stream.session?.close());
   });
   expect((await callBy(front)).body).toBe('content');
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await eventually(() => ended > 0);
   expect((await callBy(front)).body).toBe('content');
   expect(streams).toBe(2);
 });

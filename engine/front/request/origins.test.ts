@@ -3,15 +3,10 @@
 import type http from 'node:http';
 import net from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
+import { freePort } from '../../../test/support/free-port.ts';
 import type { SiteConfig, UpstreamConfig } from '../../contract/site.ts';
-import {
-  Closing,
-  httpOrigin,
-  listen,
-  RawClient,
-  siteFor,
-  startFront,
-} from '../fixtures/fixture.ts';
+import { Closing, httpOrigin, RawClient, siteFor, startFront } from '../fixtures/fixture.ts';
 
 const closing = new Closing();
 afterEach(() => closing.run());
@@ -52,14 +47,6 @@ async function ask(port: number, targets: readonly string[], fields = ''): Promi
   }
   client.socket.destroy();
   return answers;
-}
-
-/** A port where nobody listens. */
-async function deadPort(): Promise<number> {
-  const server = net.createServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 describe('path routes', () => {
@@ -203,7 +190,7 @@ describe('addresses that fail', () => {
   });
 
   test('are noted with their count and cause, and once more when they answer again', async () => {
-    const [dead, good] = [await deadPort(), await named('good')];
+    const [dead, good] = [await freePort(), await named('good')];
     const upstream = upstreamOf([dead, good]);
     const { port, front } = await startFront(closing, [siteFor(good, { upstream })]);
     const answers = await ask(port, ['/1', '/2']);
@@ -242,12 +229,12 @@ describe('addresses that fail', () => {
   });
 
   test('a request that reached nobody is tried again until an address listens', async () => {
-    const port = await deadPort();
+    const port = await freePort();
     const retrying = { ...resilience, retryDurationMs: 5_000 };
     const site = siteFor(port, { upstream: upstreamOf([port], { resilience: retrying }) });
     const running = await startFront(closing, [site]);
     const answer = ask(running.port, ['/late']);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await eventually(() => running.front.drainOriginNotes().length > 0);
     const server = net.createServer((socket) => {
       socket.on('error', () => undefined);
       socket.on('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n[late]'));
@@ -258,7 +245,7 @@ describe('addresses that fail', () => {
   });
 
   test('without retries it is answered at once, and a client that leaves ends the waiting', async () => {
-    const port = await deadPort();
+    const port = await freePort();
     const once = siteFor(port, {
       hosts: ['a.example'],
       upstream: upstreamOf([port], { resilience }),
@@ -270,8 +257,9 @@ describe('addresses that fail', () => {
     });
     const running = await startFront(closing, [once, again]);
     expect(await ask(running.port, ['/'])).toEqual(['502']);
+    running.front.drainOriginNotes();
     const client = new RawClient(running.port).send('GET / HTTP/1.1\r\nHost: b\r\n\r\n');
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await eventually(() => running.front.drainOriginNotes().length > 0);
     client.socket.resetAndDestroy();
     const events = await running.eventsReach(2);
     expect(events[1]).toMatchObject({ outcome: 'client_abort', status: 0 });

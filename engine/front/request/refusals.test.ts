@@ -1,16 +1,9 @@
 /** Tests of what the front answers by itself: refusals, limits, block pages, failing origins. */
 
-import net from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { freePort } from '../../../test/support/free-port.ts';
 import type { RequestEvent } from '../../contract/events.ts';
-import {
-  blockWith,
-  Closing,
-  httpOrigin,
-  listen,
-  RawClient,
-  rawOrigin,
-} from '../fixtures/fixture.ts';
+import { blockWith, Closing, httpOrigin, RawClient, rawOrigin } from '../fixtures/fixture.ts';
 import { ScriptedInspector, siteFor, startFront } from '../fixtures/fixture.ts';
 
 const closing = new Closing();
@@ -279,9 +272,7 @@ describe('block pages', () => {
 
 describe('failing origins', () => {
   test('refused connection: 502', async () => {
-    const server = net.createServer();
-    const dead = await listen(server);
-    await new Promise((resolve) => server.close(resolve));
+    const dead = await freePort();
     const front = await startFront(closing, [siteFor(dead)]);
     const client = new RawClient(front.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     expect(await client.has('}\n')).toMatch(/^HTTP\/1\.1 502 Bad Gateway\r\n[^]*X-Request-Id/);
@@ -293,9 +284,7 @@ describe('failing origins', () => {
   });
 
   test('a second endpoint takes over from a dead one', async () => {
-    const server = net.createServer();
-    const dead = await listen(server);
-    await new Promise((resolve) => server.close(resolve));
+    const dead = await freePort();
     const alive = await httpOrigin(closing, (_, response) => response.end('alive'));
     const site = siteFor(alive);
     const endpoints = [

@@ -99,7 +99,7 @@ async function mix(seed: number, inspector: ScriptedInspector | null): Promise<n
 describe('clients at the same time get and send their own bytes', () => {
   test('without inspection, seed 7', async () => {
     expect(await mix(7, null)).toBe(clients * requestsPerClient);
-  }, 30_000);
+  });
 
   test('when an origin takes what it is sent slowly', async () => {
     const length = 12_000_000;
@@ -121,36 +121,32 @@ describe('clients at the same time get and send their own bytes', () => {
       return raw.all();
     });
     for (const text of await Promise.all(answers)) expect(text.slice(-4)).toBe('true');
-  }, 30_000);
+  });
 
   test.each([
     ['later', 11],
     ['at once', 13],
-  ])(
-    'with bodies held for inspection that answers %s, seed %i',
-    async (when, seed) => {
-      const seen: string[] = [];
-      let changed = 0;
-      const inspector = new ScriptedInspector({
-        later: when === 'later',
-        bodyNeed: { inspect: true, limitBytes: 100_000, onExcess: 'prefix' },
-        body: (body) => {
-          if (body !== null) seen.push(Buffer.from(body.bytes).toString('latin1'));
-          return passVerdict;
-        },
-        // What rules of the last phase read is what those before it read.
-        end: (body) => {
-          if (body === null) return;
-          if (!isOneClients(Buffer.from(body.bytes).toString('latin1'))) changed++;
-        },
-      });
-      expect(await mix(seed, inspector)).toBe(clients * requestsPerClient);
-      expect(seen.length).toBeGreaterThan(clients);
-      expect(seen.filter((text) => !isOneClients(text))).toEqual([]);
-      expect(changed).toBe(0);
-    },
-    30_000,
-  );
+  ])('with bodies held for inspection that answers %s, seed %i', async (when, seed) => {
+    const seen: string[] = [];
+    let changed = 0;
+    const inspector = new ScriptedInspector({
+      later: when === 'later',
+      bodyNeed: { inspect: true, limitBytes: 100_000, onExcess: 'prefix' },
+      body: (body) => {
+        if (body !== null) seen.push(Buffer.from(body.bytes).toString('latin1'));
+        return passVerdict;
+      },
+      // What rules of the last phase read is what those before it read.
+      end: (body) => {
+        if (body === null) return;
+        if (!isOneClients(Buffer.from(body.bytes).toString('latin1'))) changed++;
+      },
+    });
+    expect(await mix(seed, inspector)).toBe(clients * requestsPerClient);
+    expect(seen.length).toBeGreaterThan(clients);
+    expect(seen.filter((text) => !isOneClients(text))).toEqual([]);
+    expect(changed).toBe(0);
+  });
 });
 
 /** True when a body is the work of one client's one request. */

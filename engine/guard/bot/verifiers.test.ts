@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { verifierLimits } from '../../../base/guard-limits.ts';
+import { eventually } from '../../../test/support/eventually.ts';
 import { startVerifierStub, type VerifierStub } from '../../../test/support/verifier-stub.ts';
 import type { VerifierConfig } from '../../contract/bot.ts';
 import { originsOf, scriptUrlOf } from './verifier-services.ts';
@@ -184,7 +185,7 @@ test('questions under way are bounded', async () => {
     'failed: too many visitors are being checked',
   );
   expect(verifiers.isUp(stub.config(), 0)).toBe(true);
-  await vi.waitFor(() => expect(waiting).toHaveLength(verifierLimits.asksMax));
+  await eventually(() => waiting.length === verifierLimits.asksMax);
   for (const answer of waiting) answer();
   expect(new Set(await Promise.all(asked))).toEqual(new Set(['passed']));
   expect(verifiers.isFree).toBe(true);
