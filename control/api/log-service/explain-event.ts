@@ -10,6 +10,7 @@ import type { SentNames } from '../../domain/policy/application-notes.ts';
 import { explainBlock, type BlockExplanation } from '../../domain/policy/block-explanation.ts';
 import { renderCustomRule } from '../../domain/policy/custom-rules.ts';
 import { describeRules, type DescribedRule } from '../../domain/policy/crs-rules.ts';
+import { describedOwnRule } from '../../domain/policy/own-rules.ts';
 import { describedDetector } from '../../domain/policy/detectors.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
 import { rulesOfRecord } from '../../publish/rulesets/ruleset-rules.ts';
@@ -34,7 +35,8 @@ export function explainEvent(
   const rules = ruleset === undefined ? [] : rulesOfRecord(store, ruleset).byId;
   const byId = new Map(rules.map((rule) => [rule.ruleId, rule]));
   const custom = policy === undefined ? new Map() : describedCustomRules(store, policy);
-  const ruleOf = (id: number): DescribedRule | undefined => byId.get(id) ?? describedDetector(id);
+  const ruleOf = (id: number): DescribedRule | undefined =>
+    byId.get(id) ?? describedDetector(id) ?? describedOwnRule(id);
   const withLinks = (message: SecurityMessageJson): SecurityMessageJson => {
     const id = Number(message.ruleId);
     const links = (custom.get(id) ?? ruleOf(id))?.links.map(showLink) ?? [];

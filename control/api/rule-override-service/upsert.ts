@@ -21,6 +21,7 @@ import {
 } from '../../domain/policy/rule-override-change.ts';
 import { checkOverride, refuseEvaluation } from '../../domain/policy/rule-overrides.ts';
 import { ownRuleNote } from '../../domain/policy/own-rule-notes.ts';
+import { describedOwnRule } from '../../domain/policy/own-rules.ts';
 import { rulesOfRecord } from '../../publish/rulesets/ruleset-rules.ts';
 import { ruleOverrides, rulesets } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
@@ -247,8 +248,8 @@ function ruleOf(
   field: string,
 ): DescribedRule {
   const id = Number(override.crsRuleId);
-  const detector = describedDetector(id);
-  if (detector !== undefined) return detector;
+  const ours = describedDetector(id) ?? describedOwnRule(id);
+  if (ours !== undefined) return ours;
   const used = store.get(rulesets, policy.crsRulesetId);
   for (const ruleset of [...(used === undefined ? [] : [used]), ...store.list(rulesets)]) {
     const found = rulesOfRecord(store, ruleset).byId.find(({ ruleId }) => ruleId === id);

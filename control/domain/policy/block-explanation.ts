@@ -72,9 +72,10 @@ export function explainBlock(
   around: EventSurroundings,
 ): BlockExplanation {
   const { policyId } = around;
+  const limits = limitNotes(event, around.policy);
   const notes = [
     ...notesOnEvent(event),
-    ...limitNotes(event, around.policy),
+    ...limits,
     ...applicationNotes(event, around.policy, around.sent),
     ...(policyId === '' ? [noPolicy] : []),
   ];
@@ -86,7 +87,7 @@ export function explainBlock(
       notes.push(`Rule ${ruleId} is a custom rule: change it with waf rule update.`);
     } else if (rule === undefined && ownRuleNote(Number(ruleId)) !== null) {
       // What its limit is set to stands among the notes already.
-      if (!isLimitRule(ruleId)) notes.push(ownRuleNote(Number(ruleId))!);
+      if (!isLimitRule(ruleId) || limits.length === 0) notes.push(ownRuleNote(Number(ruleId))!);
     } else if (rule === undefined) {
       notes.push(`Rule ${ruleId} is not part of the policy's ruleset now.`);
     } else if (settingOfRule(ruleId) !== null) {

@@ -1,7 +1,7 @@
 /**
- * Says of each rule that the product puts beside a ruleset what it refuses, why no exclusion or
- * override is meant for it, and what to do instead. `policy-body-rules.ts` and `policy-seclang.ts`
- * hold the rules. Pure.
+ * Says of each rule that the product puts beside a ruleset whether an exclusion or override can
+ * change it; else what it refuses, why none is meant for it, and what to do instead. Pure.
+ * `policy-body-rules.ts` and `policy-seclang.ts` hold the rules.
  */
 
 const parseAction =
@@ -17,6 +17,18 @@ const notes: Readonly<Record<number, readonly [what: string, instead: string]>> 
   198000: [
     'compares the score of detection with the thresholds of the policy',
     'exclude the detectors and rules that its event names, or set crsCore.blockScore',
+  ],
+  199203: [
+    'refuses methods in the parameter _method',
+    'set httpPolicy.allowMethodOverrideParameter of the policy',
+  ],
+  199205: [
+    'records that sampling left the request out',
+    'set crsCore.samplingPercentage of the policy',
+  ],
+  199206: [
+    'keeps the address of the client for other rules',
+    'set crsCore.enableDefaultCollections of the policy',
   ],
   199400: ['compares the body with the limit of the policy', limitAction],
   199401: [
@@ -62,8 +74,19 @@ const notes: Readonly<Record<number, readonly [what: string, instead: string]>> 
   200006: ['chooses the parser of the body', processors],
 };
 
-/** A sentence on a rule of the product's own; null for other rules. */
+const openRules: ReadonlySet<number> = new Set([
+  ...[199_100, 199_101, 199_102, 199_103],
+  ...[199_200, 199_201, 199_202, 199_209, 199_214],
+]);
+
+/** True for a rule of the product's own that overrides and exclusions can change. */
+export function isOpenOwnRule(ruleId: number): boolean {
+  return openRules.has(ruleId);
+}
+
+/** Why a rule of the product's own cannot be excluded; null for all that can. */
 export function ownRuleNote(ruleId: number): string | null {
+  if (isOpenOwnRule(ruleId)) return null;
   const [what, instead] = notes[ruleId] ?? familyNote(ruleId);
   if (what === '') return null;
   const start = `Rule ${ruleId} is the product's own and cannot be excluded`;
@@ -72,18 +95,18 @@ export function ownRuleNote(ruleId: number): string | null {
 
 function familyNote(ruleId: number): readonly [what: string, instead: string] {
   if (ruleId >= 199_100 && ruleId < 199_200) {
-    return ['compares the request with argLimits of the policy', 'set that limit of the policy'];
+    return ['compares files with argLimits of the policy', 'set that limit of the policy'];
   }
-  if (ruleId === 199_200) {
-    return [
-      'records a media type outside the policy',
-      'add the type to httpPolicy.allowedRequestContentTypes of the policy',
-    ];
+  if (ruleId >= 199_250 && ruleId < 199_260) {
+    return ['compares the scores of phase 1', 'set crsCore.earlyBlocking of the policy'];
   }
-  if (ruleId > 199_200 && ruleId < 199_300) {
+  if (ruleId >= 199_260 && ruleId < 199_270) {
+    return ['adds up scores for reports', 'set crsCore.reportingLevel of the policy'];
+  }
+  if (ruleId > 199_200 && ruleId < 199_250) {
     return [
-      'stands in for a rule of the ruleset that takes ordinary requests for attacks',
-      'set crsCore.narrowedRules of the policy to false and exclude the rule of the ruleset',
+      'tells documents of GraphQL from commands and refuses nothing',
+      'exclude the rule of the ruleset that refused the request',
     ];
   }
   if (ruleId >= 199_300 && ruleId < 199_400) return ['chooses the parser of the body', processors];

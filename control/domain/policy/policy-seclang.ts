@@ -97,9 +97,6 @@ export function renderPolicy(
     warnings.push('the policy has no ruleset: only its own rules run');
     if (isSampled(settings.crsCore)) warnings.push(notSampled);
   } else parts.push(renderCrsSetup(settings, ruleset.version));
-  if (settings.httpPolicy.allowUnusualRequests === true) {
-    parts.push(renderUnusualRequests(settings.httpPolicy));
-  }
   if (ruleset !== null && settings.crsCore.narrowedRules === true) {
     const major = crsMajor(ruleset.version);
     parts.push(renderFullWidthRule(major), renderPasswordRule(major), renderGraphQlRules());
@@ -108,6 +105,10 @@ export function renderPolicy(
     parts.push(renderMethodParameter(settings.crsCore, settings.httpPolicy));
   }
   parts.push(added.beforeCrs ?? '');
+  // After overrides by path, which leave out rules of phase 1 that follow.
+  if (settings.httpPolicy.allowUnusualRequests === true) {
+    parts.push(renderUnusualRequests(settings.httpPolicy));
+  }
   if (ruleset !== null) {
     parts.push(includeSection(ruleset, added, settings));
     parts.push(adjustmentSection(settings, ruleset.version));
@@ -318,7 +319,7 @@ function adjustmentSection(settings: CrsSettings, version: string): string {
 }
 
 /** Rules of our own for argument limits: where they only observe, and where no CRS checks them. */
-function argumentRules(limits: ArgLimitsJson): string[] {
+export function argumentRules(limits: ArgLimitsJson): string[] {
   const observed = limits.argumentLimitAction === 'ARGUMENT_LIMIT_ACTION_OBSERVE';
   const rows: readonly LimitRow[] = [
     [limits.maxNumArgs, '&ARGS', 'Too many arguments'],
@@ -356,7 +357,8 @@ function limitRules(firstId: number, rows: readonly LimitRow[], observed: boolea
   });
 }
 
-function observedContentType(): string[] {
+/** In place of 920420, where a media type outside the policy is only recorded. */
+export function observedContentType(): string[] {
   return [
     'SecRuleRemoveById 920420',
     `SecRule REQUEST_HEADERS:Content-Type "@rx ^[^;\\s]+" \\

@@ -10,6 +10,7 @@ import { invalidField } from '../errors.ts';
 import { isDetector } from './detectors.ts';
 import { evaluationInRanges } from './evaluation-rules.ts';
 import { checkPathPrefix, pathTransformations, underPaths } from './exclusion-plugins.ts';
+import { isOpenOwnRule } from './own-rule-notes.ts';
 import { refuseUnmatchable } from './rule-override-change.ts';
 
 const listMax = 64;
@@ -42,11 +43,12 @@ export function checkOverride(override: RuleOverrideJson, at = 'override'): void
   if (score !== undefined && (score < 0 || score > 1000)) {
     throw invalidField(`${at}.scoreOverride`, 'must be between 0 and 1000');
   }
-  if (isDetector(Number(override.crsRuleId)) && !isForDetector(override)) {
-    throw invalidField(
-      `${at}.actionEnum`,
-      'a detector can be disabled or leave targets out: it adds no points to the anomaly score',
-    );
+  const ruleId = Number(override.crsRuleId);
+  if ((isDetector(ruleId) || isOpenOwnRule(ruleId)) && !onlyTakesAway(override)) {
+    const why = isDetector(ruleId)
+      ? 'a detector can be disabled or leave targets out: it adds no points to the anomaly score'
+      : "a rule of the product's own can be disabled or leave targets out";
+    throw invalidField(`${at}.actionEnum`, why);
   }
   each(override.removedTargets, `${at}.removedTargets`, ruleTarget, 'a target such as ARGS:name');
   each(override.addedTargets, `${at}.addedTargets`, ruleTarget, 'a target such as ARGS:name');
@@ -54,6 +56,13 @@ export function checkOverride(override: RuleOverrideJson, at = 'override'): void
   const scope = override.scope ?? '';
   checkPathPrefix(scope, `${at}.scope`);
   refuseUnmatchable(scope, `${at}.scope`);
+  const counts = (override.removedTargets ?? []).findIndex((one) => one.startsWith('&'));
+  if (counts >= 0) {
+    throw invalidField(
+      `${at}.removedTargets[${counts}]`,
+      'is a count, which cannot be left out: disable the rule instead',
+    );
+  }
   if (scope !== '' && (override.addedTargets ?? []).length + (override.tags ?? []).length > 0) {
     throw invalidField(
       `${at}.scope`,
@@ -62,7 +71,7 @@ export function checkOverride(override: RuleOverrideJson, at = 'override'): void
   }
 }
 
-function isForDetector({ actionEnum, addedTargets = [] }: RuleOverrideJson): boolean {
+function onlyTakesAway({ actionEnum, addedTargets = [] }: RuleOverrideJson): boolean {
   const fits = ['RULE_OVERRIDE_ACTION_DISABLE', 'RULE_OVERRIDE_ACTION_DEFAULT'];
   return fits.includes(actionEnum ?? '') && addedTargets.length === 0;
 }
