@@ -1,5 +1,6 @@
 /** Reads Content-Type strictly, and finds which media type of an operation it is. */
 
+import { readAlike } from '../base/multipart-content-type.ts';
 import type { ApiMedia } from '../contract/api-checks.ts';
 
 /** A media type with the parameters that decide how a body is read. */
@@ -8,7 +9,7 @@ export interface MediaType {
   readonly type: string;
   /** Lower case; '' for none. */
   readonly charset: string;
-  /** '' for none. */
+  /** '' for none, and where backends read different ones. */
   readonly boundary: string;
 }
 
@@ -20,6 +21,15 @@ const parameterPattern = new RegExp(
 
 /** Reads a value of Content-Type; null where it has no one reading. */
 export function readMediaType(text: string): MediaType | null {
+  const isMultipart = /^multipart\//i.test(text);
+  const alike = isMultipart ? readAlike(text) : null;
+  // All backends take a semicolon at the end then.
+  const read = readStrictly(alike?.kind === 'boundary' ? text.replace(/; *$/, '') : text);
+  if (read === null || alike === null) return read;
+  return { ...read, boundary: alike.kind === 'boundary' ? alike.boundary : '' };
+}
+
+function readStrictly(text: string): MediaType | null {
   const start = typePattern.exec(text);
   if (start === null) return null;
   const seen = new Map<string, string>();

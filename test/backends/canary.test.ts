@@ -4,7 +4,7 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type * as Dispositions from '../../engine/rules/features/bodies/multipart-disposition.ts';
+import type * as Dispositions from '../../engine/base/multipart-disposition.ts';
 import { missingBuild } from '../support/product.ts';
 import { type Backends, startBackends } from './backends.ts';
 import { compareAll, runBed, startInspectors } from './bed.ts';
@@ -14,7 +14,7 @@ import { namedCases } from './named-cases.ts';
 const timeoutMs = 15 * 60_000;
 const seed = 20_261_121;
 
-vi.mock(import('../../engine/rules/features/bodies/multipart-disposition.ts'), async (original) => {
+vi.mock(import('../../engine/base/multipart-disposition.ts'), async (original) => {
   const actual: typeof Dispositions = await original();
   const readDisposition: typeof actual.readDisposition = (value) => {
     const found = actual.readDisposition(value);

@@ -4,7 +4,7 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type * as ContentTypes from '../../engine/rules/features/bodies/multipart-content-type.ts';
+import type * as ContentTypes from '../../engine/base/multipart-content-type.ts';
 import { missingBuild } from '../support/product.ts';
 import { type Backends, startBackends } from './backends.ts';
 import { runBed, startInspectors } from './bed.ts';
@@ -13,17 +13,14 @@ import type { InspectedUnder } from './inspected.ts';
 const timeoutMs = 15 * 60_000;
 const seed = 20_261_126;
 
-vi.mock(
-  import('../../engine/rules/features/bodies/multipart-content-type.ts'),
-  async (original) => {
-    const actual: typeof ContentTypes = await original();
-    const readAlike: typeof actual.readAlike = (contentType) => {
-      const found = /.*boundary="?([^";,]+)/i.exec(contentType);
-      return found === null ? { kind: 'unknown' } : { kind: 'boundary', boundary: found[1]! };
-    };
-    return { ...actual, readAlike };
-  },
-);
+vi.mock(import('../../engine/base/multipart-content-type.ts'), async (original) => {
+  const actual: typeof ContentTypes = await original();
+  const readAlike: typeof actual.readAlike = (contentType) => {
+    const found = /.*boundary="?([^";,]+)/i.exec(contentType);
+    return found === null ? { kind: 'unknown' } : { kind: 'boundary', boundary: found[1]! };
+  };
+  return { ...actual, readAlike };
+});
 
 describe.skipIf(missingBuild !== null)('a planted fault', { timeout: timeoutMs }, () => {
   let backends: Backends;

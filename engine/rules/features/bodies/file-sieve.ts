@@ -7,7 +7,7 @@
 
 import type { ByteString } from '../../../../base/byte-string.ts';
 import { valueLimits } from '../../../../base/rule-limits.ts';
-import { readDisposition } from './multipart-disposition.ts';
+import { readDisposition } from '../../../base/multipart-disposition.ts';
 import { headerOf } from './multipart-headers.ts';
 
 const LF = 0x0a;

@@ -5,7 +5,7 @@
 
 import type { ByteString } from '../../../../base/byte-string.ts';
 import { valueLimits } from '../../../../base/rule-limits.ts';
-import { readAlike } from './multipart-content-type.ts';
+import { readAlike } from '../../../base/multipart-content-type.ts';
 
 /** `failure` says why there is no usable boundary; `boundary` is empty then. */
 export interface BoundaryReading {

@@ -4,7 +4,7 @@ import { valueLimits } from '../../../../base/rule-limits.ts';
 import { isSpace } from '../../transaction/ascii.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
-import { type Disposition, readDisposition } from './multipart-disposition.ts';
+import { type Disposition, readDisposition } from '../../../base/multipart-disposition.ts';
 import type { MultipartFaults } from './multipart-faults.ts';
 import {
   findByte,

@@ -4,7 +4,7 @@ import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { MultipartFlags, Transaction } from '../../transaction/transaction.ts';
 import { SOURCE } from '../../transaction/values.ts';
 import { failBody, hasArgumentRoom } from './arguments.ts';
-import type { Disposition } from './multipart-disposition.ts';
+import type { Disposition } from '../../../base/multipart-disposition.ts';
 
 /** A part's name and content as offsets into the slab. */
 export interface PartContent {

@@ -8,7 +8,7 @@ import { type ByteString, trimBlankEnds } from '../../../../base/byte-string.ts'
 import { valueLimits } from '../../../../base/rule-limits.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
-import { isAsciiCharset } from './multipart-content-type.ts';
+import { isAsciiCharset } from '../../../base/multipart-content-type.ts';
 
 /** One field; the name is in lower case. */
 export interface PartField {

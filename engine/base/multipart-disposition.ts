@@ -4,8 +4,8 @@
  * names that one could read. What ModSecurity refuses is an error or a flag.
  */
 
-import type { ByteString } from '../../../../base/byte-string.ts';
-import { valueLimits } from '../../../../base/rule-limits.ts';
+import type { ByteString } from '../../base/byte-string.ts';
+import { valueLimits } from '../../base/rule-limits.ts';
 
 /** What a part calls itself; empty texts for what it does not say. */
 export interface Disposition {

@@ -4,8 +4,8 @@
  * .NET). `test/backends` compares this with the backends themselves.
  */
 
-import type { ByteString } from '../../../../base/byte-string.ts';
-import { valueLimits } from '../../../../base/rule-limits.ts';
+import type { ByteString } from '../../base/byte-string.ts';
+import { valueLimits } from '../../base/rule-limits.ts';
 
 /**
  * `boundary`: all read this one. `differs`: some read another one, or other characters. `unknown`:
