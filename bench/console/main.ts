@@ -4,13 +4,10 @@
  * Usage: npm run bench:console -- [live SECONDS] [hour EVENTS] [paint RUNS]; all three by default.
  */
 
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import puppeteer, { type Browser } from 'puppeteer-core';
 import { firstPaint, timed, type FirstPaint } from './first-paint.ts';
 import { fillLive, openLive, traceLive } from './live.ts';
+import { signIn, startProduct } from './product.ts';
 import { startStandIn } from './stand-in.ts';
 
 const perSecond = 1_000;
@@ -70,62 +67,24 @@ async function measureLive(from: Browser): Promise<void> {
 
 /** Starts the product with its own certificate, and opens it as often as wanted. */
 async function measurePaint(from: Browser, runs: number): Promise<void> {
-  const data = mkdtempSync(join(tmpdir(), 'waf-paint-'));
-  const command = new URL('../../control/cli/main.js', import.meta.url).pathname;
-  const child = spawn(
-    process.execPath,
-    [
-      ...[command, 'run', '--data', data, '--proxy', '127.0.0.1:0', '--https', 'off'],
-      ...['--management', '127.0.0.1:0'],
-    ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const product = await startProduct();
   try {
-    let output = '';
-    const url = await new Promise<string>((resolve, reject) => {
-      child.stdout.setEncoding('utf8').on('data', (text: string) => {
-        output += text;
-        const found = /Management API +(https:\/\/127\.0\.0\.1:\d+)\n[^]*Local socket/.exec(output);
-        if (found !== null) resolve(found[1]!);
-      });
-      child.once('close', (code) => reject(new Error(`exit code ${code}:\n${output}`)));
-    });
-    say('                     median ms    most ms      KB');
-    const signIn: FirstPaint[] = [];
+    say('                             median ms    most ms      KB');
+    const signInPage: FirstPaint[] = [];
     for (let run = 0; run < runs; run += 1) {
-      signIn.push(await firstPaint(from, `${url}/`, 'input[type=password]'));
+      signInPage.push(await firstPaint(from, `${product.url}/`, 'input[type=password]'));
     }
-    report('sign-in', signIn);
-    report('first run', await signedIn(from, url, data, runs));
+    report('sign-in', signInPage);
+    const page = await (await from.createBrowserContext()).newPage();
+    await signIn(page, product.url, product.password);
+    const first: FirstPaint[] = [];
+    for (let run = 0; run < runs; run += 1) {
+      first.push(await timed(page, `${product.url}/`, 'header ~ main h1'));
+    }
+    report('signed in', first);
   } finally {
-    const closed = new Promise((resolve) => child.once('close', resolve));
-    if (child.kill('SIGTERM')) await closed;
-    rmSync(data, { recursive: true, force: true });
+    await product.stop();
   }
-}
-
-/** The page after sign-in, without cache, by the cookie of the session. */
-async function signedIn(
-  from: Browser,
-  url: string,
-  data: string,
-  runs: number,
-): Promise<FirstPaint[]> {
-  const page = await (await from.createBrowserContext()).newPage();
-  await page.goto(`${url}/`);
-  await page.waitForSelector('input[type=password]');
-  await page.type('input[autocomplete=username]', 'admin');
-  await page.type(
-    'input[type=password]',
-    readFileSync(join(data, 'admin-password'), 'utf8').trim(),
-  );
-  await page.keyboard.press('Enter');
-  await page.waitForSelector('header ~ main h1');
-  const found: FirstPaint[] = [];
-  for (let run = 0; run < runs; run += 1) {
-    found.push(await timed(page, `${url}/`, 'header ~ main h1'));
-  }
-  return found;
 }
 
 function report(name: string, found: readonly FirstPaint[]): void {

@@ -37,6 +37,12 @@ const authorize: Interceptor = (next) => async (request) => {
 
 /** Calls go to the address that served the page. */
 export const transport = createConnectTransport({ baseUrl: '/', interceptors: [authorize] });
+/** The same for streams of many messages: their binary form costs less to read than JSON. */
+export const streamTransport = createConnectTransport({
+  baseUrl: '/',
+  useBinaryFormat: true,
+  interceptors: [authorize],
+});
 /** The service of sign-in. */
 export const auth = createClient(AuthService, transport);
 

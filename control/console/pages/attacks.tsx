@@ -78,6 +78,7 @@ export function Attacks(): JSX.Element {
         <SpanChoice />
       </div>
       <Filters />
+      {live && <LiveEvents siteId={query.get('site') ?? ''} />}
       <State of={summary}>
         {({ total, blocked, passed, trend, topRules, topIps, topAttackTypes, topPaths }) => (
           <>
@@ -102,7 +103,7 @@ export function Attacks(): JSX.Element {
           </>
         )}
       </State>
-      {live ? <LiveEvents siteId={query.get('site') ?? ''} /> : <Events key={key} />}
+      {!live && <Events key={key} />}
     </>
   );
 }

@@ -100,7 +100,9 @@ function Rules({ messages }: { readonly messages: readonly SecurityMessage[] }):
         <details open={message.scoreContribution > 0}>
           <summary>
             <code>{message.ruleId}</code> <VisibleText text={message.message} />{' '}
-            <span class="badge">+{message.scoreContribution}</span>
+            {message.scoreContribution > 0 && (
+              <span class="badge">+{message.scoreContribution}</span>
+            )}
           </summary>
           <dl class="facts">
             <dt>{t('event.value')}</dt>

@@ -139,7 +139,7 @@ function AccessTable({ items }: { readonly items: readonly AccessEvent[] }): JSX
       items={items}
       empty={w('empty')}
       columns={[
-        { title: w('when'), of: ({ occurredAt }) => localTime(occurredAt) },
+        { title: w('when'), line: true, of: ({ occurredAt }) => localTime(occurredAt) },
         { title: w('client'), of: ({ clientIp }) => clientIp },
         {
           title: w('request'),
@@ -207,7 +207,7 @@ function Errors(): JSX.Element {
             items={items}
             empty={w('noError')}
             columns={[
-              { title: w('when'), of: ({ occurredAt }) => localTime(occurredAt) },
+              { title: w('when'), line: true, of: ({ occurredAt }) => localTime(occurredAt) },
               { title: w('level'), of: ({ level }) => level },
               { title: w('logger'), of: ({ logger }) => logger },
               { title: w('message'), of: ({ message }) => message },

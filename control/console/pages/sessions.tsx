@@ -42,9 +42,9 @@ export function Sessions(): JSX.Element {
         { title: w('who'), of: ({ username }) => username },
         { title: w('address'), of: ({ address }) => address },
         { title: w('method'), of: ({ method }) => method },
-        { title: w('since'), of: ({ createdAt }) => localTime(createdAt) },
-        { title: w('seen'), of: ({ refreshedAt }) => localTime(refreshedAt) },
-        { title: w('ends'), of: ({ expiresAt }) => localTime(expiresAt) },
+        { title: w('since'), line: true, of: ({ createdAt }) => localTime(createdAt) },
+        { title: w('seen'), line: true, of: ({ refreshedAt }) => localTime(refreshedAt) },
+        { title: w('ends'), line: true, of: ({ expiresAt }) => localTime(expiresAt) },
         {
           title: '',
           of: ({ id, current }) =>

@@ -93,7 +93,7 @@ export function Tokens(): JSX.Element {
           { title: w('role'), of: ({ roleName }) => roleName },
           { title: w('scope'), of: ({ siteIds }) => siteIds.join(', ') || w('everywhere') },
           { title: w('used'), of: lastUse },
-          { title: w('ends'), of: (token) => endOf(token) },
+          { title: w('ends'), line: true, of: (token) => endOf(token) },
           { title: w('state'), of: stateOf },
           {
             title: '',

@@ -8,11 +8,11 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { LogService, type SecurityEvent } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { messageOf } from '../call.ts';
-import { transport } from '../session.ts';
+import { streamTransport } from '../session.ts';
 import { exactNumber, t } from '../text/text.ts';
 import { EventTable } from './event-table.tsx';
 
-const logs = createClient(LogService, transport);
+const logs = createClient(LogService, streamTransport);
 /** Events that a live view keeps; older ones leave it. */
 const liveEventsMax = 1_000;
 const againMs = 2_000;

@@ -10,6 +10,8 @@ export interface Column<T> {
   readonly title: string;
   readonly of: (item: T) => ComponentChildren;
   readonly number?: boolean;
+  /** Stays on one line. */
+  readonly line?: boolean;
 }
 
 /** The table; `empty` says what to do when there is nothing. */
@@ -42,8 +44,8 @@ export function Table<T>({
           <Space pixels={above} columns={columns.length} />
           {items.slice(from, to).map((item) => (
             <tr>
-              {columns.map(({ of, number }) => (
-                <td class={number ? 'number' : ''}>{shown(of(item))}</td>
+              {columns.map(({ of, number, line }) => (
+                <td class={number ? 'number' : line ? 'time' : ''}>{shown(of(item))}</td>
               ))}
             </tr>
           ))}
