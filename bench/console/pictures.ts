@@ -1,7 +1,7 @@
 /**
  * Makes the pictures of the README from the running product: the overview and the page of an event.
- * Usage: node .build/bench/console/pictures.js FOLDER [all] [SECONDS]; `all` makes one of every page,
- * wide and narrow, light and dark. SECONDS is how long the recorded traffic takes.
+ * Usage: node .build/bench/console/pictures.js FOLDER [all] [SECONDS]. With `all` it makes one of
+ * every page, wide and narrow, light and dark; SECONDS is how long the recorded traffic takes.
  */
 
 import { mkdirSync } from 'node:fs';
