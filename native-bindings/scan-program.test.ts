@@ -9,11 +9,12 @@ import { Pcre } from './pcre.ts';
 import { ScanProgram } from './scan-program.ts';
 import type { ScanClass, ScanQuestion, ScanTest, TierPart } from './scan-program.ts';
 import { transformationIds, transformText } from './transformations.ts';
+import { draws } from '../test/support/soak.ts';
 
 const flags = HS_FLAG.dotall | HS_FLAG.singleMatch | HS_FLAG.allowEmpty;
 const everything = 0xffffffff;
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
-const numRuns = Number(process.env['FUZZ_RUNS'] ?? 300);
+const numRuns = draws(300, 5_000, 'FUZZ_RUNS');
 
 const patterns = [
   '^\\z',

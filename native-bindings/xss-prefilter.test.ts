@@ -5,9 +5,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { detectXss } from './injection.ts';
+import { draws } from '../test/support/soak.ts';
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
-const numRuns = Number(process.env['FUZZ_RUNS'] ?? 20_000);
+const numRuns = draws(20_000, 1_000_000, 'FUZZ_RUNS');
 
 const words = [
   'onload',

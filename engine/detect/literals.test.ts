@@ -10,8 +10,9 @@ import { detectors, families } from './list.ts';
 import { apart, literalAutomaton, words } from './literals.ts';
 import { keepFound, OPENS, opensOf, scanBytes, scanned, scanText } from './leaf-scan.ts';
 import type { PatternFamily } from './patterns.ts';
+import { soaks } from '../../test/support/soak.ts';
 
-const numRuns = process.env['WAF_SOAK'] === '1' ? 5_000 : 150;
+const numRuns = soaks ? 5_000 : 150;
 
 const rows = families.flatMap((family, word) => {
   if (!('patterns' in family)) return [];

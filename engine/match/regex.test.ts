@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Pcre } from '../../native-bindings/index.ts';
 import { crsPatterns, valueNear } from './crs-patterns.test-support.ts';
 import { compileExact, forgetSearched } from './regex.ts';
+import { draws } from '../../test/support/soak.ts';
 
 /** Fails with a readable pair when both engines do not give the same captures. */
 function agreement(pattern: string, caseless: boolean): { check(v: string): void; close(): void } {
@@ -25,7 +26,7 @@ function agreement(pattern: string, caseless: boolean): { check(v: string): void
   return { check, close };
 }
 
-const numRuns = Number(process.env['FUZZ_RUNS'] ?? 20);
+const numRuns = draws(20, 400, 'FUZZ_RUNS');
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
 
 describe('long values', () => {

@@ -13,8 +13,9 @@ import { describeCase, type CorpusRequest, type DescribedCase } from './describe
 import { differences, startLiveWaf, type LiveWaf, type Outcome } from './live-waf.ts';
 import { drawChange, startDice, type ChangeContext, type RandomChange } from './random-changes.ts';
 import { packFolder } from '../../control/publish/rulesets/ruleset-pack.ts';
+import { draws } from '../support/soak.ts';
 
-const wanted = Number(process.env['WAF_AGREE_CHANGES'] ?? 4);
+const wanted = draws(4, 60, 'WAF_AGREE_CHANGES');
 const seed = Number(process.env['WAF_AGREE_SEED'] ?? 20_261_121);
 const crs4Folder = path.join(corpusRoot, 'crs', '4.28.0');
 const timeoutMs = 30 * 60_000;

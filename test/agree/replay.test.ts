@@ -29,13 +29,14 @@ import { describeCase, type CorpusRequest, type DescribedCase } from './describe
 import { falsePositives, twinsOf, type FalsePositive } from './false-positives.ts';
 import { startLiveWaf, type LiveWaf } from './live-waf.ts';
 import { evidenceOf } from './retained-case.ts';
+import { draws } from '../support/soak.ts';
 
 const crs4Folder = path.join(corpusRoot, 'crs', '4.28.0');
 const timeoutMs = 20 * 60_000;
 const missing = missingBuild ?? (existsSync(crs4Folder) ? null : 'skipped: no corpus');
 if (missing !== null) console.log(missing);
 /** Requests of the corpora that are tried directly, under both policies. */
-const compared = Number(process.env['WAF_REPLAY_CASES'] ?? 240);
+const compared = draws(240, 1_200, 'WAF_REPLAY_CASES');
 /** False positives whose exclusions are tried together. */
 const together = 60;
 

@@ -12,8 +12,9 @@ import { compileAlone } from '../support/databases.ts';
 import { missingBuild } from '../support/product.ts';
 import { describeCase, type CorpusRequest, type DescribedCase } from './described-case.ts';
 import { differences, startLiveWaf, type LiveWaf } from './live-waf.ts';
+import { draws } from '../support/soak.ts';
 
-const wanted = Number(process.env['WAF_AGREE_REQUESTS'] ?? 60);
+const wanted = draws(60, 600, 'WAF_AGREE_REQUESTS');
 const crs4Folder = path.join(corpusRoot, 'crs', '4.28.0');
 const templates = ['template-light', 'template-standard', 'template-strict'];
 const suites = [

@@ -18,8 +18,9 @@ import {
 } from './bed.ts';
 import type { InspectedUnder } from './inspected.ts';
 import { namedCases } from './named-cases.ts';
+import { draws } from '../support/soak.ts';
 
-const bodies = Number(process.env['WAF_BACKENDS_BODIES'] ?? 300);
+const bodies = draws(300, 5_000, 'WAF_BACKENDS_BODIES');
 const seed = Number(process.env['WAF_SEED'] ?? Date.now() % 1_000_000_000);
 const timeoutMs = 15 * 60_000 + bodies * 100;
 if (missingBuild !== null) console.log(missingBuild);

@@ -21,9 +21,10 @@ import { requestIdOf, runClient, type ClientReport } from './soak-client.ts';
 import { judgeSeen, startRules } from './soak-rules.ts';
 import { startOrigin } from './soak-origin.ts';
 import { Random } from './soak-wire.ts';
+import { draws } from '../support/soak.ts';
 
 const seed = Number(process.env['WAF_SOAK_SEED'] ?? Date.now() % 0x7fffffff);
-const clients = Number(process.env['WAF_SOAK_CLIENTS'] ?? 120);
+const clients = draws(120, 2_000, 'WAF_SOAK_CLIENTS');
 const atOnce = 30;
 
 const settings = {

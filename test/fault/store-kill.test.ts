@@ -7,9 +7,10 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { missingBuild } from '../support/product.ts';
+import { draws } from '../support/soak.ts';
 
 const script = join(import.meta.dirname, 'kill-store.mjs');
-const kills = { store: Number(process.env['WAF_KILLS'] ?? '10'), control: 3 } as const;
+const kills = { store: draws(10, 40, 'WAF_KILLS'), control: 3 } as const;
 
 if (missingBuild !== null) console.log(missingBuild);
 

@@ -7,9 +7,10 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { missingBuild } from '../support/product.ts';
+import { draws } from '../support/soak.ts';
 
 const script = path.join(import.meta.dirname, 'swaps.mjs');
-const swaps = Number(process.env['WAF_SWAPS'] ?? '20');
+const swaps = draws(20, 200, 'WAF_SWAPS');
 const timeoutMs = 30_000 + swaps * 500;
 
 if (missingBuild !== null) console.log(missingBuild);

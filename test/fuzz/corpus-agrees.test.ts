@@ -1,7 +1,7 @@
 /**
  * Every case of the rule corpora: the fast path against the oracle, in process. CRS's tests run as
  * they ask, in detection only; a share of them also with an engine that acts (all of them with
- * WAF_FUZZ_FULL=1).
+ * WAF_FUZZ_FULL=1, and in a soak).
  */
 
 import { existsSync } from 'node:fs';
@@ -22,6 +22,7 @@ import { crsSuites, loadCrs, stageExchange, type CrsStage } from '../seclang/crs
 import { readWire } from '../seclang/wire.ts';
 import { compileAlone, databaseFolder } from '../support/databases.ts';
 import { compareEngines, fastEngine } from './compare-engines.ts';
+import { soaks } from '../support/soak.ts';
 
 interface GotestwafCase {
   readonly title: string;
@@ -34,7 +35,7 @@ interface DataFile {
 }
 
 const reportedMax = 10;
-const actingShare = process.env['WAF_FUZZ_FULL'] === '1' ? 1 : 4;
+const actingShare = process.env['WAF_FUZZ_FULL'] === '1' || soaks ? 1 : 16;
 const log = createLogger('fuzz', 'error');
 
 for (const { name, corpus, place } of crsSuites) {

@@ -23,9 +23,10 @@ import { drawExchange, makePool } from './crs-exchanges.ts';
 import { readCrsFiles } from './crs-pieces.ts';
 import { drawPolicy, type PolicyPieces } from './crs-policies.ts';
 import { reducePolicy } from './reduce-policy.ts';
+import { draws } from '../support/soak.ts';
 
 const seed = Number(process.env['WAF_FUZZ_SEED'] ?? Date.now() % 0x7fffffff);
-const runs = Number(process.env['WAF_FUZZ_RUNS'] ?? 12);
+const runs = draws(12, 200, 'WAF_FUZZ_RUNS');
 const requestsPerPolicy = 40;
 const cachedBytesMax = 256 * 1024 * 1024;
 const reduceMs = 120_000;

@@ -20,9 +20,10 @@ import { crsSuites, loadCrs } from '../seclang/crs-run.ts';
 import { compileAlone, databaseFolder } from '../support/databases.ts';
 import { fixedPorts } from './compare-engines.ts';
 import { mutatedValues } from './mutated-values.ts';
+import { draws } from '../support/soak.ts';
 
 const seed = Number(process.env['WAF_FUZZ_SEED'] ?? Date.now() % 0x7fffffff);
-const valueCount = Number(process.env['WAF_FUZZ_VALUES'] ?? 1200);
+const valueCount = draws(600, 20_000, 'WAF_FUZZ_VALUES');
 const payloadBytesMax = 300;
 const reportedMax = 10;
 const log = createLogger('fuzz', 'error');

@@ -8,9 +8,10 @@ import { requestBytesMaxOf } from '../../control/api/listener/request-size.ts';
 import { services } from '../../control/api/services.ts';
 import { seededRandom } from '../support/random.ts';
 import { startTestControl, type TestControl } from '../support/test-control.ts';
+import { draws } from '../support/soak.ts';
 
 const seed = Number(process.env['WAF_SEED'] ?? Date.now() % 1_000_000);
-const rounds = Number(process.env['WAF_FUZZ_ROUNDS'] ?? 4);
+const rounds = draws(4, 50, 'WAF_FUZZ_ROUNDS');
 let waf: TestControl;
 
 beforeAll(async () => {

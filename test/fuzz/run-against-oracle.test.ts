@@ -14,9 +14,10 @@ import { compareEngines, fastEngine } from './compare-engines.ts';
 import { randomExchanges, toExchange } from './random-requests.ts';
 import { ruleTexts } from './rule-texts.ts';
 import { standingTexts } from './standing-texts.ts';
+import { draws } from '../support/soak.ts';
 
 const seed = Number(process.env['WAF_FUZZ_SEED'] ?? Date.now() % 0x7fffffff);
-const runs = Number(process.env['WAF_FUZZ_RUNS'] ?? 150);
+const runs = draws(150, 5_000, 'WAF_FUZZ_RUNS');
 const requestsPerRuleSet = Number(process.env['WAF_FUZZ_REQUESTS'] ?? 12);
 const progressEvery = 100;
 

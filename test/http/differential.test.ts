@@ -9,8 +9,9 @@ import { afterAll, expect, test } from 'vitest';
 import { Closing, siteFor, startFront } from '../../engine/front/fixtures/fixture.ts';
 import { startNginx, startRecorder, type ReadRequest, type Recorder } from './reference-readers.ts';
 import { randomWire, seeded } from './wire-grammar.ts';
+import { draws } from '../support/soak.ts';
 
-const wires = Number(process.env['FUZZ_RUNS'] ?? 500);
+const wires = draws(300, 20_000, 'FUZZ_RUNS');
 const lanes = 6;
 /** A target that says nothing for so long is thought to have said all. */
 const quietMs = 400;
@@ -123,7 +124,7 @@ async function compare(targets: readonly Target[], wire: string): Promise<[strin
   return [differences(names, readings), readings[0]!.requests.length];
 }
 
-test('nobody reads differently what we forward', { timeout: 300_000 }, async () => {
+test('nobody reads differently what we forward', async () => {
   const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
   const random = seeded(seed);
   const findings: string[] = [];

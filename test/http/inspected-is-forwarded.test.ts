@@ -14,8 +14,9 @@ import { ChunkedDecoder } from '../../engine/http/chunked-decoder.ts';
 import { BODY, SCAN } from '../../engine/http/head-scanner.ts';
 import { RequestHeadParser } from '../../engine/http/request-head.ts';
 import { randomWire, seeded } from './wire-grammar.ts';
+import { draws } from '../support/soak.ts';
 
-const wires = Number(process.env['FUZZ_RUNS'] ?? 2_000);
+const wires = draws(1_000, 50_000, 'FUZZ_RUNS');
 const closing = new Closing();
 afterAll(() => closing.run());
 

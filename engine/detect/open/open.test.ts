@@ -8,6 +8,7 @@ import { detect, detectText } from '../detect.ts';
 import { pathOf } from '../detector.ts';
 import { newBudget } from './leaves.ts';
 import { openValue } from './open.ts';
+import { soaks } from '../../../test/support/soak.ts';
 
 const open = (text: string, path = 'value') => {
   scanText(text);
@@ -238,6 +239,6 @@ test('no bytes make opening or searching fail', () => {
         }
       }
     }),
-    { numRuns: process.env['WAF_SOAK'] === '1' ? 1_000_000 : 1_000 },
+    { numRuns: soaks ? 1_000_000 : 1_000 },
   );
 });

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { SqlTokens } from './tokens.ts';
+import { soaks } from '../../../test/support/soak.ts';
 
 const pieces = fc.constantFrom(
   ...["'", '"', '`', '/*', '*/', '/*!50000', '--', '#', ';', '(', ')', ' or ', '1', '0x4', '1e+'],
@@ -14,7 +15,6 @@ const texts = fc.oneof(
   }),
   fc.array(pieces, { maxLength: 200 }).map((list) => list.join('')),
 );
-const soaks = process.env['WAF_SOAK'] === '1';
 
 test('tokens are in order, and the work is linear', () => {
   const tokens = new SqlTokens();
