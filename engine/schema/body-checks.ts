@@ -10,7 +10,7 @@ import { findMedia, readMediaType, type MediaType } from './media-type.ts';
 import { readFormParts } from './multipart-parts.ts';
 import type { OriginNames } from './origin-names.ts';
 import type { Reading } from './parameter-reading.ts';
-import { numberReading } from '../base/number-reading.ts';
+import { checkBothSides } from '../base/number-reading.ts';
 import { readPlainJson } from './plain-json.ts';
 import { runCheck } from './run-check.ts';
 
@@ -82,14 +82,10 @@ export class BodyChecks {
       return notEvaluated('body', 'charset', pointer);
     }
     const check = this.checkOf(index);
-    numberReading.inexact = false;
     const names = this.names.get(media);
-    const found = runCheck(check, readContent(media, type, body, names), 'body', pointer);
-    if (found !== null || !numberReading.inexact) return found;
-    numberReading.above = true;
-    const other = runCheck(check, readContent(media, type, body, names), 'body', pointer);
-    numberReading.above = false;
-    return other;
+    return checkBothSides(() =>
+      runCheck(check, readContent(media, type, body, names), 'body', pointer),
+    );
   }
 }
 

@@ -6,7 +6,7 @@ import type { ApiCheck } from '../base/check-code.ts';
 import { BodyChecks } from './body-checks.ts';
 import { operation, parameter } from './fixture.ts';
 import { ParameterChecks } from './parameter-checks.ts';
-import { numberReading } from '../base/number-reading.ts';
+import { checkBothSides, numberReading } from '../base/number-reading.ts';
 import { numberOf, onOneSide } from './exact-number.ts';
 import { readPlainJson } from './plain-json.ts';
 
@@ -100,6 +100,23 @@ test('a short fraction of a large number is not lost', () => {
   const read = readPlainJson(Buffer.from('1234567890123456.01'));
   expect(read).toEqual({ value: 1234567890123456 });
   expect(numberReading.inexact).toBe(true);
+});
+
+test('both sides are checked, and nothing is left for the next check, after an error either', () => {
+  const seen: number[] = [];
+  const note = (): null => {
+    seen.push(numberOf('9007199254740993'));
+    return null;
+  };
+  expect(checkBothSides(note)).toBe(null);
+  expect(seen).toEqual([past, past + 2]);
+  const failing = (): null => {
+    note();
+    if (numberReading.above) throw new Error('the check failed');
+    return null;
+  };
+  expect(() => checkBothSides(failing)).toThrow('the check failed');
+  expect(numberReading).toEqual({ above: false, inexact: false });
 });
 
 test('sixty kilobytes of them are read in time', () => {

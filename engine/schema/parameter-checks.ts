@@ -5,7 +5,7 @@ import type { ApiOperation, ApiParameter } from '../contract/api-checks.ts';
 import type { ArrayNames } from '../contract/array-names.ts';
 import type { RequestView } from '../guard/request-view.ts';
 import { graver, notEvaluated, unchecked, violation, type Finding } from './finding.ts';
-import { numberReading } from '../base/number-reading.ts';
+import { checkBothSides } from '../base/number-reading.ts';
 import { OriginNames, type Written } from './origin-names.ts';
 import { decodeForm, readPairs } from './pairs.ts';
 import { decoders, isSpread, readEntries, readTexts, spreadProperty } from './parameter-reading.ts';
@@ -205,13 +205,9 @@ function checkTexts(
   raws: readonly string[],
 ): Finding | null {
   const { in: place, name, pointer } = spec;
-  numberReading.inexact = false;
-  const found = runCheck(check, readTexts(name, spec, raws, decoders[place]), place, pointer);
-  if (found !== null || !numberReading.inexact) return found;
-  numberReading.above = true;
-  const other = runCheck(check, readTexts(name, spec, raws, decoders[place]), place, pointer);
-  numberReading.above = false;
-  return other;
+  return checkBothSides(() =>
+    runCheck(check, readTexts(name, spec, raws, decoders[place]), place, pointer),
+  );
 }
 
 /** An object whose properties have names of their own in the query. */
@@ -233,13 +229,7 @@ function checkSpread(
     }
   }
   if (entries.length === 0) return spec.required ? violation('query', 'required', pointer) : null;
-  numberReading.inexact = false;
-  const found = runCheck(check, readEntries(entries, shape), 'query', pointer);
-  if (found !== null || !numberReading.inexact) return found;
-  numberReading.above = true;
-  const other = runCheck(check, readEntries(entries, shape), 'query', pointer);
-  numberReading.above = false;
-  return other;
+  return checkBothSides(() => runCheck(check, readEntries(entries, shape), 'query', pointer));
 }
 
 /** Names and values of cookies, as sent. Several Cookie fields are one. */
