@@ -84,11 +84,11 @@ export interface EngineClient {
 }
 
 const noEngine = 'no engine answers: is it running?';
-/** Compiling a whole ruleset without a cache takes most of this. */
+/** What takes no compiling. */
 const timeoutMs = 60_000;
 /** What the engine has at hand. */
 const quickTimeoutMs = 5_000;
-/** Making databases on a slow machine. */
+/** Making databases on a slow machine beside traffic. */
 const planTimeoutMs = 300_000;
 
 /** A client of the engine over a Unix socket; connects on the first call. */
@@ -103,7 +103,8 @@ export function openEngineClient(socketPath: string): EngineClient {
   });
   const client = createClient(EngineService, transport);
   return {
-    compile: (policy) => asked(() => client.compilePolicy(compileRequest(policy, {}))),
+    compile: (policy) =>
+      asked(() => client.compilePolicy(compileRequest(policy, {}), { timeoutMs: planTimeoutMs })),
     plan: (policy) =>
       asked(() =>
         client.compilePolicy(compileRequest(policy, { plan: true }), { timeoutMs: planTimeoutMs }),

@@ -17,7 +17,9 @@ export type LeafKind =
   /** A URL or form in which everything special is encoded; its fields are leaves of their own. */
   | 'url'
   /** Bytes of a decoded value that are no text. */
-  | 'binary';
+  | 'binary'
+  /** A reading that only browsers have. */
+  | 'page';
 
 /** A value, or what was found in one by opening it. */
 export interface Leaf {

@@ -2,7 +2,7 @@
 
 import { SEEN } from '../bytes-seen.ts';
 import { afterBlank, words } from '../literals.ts';
-import { patternFamily, type PatternDetector } from '../patterns.ts';
+import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
 
 /** How event handlers of HTML begin. */
 const eventWords = words(`onabort onactivate onafter onanimation onauxclick onbefore onbegin onblur
@@ -250,4 +250,4 @@ const rows: readonly PatternDetector[] = [
 ];
 
 /** The family of HTML. */
-export const html5 = patternFamily('html', rows, ['text', 'name', 'credentials', 'document']);
+export const html5 = patternFamily('html', rows, [...textKinds, 'document', 'page']);

@@ -14,8 +14,13 @@ import type { Leaves } from './leaves.ts';
 const binaryBytesMin = 256;
 /** Binary data has more than one control byte in this number of bytes. */
 const bytesPerControl = 50;
-/** Shorter stretches are chance: 40 times 64 KB of random bytes have one. */
+/**
+ * Shorter stretches are chance: 30 MB of random bytes have 65 of 16 bytes, one in ten has one of
+ * 24. A short one counts where it holds the beginning of a program.
+ */
 const stretchBytesMin = 16;
+const chanceBytesMax = 24;
+const beginsProgram = /<\?(?:php|=)|<%[@=!]|<\/?[a-z]{3}|[$%#]\{[a-z]{3}/i;
 
 /** Whether a leaf is data rather than text. Cost: nothing where it has no control byte. */
 export function isBinary({ text, seen }: Leaf): boolean {
@@ -37,21 +42,28 @@ export function openBinary(text: ByteString, leaves: Leaves): void {
       at += bytes;
       continue;
     }
-    if (at - start >= stretchBytesMin) addStretch(text.slice(start, at), leaves);
+    addStretch(text, start, at, leaves);
     start = ++at;
   }
-  if (text.length - start >= stretchBytesMin) addStretch(text.slice(start), leaves);
+  addStretch(text, start, text.length, leaves);
+}
+
+/** Whether a stretch is more than chance. */
+function tells(stretch: ByteString): boolean {
+  if (stretch.length < stretchBytesMin) return false;
+  return stretch.length >= chanceBytesMax || beginsProgram.test(stretch);
 }
 
 /** Readers of C strings end at a NUL byte, readers of UTF-16 have one beside each character. */
-function addStretch(stretch: ByteString, leaves: Leaves): void {
+function addStretch(text: ByteString, start: number, end: number, leaves: Leaves): void {
+  if (end - start < stretchBytesMin) return;
+  const stretch = text.slice(start, end);
+  if (!tells(stretch)) return;
   if (!stretch.includes('\0')) {
     leaves.add('text', stretch);
     return;
   }
-  for (const part of stretch.split('\0')) {
-    if (part.length >= stretchBytesMin) leaves.add('text', part);
-  }
+  for (const part of stretch.split('\0')) if (tells(part)) leaves.add('text', part);
   leaves.add('without NUL', stretch.replace(/\0/g, ''));
 }
 

@@ -71,10 +71,10 @@ export class Leaves {
    * Adds the parent in another reading of all its bytes, once: readings that follow each other
    * give the same texts in many orders.
    */
-  addVariant(label: string, text: ByteString): void {
+  addVariant(label: string, text: ByteString, kind: LeafKind = 'text'): void {
     if (this.variants.has(text)) return;
     this.variants.add(text);
-    this.add(label, text);
+    this.add(label, text, kind);
   }
 
   private push(text: ByteString, label: string, kind: LeafKind, parent: Leaf | null): void {

@@ -41,7 +41,7 @@ export function openValue(
     if (isData && leaf.kind === 'text' && isBinary(leaf)) leaf.kind = 'binary';
     openLeaf(leaf, leaves);
     // What its leaves do not hold is looked for in the text itself.
-    const isSearched = leaf.kind !== 'document' && leaf.kind !== 'url';
+    const isSearched = leaf.kind !== 'document' && leaf.kind !== 'url' && leaf.kind !== 'page';
     if (!leaves.isComplete && !isSearched) leaf.kind = 'text';
   }
   return leaves.list;
@@ -94,6 +94,7 @@ function openLeaf(leaf: OpenedLeaf, leaves: Leaves): void {
     return;
   }
   const { seen, text } = leaf;
+  if (leaf.kind === 'page') return;
   if (!openDocument(leaf, leaves)) openFields(leaf, leaves);
   if (leaf.kind === 'document') return;
   if (leaf.kind !== 'url') openBesides(leaf, leaves);

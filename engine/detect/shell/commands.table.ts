@@ -29,6 +29,11 @@ function wordsOf(list: string): ReadonlySet<string> {
 export const clearCommands: ReadonlySet<string> = wordsOf(clear);
 export const ambiguousCommands: ReadonlySet<string> = wordsOf(ambiguous);
 
+/** Short commands of shells that pass over case, and of what others start there. */
+export const shortWindowsCommands: ReadonlySet<string> = wordsOf(
+  'cmd del dir net reg ren sc ver vol',
+);
+
 /** Commands that run the one after them, or say where it is. */
 export const commandPrefixes: ReadonlySet<string> = wordsOf(
   'time nice command builtin exec nohup sudo env eval which type xargs timeout stdbuf setsid',

@@ -12,6 +12,7 @@ import {
   clearArgument,
   clearCommands,
   commandPrefixes,
+  shortWindowsCommands,
 } from './commands.table.ts';
 
 const source = 'POSIX.1-2017, XCU sections 2.2, 2.6 and 2.9';
@@ -35,6 +36,7 @@ const detectors: readonly Detector[] = [
         '1|c"a"t /etc/hosts',
         '; nslookup x.example',
         '127.0.0.1;id',
+        '127.0.0.1 & DIR C:\\',
       ],
       benign: [
         'wait; find the best one',
@@ -43,6 +45,8 @@ const detectors: readonly Detector[] = [
         'a & b; more or less',
         'type; which is best; sleep well',
         'Tom & Jerry',
+        'x;Ss<a',
+        'x;CC',
       ],
     },
   },
@@ -140,6 +144,8 @@ let fullPath = false;
 let redirected = false;
 /** It is written as a name is: `Java`. */
 let capital = false;
+/** It has capitals, which no command of POSIX has. */
+let capitals = false;
 
 /** Assignments, expansions of nothing and redirections stand before commands. */
 const beforeCommand =
@@ -181,6 +187,7 @@ function readCommand(text: ByteString, from: number): void {
   if (/["']/.test(quote) && text.charAt(at) === quote) at++;
   wordEnd = at;
   capital = /^[A-Z][a-z]/.test(word);
+  capitals = /[A-Z]/.test(word);
   word = word.toLowerCase();
 }
 
@@ -191,6 +198,9 @@ function emptyExpansionAt(text: ByteString, at: number): number {
   emptyExpansion.lastIndex = at;
   return emptyExpansion.exec(text)?.[0].length ?? 0;
 }
+
+/** Letters of short names. */
+const shortMax = 3;
 
 function judge(leaf: Leaf, at: number, separator: number, report: Report): void {
   const { text } = leaf;
@@ -203,6 +213,8 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
   if (after !== '' && !/[\s;|&<>)`"'${,}#]/.test(after)) return;
   // One letter beside other marks is no command: `w` in a password.
   if (word.length === 1 && /["'{,}#]/.test(after)) return;
+  // Short ones with capitals are chance; shells that pass over case have commands of their own.
+  if (capitals && word.length <= shortMax && !shortWindowsCommands.has(word)) return;
   const argument = argumentAt(text, wordEnd);
   if (hidden && word.length > 1 && argument !== NOT_ONE) {
     report.add(ids.hidden, at, wordEnd);
@@ -230,11 +242,11 @@ const prefixFlags = /(?:\s{1,4}-\w{1,8}){0,2}/y;
 
 /** Reads the command after one that runs others; false, and as before, where none is. */
 function readPrefixed(text: ByteString): boolean {
-  const before = { word, wordEnd, hidden, fullPath, capital };
+  const before = { word, wordEnd, hidden, fullPath, capital, capitals };
   prefixFlags.lastIndex = wordEnd;
   readCommand(text, wordEnd + (prefixFlags.exec(text)?.[0].length ?? 0));
   if (clearCommands.has(word) || word === 'id' || word === 'cat') return true;
-  ({ word, wordEnd, hidden, fullPath, capital } = before);
+  ({ word, wordEnd, hidden, fullPath, capital, capitals } = before);
   return false;
 }
 
