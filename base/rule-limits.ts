@@ -75,8 +75,6 @@ export const valueLimits = {
   /** Text that no parser reads is inspected in windows of this size and overlap. */
   rawWindowBytes: 16_384,
   rawOverlapBytes: 1_024,
-  /** Shorter runs of text among binary data are no text. */
-  rawRunBytesMin: 16,
   /** A body whose first `=` comes by then, after a plain name, may be a form. */
   formNameBytesMax: 4_096,
   /** Nesting that the JSON reader follows; deeper than any `SecRequestBodyJsonDepthLimit`. */

@@ -7,6 +7,7 @@
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN, seenBits } from '../bytes-seen.ts';
+import { isTextRun, runBytesMin } from '../../base/text-runs.ts';
 import type { Leaf } from '../detector.ts';
 import type { Leaves } from './leaves.ts';
 
@@ -14,13 +15,6 @@ import type { Leaves } from './leaves.ts';
 const binaryBytesMin = 256;
 /** Binary data has more than one control byte in this number of bytes. */
 const bytesPerControl = 50;
-/**
- * Shorter stretches are chance: 30 MB of random bytes have 65 of 16 bytes, one in ten has one of
- * 24. A short one counts where it holds the beginning of a program.
- */
-const stretchBytesMin = 16;
-const chanceBytesMax = 24;
-const beginsProgram = /<\?(?:php|=)|<%[@=!]|<\/?[a-z]{3}|[$%#]\{[a-z]{3}/i;
 
 /** Whether a leaf is data rather than text. Cost: nothing where it has no control byte. */
 export function isBinary({ text, seen }: Leaf): boolean {
@@ -48,22 +42,18 @@ export function openBinary(text: ByteString, leaves: Leaves): void {
   addStretch(text, start, text.length, leaves);
 }
 
-/** Whether a stretch is more than chance. */
-function tells(stretch: ByteString): boolean {
-  if (stretch.length < stretchBytesMin) return false;
-  return stretch.length >= chanceBytesMax || beginsProgram.test(stretch);
-}
-
 /** Readers of C strings end at a NUL byte, readers of UTF-16 have one beside each character. */
 function addStretch(text: ByteString, start: number, end: number, leaves: Leaves): void {
-  if (end - start < stretchBytesMin) return;
+  if (end - start < runBytesMin) return;
   const stretch = text.slice(start, end);
-  if (!tells(stretch)) return;
+  if (!isTextRun(stretch.length, text.length, () => stretch)) return;
   if (!stretch.includes('\0')) {
     leaves.add('text', stretch);
     return;
   }
-  for (const part of stretch.split('\0')) if (tells(part)) leaves.add('text', part);
+  for (const part of stretch.split('\0')) {
+    if (isTextRun(part.length, text.length, () => part)) leaves.add('text', part);
+  }
   leaves.add('without NUL', stretch.replace(/\0/g, ''));
 }
 

@@ -14,6 +14,7 @@ import {
   contentType,
   firstByte,
   holdsPairs,
+  isData,
   isFile,
   looksLikeForm,
   quietly,
@@ -92,8 +93,8 @@ function readingsOf(
   const type = contentType(tx);
   if (looksXml) return { ...none, xml: true, text: !/^[^;]*[/+]xml\b/.test(type) };
   if (isFile(type, begins.latin1Slice())) return none;
-  if (looksLikeForm(begins, 0, begins.length)) return { ...none, form: true };
-  return { ...none, text: true };
+  const form = looksLikeForm(begins, 0, begins.length) && !isData(type, begins);
+  return { ...none, form, text: !form };
 }
 
 function readXmlWindow(tx: Transaction, start: number, end: number, inCdata: boolean): void {

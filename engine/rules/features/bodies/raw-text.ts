@@ -3,7 +3,9 @@
  * windows that overlap, the readable runs of anything else. Never decides what is text to parse.
  */
 
+import type { ByteString } from '../../../../base/byte-string.ts';
 import { valueLimits } from '../../../../base/rule-limits.ts';
+import { isTextRun } from '../../../base/text-runs.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { type SourceId, SOURCE } from '../../transaction/values.ts';
@@ -37,7 +39,8 @@ export function addRawText(tx: Transaction, source: SourceId, start: number, end
   let from = start;
   for (let at = start; at <= end; at++) {
     if (at < end && runByte[slab[at]!] === 1) continue;
-    if (at - from >= valueLimits.rawRunBytesMin) addWindows(tx, source, from, at);
+    const read = (): ByteString => slab.latin1Slice(from, at);
+    if (isTextRun(at - from, end - start, read)) addWindows(tx, source, from, at);
     from = at + 1;
   }
   return false;

@@ -60,7 +60,7 @@ export function readContent(
   const begin = slab.latin1Slice(from, Math.min(whole, from + signatureBytes));
   const file = isFile(type, begin);
   // Readers of documents stop at a control byte: binary data holds none after its first.
-  const binary = !file && !textType.test(type) && !isText(slab, from, whole);
+  const binary = !file && isData(type, slab, from, whole);
   const to = binary ? textEnd(slab, from, whole) : whole;
   if (binary) addRawText(tx, SOURCE.argPost, from, whole);
   const first = firstByte(slab, from, to);
@@ -173,6 +173,11 @@ export function holdsPairs(slab: Buffer, start: number, end: number): boolean {
   if (and < 0 || and >= end) return false;
   const equals = slab.indexOf(EQUALS, and);
   return equals >= 0 && equals < end;
+}
+
+/** True for content of no type of text that is none: readers of forms end in it. */
+export function isData(type: string, slab: Buffer, from = 0, to = slab.length): boolean {
+  return !textType.test(type) && !isText(slab, from, to);
 }
 
 /** True for a body that begins as files of its media type do. */
