@@ -89,11 +89,14 @@ function readingsOf(
   if (processorName === 'XML') {
     return { ...none, xml: looksXml, json: looksJson, text: !looksXml };
   }
-  if (looksJson) return { ...none, json: true };
   const type = contentType(tx);
+  const file = isFile(type, begins.latin1Slice());
+  // No document and no form begins with data; the first byte of data says nothing.
+  if (!wide && isData(type, begins)) return { ...none, text: !file };
+  if (looksJson) return { ...none, json: true };
   if (looksXml) return { ...none, xml: true, text: !/^[^;]*[/+]xml\b/.test(type) };
-  if (isFile(type, begins.latin1Slice())) return none;
-  const form = looksLikeForm(begins, 0, begins.length) && !isData(type, begins);
+  if (file) return none;
+  const form = looksLikeForm(begins, 0, begins.length);
   return { ...none, form, text: !form };
 }
 

@@ -143,6 +143,24 @@ describe('bodies without a processor', () => {
     expect(rowTexts(tx, SOURCE.xmlText)).toEqual(['/*=d']);
   });
 
+  const octets = 'application/octet-stream';
+  const data = '\x01\xff\x07\x9c'.repeat(40);
+  test.each([
+    [octets, '{', data, []],
+    [octets, '["', data, []],
+    [octets, '<a>', data, []],
+    [octets, 'a=', data, []],
+    [octets, '{', ' "x":1,', ["='yyyyy"]],
+    [octets, 'a=1', '&', ['"b":"\'yyyyy"\x01=']],
+    ['text/plain', '{', data, ["='yyyyy"]],
+  ])('later windows of %s that begins with %j and %j', (type, first, then, expected) => {
+    const tx = transactionFor(`POST / HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}`, settings);
+    const begins = Buffer.from(`${first}${then}`, 'latin1');
+    const bytes = Buffer.from('"b":"\'yyyyy"\x01', 'latin1');
+    loadRequestBody(tx, { bytes, truncated: true, rest: { begins, inCdata: false } });
+    expect(args(tx)).toEqual(expected);
+  });
+
   test('long text comes in windows that overlap', () => {
     const text = `${'x '.repeat(20_000)}attack`;
     const windows = args(read('text/plain', text));
