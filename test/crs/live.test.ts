@@ -82,7 +82,7 @@ describe.each(suites)('$name', (suite) => {
   test.skipIf(missing !== null)(
     'through uWebSockets.js, every test passes but those listed with their reason',
     async () => {
-      const options = ['--listener', 'uws', '--lanes', '16', '--timeout', '2500'];
+      const options = ['--listener', 'uws', '--workers', '2', '--lanes', '16', '--timeout', '2500'];
       const { report } = await reportOf(suite, options);
       const { always, racy } = deviationsOf(suite.name);
       const failed = report.tests.filter(({ result }) => result !== 'pass');

@@ -3,17 +3,19 @@
  * let a second engine join in silently; so the port is bound alone once, before any thread starts.
  */
 
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { AppError } from '../../../base/errors.ts';
 import type { ListenAddress } from '../listener.ts';
 
-/** Binds and lets go. Errors: `listen_failed`, with the reason; port 0 is always free. */
-export function probePort({ host, port }: ListenAddress): Promise<void> {
-  if (port === 0) return Promise.resolve();
+/** Binds and lets go; resolves with the port, for 0 a free one. Errors: `listen_failed`. */
+export function probePort({ host, port }: ListenAddress): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', (cause) => reject(listenError(host, port, cause)));
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()));
+    server.listen({ host, port, exclusive: true }, () => {
+      const bound = (server.address() as AddressInfo).port;
+      server.close(() => resolve(bound));
+    });
   });
 }
 

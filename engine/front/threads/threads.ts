@@ -159,7 +159,11 @@ class Threads implements FrontThreads {
 
   async start(): Promise<void> {
     const { inheritedFds = [], listen } = this.options;
-    if (inheritedFds.length === 0) await probePort(listen);
+    if (inheritedFds.length === 0) {
+      const free = await probePort(listen);
+      // uWebSockets.js shares no port that the system chose.
+      if (this.options.listener === 'uws') this.port = free;
+    }
     const { inheritedSecureFds = [], listenSecure } = this.options;
     if (listenSecure && inheritedSecureFds.length === 0) await probePort(listenSecure);
     // The first alone, so that a free port is known before the others bind it.
