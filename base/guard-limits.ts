@@ -8,6 +8,18 @@ export const guardLimits = {
   countryRecordsMax: 4_096,
 } as const;
 
+/** User names and passwords of paths; every count is that of one site in one thread. */
+export const pathAuthLimits = {
+  /** Checks under way, 16 MB and 40 ms of CPU each; further clients are to come again. */
+  checksMax: 8,
+  /** Wrong passwords of a client's network before it waits, and the time they count. */
+  failuresMax: 10,
+  failuresSpanMs: 60_000,
+  networksMax: 4_096,
+  /** Credentials that were right, which are not checked again. */
+  rememberedMax: 1_024,
+} as const;
+
 /** Challenges, and the clearances that they lead to. */
 export const botLimits = {
   /** Challenges in a row before a visitor gets a plain page: settings that disagree end there. */

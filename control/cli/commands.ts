@@ -40,6 +40,10 @@ export const commandSources: readonly CommandSource[] = [
     load: async () => (await import('./site/site-array-names.ts')).siteArrayNamesCommand,
   },
   {
+    word: 'site',
+    load: async () => (await import('./site/site-delivery.ts')).siteDeliveryCommands,
+  },
+  {
     word: 'upstream',
     load: async () => (await import('./site/upstream-commands.ts')).upstreamCommands,
   },

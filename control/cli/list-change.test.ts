@@ -89,6 +89,20 @@ const rows: Readonly<Record<string, Row>> = {
     reads: ['a1.test', 'a2.test', 'a3.test'],
     show: 'site get aliased',
   },
+  'site maintenance --allow-network': {
+    make: [site('closed')],
+    change: 'site maintenance closed ITEM',
+    items: flagged('--allow-network', ['192.0.2.1', '192.0.2.2', '192.0.2.3']),
+    reads: ['192.0.2.1', '192.0.2.2', '192.0.2.3'],
+    show: 'site get closed',
+  },
+  'site maintenance --allow-path': {
+    make: [site('closed2')],
+    change: 'site maintenance closed2 ITEM',
+    items: flagged('--allow-path', ['/health', '/hooks', '/up']),
+    reads: ['/health', '/hooks', '/up'],
+    show: 'site get closed2',
+  },
   'bot set --exempt-path': {
     make: [site('gated')],
     change: 'bot set gated ITEM',

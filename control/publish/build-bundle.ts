@@ -30,6 +30,7 @@ import type { TravelingTls } from '../domain/site/site-certificate.ts';
 import { hostsOf, parseEndpointUrl } from '../domain/site/site.ts';
 import { probeOf, resilienceOf } from '../domain/site/upstream-behavior.ts';
 import { toRuntimeBot } from './parts/site-bot.ts';
+import { toRuntimeDelivery } from './parts/site-delivery.ts';
 import type { RulesetFile } from './rulesets/ruleset-folder.ts';
 
 /** Version of the bundle's meaning; the engine knows the same number. */
@@ -67,7 +68,7 @@ export interface BundleUpstream {
 /** A site with what was resolved for it. */
 export interface BundleSite {
   readonly site: Pick<SiteRecord, 'id' | 'name' | 'primaryHost' | 'aliases' | 'upstreams' | 'waf'> &
-    Partial<Pick<SiteRecord, 'botProtection' | 'tenantId'>>;
+    Partial<Pick<SiteRecord, 'botProtection' | 'delivery' | 'tenantId'>>;
   /** Policy that protects it; '' when the WAF is off. */
   readonly policyId: string;
   /** The policy that `policyId` is a variant of; '' where it is the policy itself. */
@@ -150,6 +151,7 @@ export function toRuntimeSite(
     sharedPolicyId: one.sharedPolicyId ?? '',
     tenantId: site.tenantId ?? '',
     failOpen: one.failOpen,
+    deliveryJson: toRuntimeDelivery(site.delivery),
     ...(one.tls === undefined ? {} : { tls: one.tls }),
     ...(bot === undefined ? {} : { bot }),
   });

@@ -19,6 +19,7 @@ import type { TrustConfig } from '../contract/trust.ts';
 import { IpSets } from './ip-set.ts';
 import { botOf } from './runtime-bot.ts';
 import { apiChecksOf } from './runtime-api-checks.ts';
+import { deliveryOf } from './runtime-delivery.ts';
 import { apiLearningOf } from './runtime-api-learning.ts';
 import { accessOf } from './runtime-access.ts';
 import { loggingOf } from './runtime-logging.ts';
@@ -58,6 +59,7 @@ export function toRuntimeConfig(verified: VerifiedBundle, sets = new IpSets()): 
     ...optional('rates', rates(site)),
     ...optional('tls', tls(site)),
     ...optional('access', access(site)),
+    ...optional('delivery', deliveryOf(site)),
     ...api.get(site.id),
     ...optional('learning', learning.get(site.id)),
     ...bot(site),

@@ -11,6 +11,7 @@ export const guardNames = [
   'resource',
   'virtual_patch',
   'schema',
+  'auth',
 ] as const;
 /** One of them. */
 export type GuardName = (typeof guardNames)[number];
@@ -24,9 +25,10 @@ export type GuardAction = 'deny' | 'challenge' | 'redirect' | 'drop' | 'bypass' 
 /** What a bypass may skip: later guards, and the inspection by rules. */
 export type GuardSkip = GuardName | 'waf';
 
-/** All that comes after a guard: what a bypass of all inspection skips. */
+/** All that comes after a guard: what a bypass of all inspection skips. Users are asked anyway. */
 export function allAfter(name: GuardName): readonly GuardSkip[] {
-  return [...guardNames.slice(guardNames.indexOf(name) + 1), 'waf'];
+  const after = guardNames.slice(guardNames.indexOf(name) + 1);
+  return [...after.filter((one) => one !== 'auth'), 'waf'];
 }
 
 /** A page of a guard's own, for example a challenge, in place of the scenario's page. */
@@ -77,10 +79,10 @@ export interface GuardVerdict {
   /** Of `schema_violation`. */
   readonly finding?: SchemaFinding;
   /**
-   * What it comes to once other nodes were asked, in place of this verdict; for verdicts that
-   * answer. Never rejects.
+   * What it comes to once it is known, in place of this verdict; for verdicts that answer. Null
+   * lets the request continue: only the last guard may do that. Never rejects.
    */
-  readonly later?: Promise<GuardVerdict>;
+  readonly later?: Promise<GuardVerdict | null>;
 }
 
 /** What an event keeps of a verdict. */

@@ -8,6 +8,7 @@ import type { ApiChecks } from './api-checks.ts';
 import type { ApiLearning } from './api-learning.ts';
 import type { ArrayNames } from './array-names.ts';
 import type { BotConfig, ChallengeKey } from './bot.ts';
+import type { DeliveryConfig } from './delivery.ts';
 import type { LoggingConfig } from './logging.ts';
 import { noInspection, type InspectionConfig } from './policy.ts';
 import type { RateLimits } from './rate-limit.ts';
@@ -140,6 +141,8 @@ export interface SiteConfig {
   readonly grpcFields?: boolean;
   /** How the origin reads names such as `n[]`, for checks of `api`; absent: as any name. */
   readonly arrayNames?: ArrayNames;
+  /** How it is delivered beside protection; absent where nothing is set. */
+  readonly delivery?: DeliveryConfig;
   /** Endpoints that learn the structure of bodies; absent for none. */
   readonly learning?: ApiLearning;
 }

@@ -14,6 +14,7 @@ import type { SchemaRegistry } from '../schema/schema-registry.ts';
 import type { SiteChecks } from '../schema/site-checks.ts';
 import type { UpstreamRegistry } from '../upstream/upstream.ts';
 import { PathRoutes, releaseUpstreams } from './path-routes.ts';
+import { SiteDelivery } from './site-delivery.ts';
 
 /** Where a request goes. */
 export interface Route {
@@ -29,6 +30,8 @@ export interface Route {
   readonly learning: SiteLearning | null;
   /** Null where only the peer counts. */
   readonly clientIp: ClientIpResolver | null;
+  /** Null where nothing of it is set. */
+  readonly delivery: SiteDelivery | null;
 }
 
 /** What a generation is made of. */
@@ -79,7 +82,9 @@ export class Generation {
     const clientIp = site.trust === undefined ? null : this.resolverOf(site.trust);
     const { guardServices, guardKinds } = this.options;
     const guards = compileGuards(site, guardServices, guardKinds);
-    const route: Route = { site, origins, inspector, guards, schema, learning, clientIp };
+    const delivery = site.delivery === undefined ? null : new SiteDelivery(site.delivery);
+    const what = { site, origins, inspector, guards, schema, learning, clientIp };
+    const route: Route = { ...what, delivery };
     for (const host of site.hosts) {
       if (host === '*') this.fallback ??= route;
       else if (host.startsWith('*.')) this.wildcard.set(host.slice(1), route);

@@ -3,9 +3,10 @@
  * without case with the path as it was sent.
  */
 
-import type { SiteConfig } from '../contract/site.ts';
+import type { SiteConfig, UpstreamConfig } from '../contract/site.ts';
 import { isPlainPath, READER, readPath } from '../../base/path-readings.ts';
 import { REFUSAL, type Refusal } from '../http/refusal.ts';
+import { changedFields, type OriginFields } from '../upstream/origin-fields.ts';
 import type { Upstream, UpstreamRegistry } from '../upstream/upstream.ts';
 
 /** Where a request of a site goes. */
@@ -16,6 +17,8 @@ export interface OriginChoice {
   readonly routeId: string;
   /** Bytes taken off the front of the path. */
   readonly skip: number;
+  /** Fields that the upstream and the site set; null for none. */
+  readonly fields: OriginFields | null;
 }
 
 interface Prefix {
@@ -31,14 +34,18 @@ export class PathRoutes {
 
   /** Holds every upstream of the site; `releaseUpstreams` gives them back. */
   constructor(site: SiteConfig, upstreams: UpstreamRegistry) {
+    const changes = site.delivery?.requestFields ?? [];
+    const use = (config: UpstreamConfig) => {
+      const upstream = upstreams.hold(config);
+      const fields = changedFields(upstream.fields, changes);
+      return { upstream, upstreamId: config.id, fields };
+    };
     this.prefixes = (site.routes ?? []).map(({ id = '', pathPrefix, upstream, stripPrefix }) => {
       const bytes = Buffer.from(pathPrefix === '/' ? '' : pathPrefix, 'latin1');
       const skip = stripPrefix ? bytes.length : 0;
-      const where = { upstream: upstreams.hold(upstream), upstreamId: upstream.id };
-      return { bytes, choice: { ...where, routeId: id, skip } };
+      return { bytes, choice: { ...use(upstream), routeId: id, skip } };
     });
-    const rest = upstreams.hold(site.upstream);
-    const all = { upstream: rest, upstreamId: site.upstream.id, routeId: '', skip: 0 };
+    const all = { ...use(site.upstream), routeId: '', skip: 0 };
     this.rest = site.unmatchedNotFound === true ? null : all;
   }
 

@@ -66,13 +66,12 @@ export class GuardChain {
       for (const one of verdict.earlier ?? []) notes.push(this.noteOf(one));
       notes.push(this.noteOf(verdict));
       if (!continues[verdict.action]) {
-        return { verdict, notes, skipsWaf: false, skipsSchema: false };
+        return { verdict, notes, ...skippedBy(verdict.later === undefined ? [] : skips) };
       }
       if (verdict.skips !== undefined) skips = [...skips, ...verdict.skips];
     }
     if (notes === null) return unguarded;
-    const skipsSchema = skips.includes('schema');
-    return { verdict: null, notes, skipsWaf: skips.includes('waf'), skipsSchema };
+    return { verdict: null, notes, ...skippedBy(skips) };
   }
 
   /** A note names only what there was to skip. */
@@ -84,6 +83,10 @@ export class GuardChain {
   private has(name: GuardName): boolean {
     return this.guards.some((guard) => guard.name === name);
   }
+}
+
+function skippedBy(skips: readonly GuardSkip[]): Pick<GuardOutcome, 'skipsWaf' | 'skipsSchema'> {
+  return { skipsWaf: skips.includes('waf'), skipsSchema: skips.includes('schema') };
 }
 
 /** The guards that a site has; null for none, so that its requests cost one comparison. */

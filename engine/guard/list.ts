@@ -3,6 +3,7 @@
  * needs of the configuration comes with `SiteConfig`.
  */
 
+import { basicAuth } from './basic-auth.ts';
 import { botGate } from './bot/bot-gate.ts';
 import { countryAccess } from './country-access.ts';
 import type { GuardKind } from './guard.ts';
@@ -17,4 +18,5 @@ export const guardKinds: readonly GuardKind[] = [
   countryAccess,
   // Resource guards.
   // Virtual patches are rules: engine/phases/patch-notes.ts.
+  basicAuth,
 ];

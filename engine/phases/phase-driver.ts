@@ -264,14 +264,16 @@ export class PhaseDriver {
   }
 
   private askGuards(): number {
-    const { guards, inspector, schema = null, learning = null } = this.site!;
-    let outcome = unguarded;
-    if (guards !== null) {
-      const walked = this.walk(guards);
-      if (walked === null) return EVENT.STOP;
-      if (walked.verdict !== null) return waits;
-      outcome = walked;
-    }
+    const { guards } = this.site!;
+    if (guards === null) return this.passGuards(unguarded);
+    const walked = this.walk(guards);
+    if (walked === null) return EVENT.STOP;
+    return walked.verdict === null ? this.passGuards(walked) : waits;
+  }
+
+  /** No guard answers. */
+  private passGuards(outcome: GuardOutcome): PhaseEvent {
+    const { inspector, schema = null, learning = null } = this.site!;
     if (schema !== null && outcome.skipsSchema) this.host.guardTrace?.push(skippedChecks);
     else if (schema !== null && !this.admits(schema)) return EVENT.STOP;
     if (learning !== null) this.lesson = learning.begin(this.host.view(), this.host.hasBody);
@@ -287,7 +289,7 @@ export class PhaseDriver {
 
   /**
    * Null when a guard answered, or failed and the site's fail policy is `closed`; with a verdict
-   * while that waits for other nodes.
+   * while what becomes of that is not known.
    */
   private walk(guards: GuardChain): GuardOutcome | null {
     const { host } = this;
@@ -299,7 +301,7 @@ export class PhaseDriver {
       if (outcome.verdict === null) return outcome;
       const { later } = outcome.verdict;
       if (later === undefined) host.endings.enforceGuard(outcome.verdict);
-      else void later.then((verdict) => this.settle(verdict));
+      else void later.then((verdict) => this.settle(verdict, outcome));
       return later === undefined ? null : outcome;
     } catch (thrown) {
       this.inspection.fail(thrown);
@@ -307,12 +309,16 @@ export class PhaseDriver {
     }
   }
 
-  /** What a guard's verdict came to once other nodes had been asked. */
-  private settle(verdict: GuardVerdict): void {
+  /** What a guard's verdict came to; null where the request continues. */
+  private settle(verdict: GuardVerdict | null, outcome: GuardOutcome): void {
     if (this.host.ended) return;
-    this.notes = [...this.notes.slice(0, -1), noteOf(verdict)];
-    this.host.endings.enforceGuard(verdict);
-    this.proceed(EVENT.STOP);
+    const earlier = this.notes.slice(0, -1);
+    this.notes = verdict === null ? earlier : [...earlier, noteOf(verdict)];
+    if (verdict === null) this.proceed(this.passGuards(outcome));
+    else {
+      this.host.endings.enforceGuard(verdict);
+      this.proceed(EVENT.STOP);
+    }
     if (!this.host.ended) this.host.resumed();
   }
 

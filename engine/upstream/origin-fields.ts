@@ -3,6 +3,8 @@
  * that frame the message or name the request stay ours, whatever is configured.
  */
 
+import { encodeUtf8 } from '../../base/byte-string.ts';
+import type { FieldChangeConfig } from '../contract/delivery.ts';
 import type { HeaderConfig } from '../contract/site.ts';
 
 /** Fields in place of the client's. */
@@ -52,6 +54,28 @@ export function originFields(headers: readonly HeaderConfig[] | undefined): Orig
   }
   const replacesForwarded = names.some((name) => name.startsWith('x-forwarded-'));
   return { host: host === '' ? null : host, lines, names, replacesForwarded };
+}
+
+/** The fields of an upstream as a site changes them; the site's come first. */
+export function changedFields(
+  fields: OriginFields | null,
+  changes: readonly FieldChangeConfig[],
+): OriginFields | null {
+  const usable = changes.filter(({ name, value }) => {
+    const lower = name.toLowerCase();
+    const ours = reserved.has(lower) || lower === 'host';
+    return token.test(name) && fieldValue.test(encodeUtf8(value)) && !ours;
+  });
+  if (usable.length === 0) return fields;
+  const own = usable.map(({ name }) => name.toLowerCase());
+  const set = usable
+    .filter(({ remove }) => !remove)
+    .map(({ name, value }) => `${name}: ${encodeUtf8(value).trim()}\r\n`);
+  const names = [...new Set([...(fields?.names ?? []), ...own])];
+  const rest = { host: null, replacesForwarded: false, lines: '', ...fields, names: own };
+  const replacesForwarded = names.some((name) => name.startsWith('x-forwarded-'));
+  const lines = keepUnnamed(rest.lines, rest) + set.join('');
+  return { host: rest.host, lines, names, replacesForwarded };
 }
 
 /** Our own forwarded lines without those that are set by name. */

@@ -6,6 +6,7 @@ import { answerGroup } from './rows-answers.ts';
 import { bodyGroup } from './rows-bodies.ts';
 import { countryGroup } from './rows-countries.ts';
 import { deliveryGroup } from './rows-delivery.ts';
+import { edgeGroup } from './rows-edge.ts';
 import { healthGroup } from './rows-health.ts';
 import { httpPolicyGroup } from './rows-http-policy.ts';
 import { limitGroup } from './rows-limits.ts';
@@ -28,6 +29,7 @@ import { wordingGroups } from './rows-wording.ts';
 export const chainGroups: Readonly<Record<string, ChainGroup>> = {
   sites: siteGroup,
   delivery: deliveryGroup,
+  edge: edgeGroup,
   pools: poolGroup,
   health: healthGroup,
   access: accessGroup,

@@ -67,7 +67,12 @@ describe.skipIf(missingBuild !== null)('the protection chain', () => {
     const setup = groups.flatMap(([, group]) => group.setup);
     const keys = setup.flatMap(({ as = '' }) => (as.startsWith('site:') ? [as.slice(5)] : []));
     const names = keys.map((key) => `${key}.${domain}`);
-    const wild = [`alias.${domain}`, `*.wild.${domain}`, `*.b.wild.${domain}`];
+    const wild = [
+      `alias.${domain}`,
+      `*.wild.${domain}`,
+      `*.b.wild.${domain}`,
+      `www.edge.${domain}`,
+    ];
     waf = await startChainWaf(setup, [...names, ...wild]);
   }, timeoutMs);
   afterAll(async () => {

@@ -196,6 +196,19 @@ export const setRows: Readonly<Record<string, SetRow>> = {
       '--peer': 'which binding is meant',
     },
   },
+  'site maintenance': {
+    make: [site('closing')],
+    which: 'closing',
+    steps: [
+      ['--retry-after 60', /retryAfter/],
+      ['--title Closed', /title/],
+      ['--message Soon', /message/],
+      ['--allow-network 192.0.2.0/24', /allowedNetworks/],
+      ['--allow-path /up', /allowedPaths/],
+      ['--state on', /enabled/],
+    ],
+    show: 'site get closing',
+  },
   'bot set': {
     make: [site('asked'), 'bot set asked --mode browser'],
     which: 'asked',
@@ -326,6 +339,7 @@ export const heldElsewhere: Readonly<Record<string, string>> = {
   'site websocket': 'one value of one site: site-options.test.ts',
   'site grpc': 'one value of one site: site-options.test.ts',
   'site array-names': 'one value of one site: site-options.test.ts',
+  'site delivery': 'site/site-delivery.test.ts',
   'rate-limit fields': 'one value of one site: site-options.test.ts',
   'ip-list add': 'set-commands.test.ts',
   'ip-list import': 'set-commands.test.ts',
@@ -351,5 +365,5 @@ export const noChanges: readonly RegExp[] = [
   /^token (?:rotate|revoke)$|^session end$/,
   / (?:templates?|search|exclude|from-template|impact|health|catalog|status|analyze|resolve)$/,
   /^rule (?:overrides|override-get|override-delete)$|^role permissions$|^policy import$/,
-  /^bot verifier-(?:list|delete)$/,
+  /^bot verifier-(?:list|delete)$|^site hash-password$/,
 ];

@@ -4,6 +4,7 @@ import { toJson, type JsonObject } from '@bufbuild/protobuf';
 import {
   RuntimeSiteSchema,
   RuntimeUpstreamSchema,
+  type RuntimeSite,
 } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { SiteSchema, type SiteJson, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
@@ -60,10 +61,20 @@ export function previewCompiledConfig(
       warnings.push('site.upstreams: a site without an origin is not served');
     }
     const compiledJson: JsonObject = {
-      site: bundle.sites.map((site) => toJson(RuntimeSiteSchema, site))[0] ?? {},
+      site: bundle.sites.map(shownSite)[0] ?? {},
       upstream: bundle.upstreams.map((pool) => toJson(RuntimeUpstreamSchema, pool))[0] ?? {},
       upstreams: bundle.upstreams.map((pool) => toJson(RuntimeUpstreamSchema, pool)),
     };
     return { compiledJson: hideHeaderSecrets(compiledJson), warnings };
+  };
+}
+
+/** The site as it travels, with what travels as JSON readable. */
+function shownSite(site: RuntimeSite): JsonObject {
+  const { deliveryJson, ...shown } = toJson(RuntimeSiteSchema, site) as JsonObject;
+  if (deliveryJson === undefined) return shown;
+  return {
+    ...shown,
+    delivery: JSON.parse(Buffer.from(site.deliveryJson).toString()) as JsonObject,
   };
 }

@@ -44,6 +44,16 @@ const maskFields: MaskFields = {
     challengeCrawlers: true,
     trustedIpListIds: true,
   },
+  delivery: {
+    maintenance: true,
+    redirects: true,
+    basicAuth: true,
+    bodyLimits: true,
+    securityTxt: true,
+    cors: true,
+    requestFields: true,
+    responseFields: true,
+  },
 };
 
 /** Changes the masked fields of a site. */

@@ -3,6 +3,7 @@
  * `configured`, and kept where that comes back. Pure.
  */
 
+import type { SiteDeliveryJson } from '../../../proto/gen/waf/v1/delivery_pb.ts';
 import { invalidField } from '../errors.ts';
 import { secretShown } from '../setting-fields.ts';
 
@@ -46,6 +47,7 @@ function hidden(data: unknown, depth: number): unknown {
   if (Array.isArray(data)) return data.map((one) => hidden(one, depth + 1));
   return Object.fromEntries(
     Object.entries(data).map(([name, value]) => {
+      if (name === 'passwordHash' && value !== '') return [name, secretShown];
       if (name !== 'requestHeaders') return [name, hidden(value, depth + 1)];
       return [name, hiddenHeaders(value)];
     }),
@@ -93,12 +95,15 @@ export function keepPoolSecrets<T extends WithHeaders>(pool: T, before: WithHead
 }
 
 interface WithOrigins {
+  readonly delivery?: SiteDeliveryJson;
   readonly upstreams?: readonly (WithHeaders & { readonly inline?: { readonly url?: string } })[];
 }
 
 /** A site with the secrets that its origins had; each goes to the address it was made for alone. */
 export function keepSiteSecrets<T extends WithOrigins>(site: T, before: WithOrigins | null): T {
-  if (site.upstreams === undefined) return site;
+  const delivery = keepDeliverySecrets(site.delivery, before?.delivery);
+  const kept = delivery === undefined ? site : { ...site, delivery };
+  if (site.upstreams === undefined) return kept;
   const upstreams = site.upstreams.map((origin, at) => {
     if (origin.requestHeaders === undefined) return origin;
     const same = before?.upstreams?.find(({ inline }) => inline?.url === origin.inline?.url);
@@ -106,5 +111,25 @@ export function keepSiteSecrets<T extends WithOrigins>(site: T, before: WithOrig
     const earlier = same?.requestHeaders ?? {};
     return { ...origin, requestHeaders: keepHeaders(origin.requestHeaders, earlier, field) };
   });
-  return { ...site, upstreams };
+  return { ...kept, upstreams };
+}
+
+/** Hashes that come back as they are shown are those that the same user has under that path. */
+function keepDeliverySecrets(
+  delivery: SiteDeliveryJson | undefined,
+  before: SiteDeliveryJson | undefined,
+): SiteDeliveryJson | undefined {
+  if (delivery?.basicAuth === undefined) return delivery;
+  const basicAuth = delivery.basicAuth.map((rule, index) => {
+    const known = before?.basicAuth?.find(({ pathPrefix }) => pathPrefix === rule.pathPrefix);
+    const users = (rule.users ?? []).map((user, place) => {
+      if (user.passwordHash !== secretShown) return user;
+      const hash = known?.users?.find(({ name }) => name === user.name)?.passwordHash;
+      if (hash !== undefined) return { ...user, passwordHash: hash };
+      const field = `site.delivery.basicAuth[${index}].users[${place}].passwordHash`;
+      throw invalidField(field, `reads ${secretShown}, as hashes are shown: send the hash`);
+    });
+    return { ...rule, ...(users.length === 0 ? {} : { users }) };
+  });
+  return { ...delivery, basicAuth };
 }

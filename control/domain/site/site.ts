@@ -4,6 +4,7 @@ import type { SiteJson, SiteUpstreamJson } from '../../../proto/gen/waf/v1/site_
 import type { UpstreamEndpointJson } from '../../../proto/gen/waf/v1/common_pb.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { invalidField, refusal } from '../errors.ts';
+import { checkDelivery } from './delivery.ts';
 import { normalizeHost } from './hosts.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 import { checkBotProtection, checkTls, type CertificateFacts } from './site-protection.ts';
@@ -62,10 +63,12 @@ export function checkSite(site: SiteJson, around: SiteSurroundings): SiteJson {
   const hosted: SiteJson = { ...site, name, primaryHost, aliases };
   const tls = checkTls(hosted, around);
   const botProtection = checkBotProtection(site.botProtection, around);
+  const delivery = checkDelivery(site.delivery);
   const checked: SiteJson = {
     ...hosted,
     ...(tls === undefined ? {} : { tls }),
     ...(botProtection === undefined ? {} : { botProtection }),
+    ...(delivery === undefined ? {} : { delivery }),
   };
   refuseOverlap(checked, around);
   return checked;

@@ -13,6 +13,7 @@ import {
   BotProtectionConfigSchema,
   SitePolicyOverrideSchema,
 } from '../../../proto/gen/waf/v1/site_pb.ts';
+import { SiteDeliverySchema } from '../../../proto/gen/waf/v1/delivery_pb.ts';
 import { UpstreamTlsSchema } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 import type { ManifestDocument } from './manifest-documents.ts';
 import { choice, invalid, known, list, object, text, type Spec } from './manifest-fields.ts';
@@ -38,6 +39,7 @@ const siteFields = [
   'waf',
   'tls',
   'botProtection',
+  'delivery',
   'status',
   'routing',
   'policyOverride',
@@ -76,6 +78,7 @@ export function readSiteSpec(document: ManifestDocument, references: References)
       : {
           botProtection: readBot(bot, where, references),
         }),
+    ...readDelivery(spec, where),
   };
   return {
     site,
@@ -114,6 +117,7 @@ export function siteSpec(
     },
     tls: tlsSpec(site),
     botProtection: bot,
+    delivery: deliverySpec(site),
     status: statusWord(site.status),
     routing: routing === undefined ? undefined : routingSpec(routing, references),
     policyOverride: policyOverride === undefined ? undefined : overrideSpec(policyOverride),
@@ -138,6 +142,15 @@ function readBot(
   const idOf = (ref: string, at: number): string =>
     references.idOf('ip list', ref, where, `${field}.trustedIpListIds[${at}]`);
   return { ...bot, trustedIpListIds: lists.map(idOf) };
+}
+
+function readDelivery({ delivery }: Spec, where: string): Pick<SiteJson, 'delivery'> {
+  if (delivery === undefined) return {};
+  return { delivery: readMessage(SiteDeliverySchema, delivery, where, 'spec.delivery') };
+}
+
+function deliverySpec({ delivery }: SiteJson): Spec | undefined {
+  return delivery === undefined ? undefined : (normal(SiteDeliverySchema, delivery) as Spec);
 }
 
 function botSpec({ botProtection }: SiteJson, references: References): Spec | undefined {

@@ -10,18 +10,11 @@ import { TARGET_FORM } from '../../http/request-head.ts';
 import type { ClientPort } from '../client-port.ts';
 import type { FrontContext } from '../front-context.ts';
 import type { Generation, Route } from '../generation.ts';
+import type { SiteAnswer } from '../site-delivery.ts';
 import type { RequestClient } from './request-client.ts';
 
 /** An answer of ours in place of what the site would do. */
-export interface DeliveryAnswer {
-  readonly status: number;
-  /** Stable code for events; null where nothing is refused. */
-  readonly reason: string | null;
-  /** Target of a redirect. */
-  readonly location: string | null;
-  /** Text of the answer; null for a page. */
-  readonly text: string | null;
-}
+export type DeliveryAnswer = SiteAnswer;
 
 /** The certificate for a server name; null when no site with TLS answers for it. */
 export function certificateFor(

@@ -14,7 +14,7 @@ import { PhaseDriver, type PhaseHost, type RouteResult } from '../../phases/phas
 import type { OriginFailure } from '../../upstream/origin-sink.ts';
 import { AnswerCapture } from '../facts/answer-capture.ts';
 import type { ClientPort } from '../client-port.ts';
-import { deliveryAnswer, strictTransportOf } from './delivery.ts';
+import { deliveryAnswer, strictTransportOf, type DeliveryAnswer } from './delivery.ts';
 import type { FrontContext } from '../front-context.ts';
 import type { Generation, Route } from '../generation.ts';
 import type { Holder } from '../wire/held-budget.ts';
@@ -58,6 +58,8 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
   private readonly client: ClientPort;
   private described: RequestTexts | null = null;
   private answerCapture: AnswerCapture | null = null;
+  /** Longest body that the path takes; 0 while the node's bound counts. */
+  private pathBodyBytesMax = 0;
   /** Header lines of a request whose inspection ends after it. */
   private lateLines: Uint8Array | null = null;
 
@@ -107,9 +109,24 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     const { proved = false } = this.requestClient;
     this.trace = this.beginTrace(proved);
     this.response.relay.strictTransport = strictTransportOf(this.requestClient, route);
-    const decided = deliveryAnswer(this.front, this.client, this.requestClient, route, this.bytes);
+    const decided =
+      deliveryAnswer(this.front, this.client, this.requestClient, route, this.bytes) ??
+      this.deliver(route);
     if (decided === null) this.phases.start(route);
     else this.endings.answerDelivery(decided);
+  }
+
+  /** What the site answers by itself; what it sets of the request and its answer otherwise. */
+  private deliver(route: Route | null): DeliveryAnswer | null {
+    const delivery = route?.delivery ?? null;
+    if (delivery === null || this.head.refusal !== null) return null;
+    const view = this.view();
+    const answer = delivery.answer(view);
+    if (answer !== null) return answer;
+    this.pathBodyBytesMax = delivery.bodyBytesMax(view, this.bodyBytesMax);
+    this.request.limitBody(this.pathBodyBytesMax);
+    this.response.relay.fields = delivery.responseFields(view);
+    return null;
   }
 
   /** Answers with an error of our own and closes; status 0 closes without an answer. */
@@ -190,7 +207,7 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
   }
 
   get bodyBytesMax(): number {
-    return this.front.settings.requestBodyBytesMax;
+    return this.pathBodyBytesMax || this.front.settings.requestBodyBytesMax;
   }
 
   get headRefusal(): Refusal | null {

@@ -141,14 +141,14 @@ export class OriginSide implements OriginSink {
     this.connection = connection;
     this.attempts.connected();
     this.sentUs = this.front.clock.monotonicUs();
-    const { upstream, skip } = this.choice!;
+    const { fields, skip } = this.choice!;
     connection.websocketKey = this.head.websocketKey;
     if (this.head.wantsTrailers) connection.keepsTrailers = true;
     owner.request.open(connection, this.bytes, {
       forwardedLines: owner.forwardedLines,
       defaultHost: this.attempts.pool!.name,
       requestId: owner.requestId,
-      fields: upstream.fields,
+      fields,
       skip,
       inspected: owner.inspected,
       upgrade: this.head.websocketKey !== null,

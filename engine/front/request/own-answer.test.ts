@@ -8,7 +8,7 @@ const answer: OwnAnswer = {
   status: 403,
   scenario: 'waf_block',
   location: null,
-  text: null,
+  delivery: null,
   strictTransport: '',
   rateLines: '',
   guard: null,

@@ -3,6 +3,7 @@
 import type { GuardVerdict } from '../../contract/guard.ts';
 import type { ResponseScenario, ResponseSettings } from '../../contract/site.ts';
 import type { ByteWriter } from '../../http/byte-writer.ts';
+import type { SiteAnswer } from '../site-delivery.ts';
 import { renderPage, scenarioOf, statusText, type Page } from './responses.ts';
 
 /** One answer of our own. */
@@ -14,8 +15,8 @@ export interface OwnAnswer {
   readonly location: string | null;
   /** The guard that answers: its own fields and page. */
   readonly guard: GuardVerdict | null;
-  /** The whole body, in place of a page. */
-  readonly text: string | null;
+  /** What the way of the request, or its site, answers: its own fields, text and wording. */
+  readonly delivery: SiteAnswer | null;
   /** Value of Strict-Transport-Security; '' for none. */
   readonly strictTransport: string;
   /** Lines on rate limits, with their ends; '' for none. */
@@ -56,6 +57,8 @@ export function writeOwnAnswer(
     writer.text(answer.location.replace(/[^\x21-\x7e\x80-\xff]/g, ''));
   }
   if (answer.guard !== null) writeGuardFields(writer, answer.guard);
+  const { lines = '' } = answer.delivery ?? {};
+  if (lines !== '') writer.text(`\r\n${lines.slice(0, -2)}`);
   if (!answer.keepAlive) writer.text('\r\nConnection: close\r\n\r\n');
   else writer.text(answer.http10 ? '\r\nConnection: keep-alive\r\n\r\n' : '\r\n\r\n');
   // A client reads no body after 304; it would take ours for the next answer.
@@ -84,18 +87,19 @@ function statusOf(answer: OwnAnswer): number {
 function pageOf(answer: OwnAnswer, status: number): Page {
   if (answer.guard?.page !== undefined) return answer.guard.page;
   if (answer.guard?.forProgram === true) return programPage(answer, status, answer.guard.reason);
-  if (answer.text !== null) {
-    return { contentType: 'application/octet-stream', body: Buffer.from(answer.text) };
-  }
+  const { text = null, contentType = 'application/octet-stream' } = answer.delivery ?? {};
+  if (text !== null) return { contentType, body: Buffer.from(text, 'latin1') };
   const { reason, kind, message } = statusText(status);
   if (answer.plain) {
     const body = Buffer.from(`${reason}\nRequest id: ${answer.requestId}\n`);
     return { contentType: 'text/plain; charset=utf-8', body };
   }
-  const wording =
+  const usual =
     answer.scenario === null
       ? { title: reason, message }
       : scenarioOf(answer.scenario, answer.settings);
+  const { title, message: said } = answer.delivery ?? {};
+  const wording = { title: title || usual.title, message: said || usual.message };
   return renderPage(
     {
       statusCode: status,

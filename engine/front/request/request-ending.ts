@@ -47,8 +47,8 @@ export class RequestEnding implements PhaseEndings {
   bodyBytes = 0;
   /** The head of that answer where evidence may need it; else null. */
   sentHead: Uint8Array | null = null;
-  /** The whole body of an answer of our own, in place of a page. */
-  private text: string | null = null;
+  /** What the way of the request, or its site, answers; null for nothing. */
+  private delivery: DeliveryAnswer | null = null;
   private readonly front: FrontContext;
   private readonly client: ClientPort;
   private readonly owner: EndingOwner;
@@ -87,12 +87,13 @@ export class RequestEnding implements PhaseEndings {
   }
 
   /** How the request came decides the answer. */
-  answerDelivery({ status, reason, location, text }: DeliveryAnswer): void {
+  answerDelivery(delivery: DeliveryAnswer): void {
+    const { status, reason, location } = delivery;
     if (reason !== null) {
       this.outcome = 'refused';
       this.refusal = reason;
     }
-    this.text = text;
+    this.delivery = delivery;
     this.answer(status, null, location, null, this.owner.bodyComplete);
   }
 
@@ -165,7 +166,7 @@ export class RequestEnding implements PhaseEndings {
       scenario,
       location,
       guard,
-      text: this.text,
+      delivery: this.delivery,
       strictTransport: strictTransportOf(owner.requestClient, owner.site),
       rateLines: owner.phases.rateLines,
       plain: this.outcome === 'unrouted',

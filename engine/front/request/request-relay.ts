@@ -57,6 +57,11 @@ export class RequestRelay {
     this.reader = framing === BODY.NONE ? null : new BodyReader(framing, contentLength, bytesMax);
   }
 
+  /** The body is refused where it is longer than this. */
+  limitBody(bytesMax: number): void {
+    if (this.reader !== null) this.reader.bytesMax = bytesMax;
+  }
+
   get hasBody(): boolean {
     return this.reader !== null;
   }

@@ -42,6 +42,11 @@ export class RequestSide implements RestOwner {
     this.state = this.relay.hasBody ? UP.WAIT : UP.DONE;
   }
 
+  /** The body is refused where it is longer than this. */
+  limitBody(bytesMax: number): void {
+    this.relay.limitBody(bytesMax);
+  }
+
   get hasBody(): boolean {
     return this.relay.hasBody;
   }

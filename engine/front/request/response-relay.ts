@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from '../../../base/clock.ts';
+import type { ResponseFields } from '../../contract/delivery.ts';
 import type { ByteWriter } from '../../http/byte-writer.ts';
 import { BODY } from '../../http/head-scanner.ts';
 import type { RequestHeadParser } from '../../http/request-head.ts';
@@ -29,6 +30,8 @@ export class ResponseRelay {
   strictTransport = '';
   /** Lines on rate limits in place of the origin's; '' leaves those as they are. */
   rateLines = '';
+  /** What the site's delivery replaces; null for nothing. */
+  fields: ResponseFields | null = null;
   /** Whether `sentHead` is wanted. */
   keepsHead = false;
   /** The head as the client gets it; null where it is not wanted, or there is none. */
@@ -94,8 +97,9 @@ export class ResponseRelay {
   writeHead(bytes: Uint8Array, head: ResponseHeadParser, requestId: string): void {
     const { closingLines, contentLength } = this;
     const nowMs = head.hasDate ? 0 : this.clock.nowMs();
-    const { strictTransport, rateLines } = this;
+    const { strictTransport, rateLines, fields } = this;
     const rest = {
+      fields,
       nowMs,
       strictTransport,
       rateLines,

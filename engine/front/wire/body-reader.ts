@@ -14,7 +14,8 @@ export class BodyReader {
   total = 0;
 
   private readonly decoder: ChunkedDecoder | null;
-  private readonly bytesMax: number;
+  /** Content bytes that are taken. */
+  bytesMax: number;
   private remaining: number;
 
   constructor(framing: number, contentLength: number, bytesMax: number) {

@@ -3,6 +3,7 @@
  * from the bytes as received, and our own fields for routing and framing. Makes no header objects.
  */
 
+import type { ResponseFields } from '../../contract/delivery.ts';
 import { SPAN } from '../../contract/message.ts';
 import type { ByteWriter } from '../../http/byte-writer.ts';
 import { CANONICAL, KIND_MASK, type HeadScanner } from '../../http/head-scanner.ts';
@@ -193,6 +194,8 @@ export interface ResponseHeadFacts {
   readonly strictTransport: string;
   /** Lines on rate limits in place of the origin's; '' leaves those as they are. */
   readonly rateLines: string;
+  /** What the site's delivery replaces; null for nothing. */
+  readonly fields: ResponseFields | null;
   /** True where trailers follow that the origin announces. */
   readonly trailers: boolean;
 }
@@ -226,11 +229,13 @@ export function writeResponseHead(
 ): void {
   writer.reserve(head.headEnd + 256);
   writeStatusLine(writer, bytes, head);
-  const { strictTransport, rateLines } = facts;
+  const { strictTransport, rateLines, fields } = facts;
   const strict = strictTransport === '' ? noNames : strictNames;
-  const names = rateLines === '' ? strict : [...strict, ...rateFieldNames];
+  const known = rateLines === '' ? strict : [...strict, ...rateFieldNames];
+  const names = fields === null ? known : [...known, ...fields.names];
   copyFields(writer, bytes, head, facts.trailers ? trailedDrops : responseDrops, names);
   if (rateLines !== '') writer.text(rateLines);
+  if (fields !== null) writer.text(fields.lines);
   if (strictTransport !== '') {
     writer.text(`Strict-Transport-Security: ${strictTransport}\r\n`);
   }

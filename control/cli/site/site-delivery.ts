@@ -1,0 +1,168 @@
+/** `waf site delivery` and its kin: what a site does for visitors beside protection. */
+
+import type { Site } from '../../../proto/gen/waf/v1/site_pb.ts';
+import { hashPathPassword } from '../../../base/path-password.ts';
+import { againWhenChanged } from '../change-attempts.ts';
+import type { ArgumentDefinition, CommandContext, CommandDefinition } from '../command.ts';
+import { listFlag, textFlag } from '../command.ts';
+import { badFlag, readInputObject } from '../input.ts';
+import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
+import type { Table } from '../output.ts';
+import { readMessage, showMessage } from '../show.ts';
+
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<site>', summary: 'id or name', resource: 'site' },
+];
+
+/** Commands on the delivery of a site. */
+export const siteDeliveryCommands: readonly CommandDefinition[] = [
+  {
+    path: ['site', 'delivery'],
+    summary: 'Show or change redirects, users of paths, body limits, CORS and header fields',
+    help:
+      'A file names what is to change: redirects, basicAuth, bodyLimits, securityTxt, cors,\n' +
+      'requestFields, responseFields, maintenance; what it does not name stays, an empty list\n' +
+      'removes. See deploy/guides/delivery.md.\n' +
+      'Example: waf site delivery shop --file delivery.yaml',
+    arguments: idArgument,
+    flags: [{ flags: '--file <file>', summary: 'JSON or YAML; - reads standard input' }],
+    published: true,
+    run: async (context, [id = ''], flags) => {
+      const file = textFlag(flags, 'file');
+      const named = file === undefined ? {} : readInputObject(file);
+      await changeDelivery(context, id, () => named, file ?? '');
+      return 0;
+    },
+  },
+  {
+    path: ['site', 'maintenance'],
+    summary: 'Close a site for work on it, or open it again',
+    help:
+      'Visitors get 503; clients of allowed networks, and allowed paths, are served.\n' +
+      'Example: waf site maintenance shop --state on --retry-after 600 --allow-network 192.0.2.0/24',
+    arguments: idArgument,
+    flags: [
+      { flags: '--state <state>', summary: 'closed or not', choices: ['on', 'off'] },
+      { flags: '--retry-after <seconds>', summary: 'when clients come again; 0 for no word' },
+      { flags: '--title <text>', summary: 'title of the page' },
+      { flags: '--message <text>', summary: 'text of the page' },
+      {
+        flags: '--allow-network <network>',
+        summary: 'still served',
+        repeatable: true,
+      },
+      { flags: '--allow-path <path>', summary: 'still served', repeatable: true },
+      ...listChangeFlags,
+    ],
+    published: true,
+    run: async (context, [id = ''], flags) => {
+      const state = textFlag(flags, 'state');
+      const seconds = textFlag(flags, 'retryAfter');
+      if (seconds !== undefined && !/^\d{1,6}$/.test(seconds)) {
+        throw badFlag('--retry-after takes a whole number');
+      }
+      const change = (site: Site | undefined): Record<string, unknown> => {
+        const before = site?.delivery?.maintenance;
+        const maintenance: Record<string, unknown> = {
+          enabled: state === undefined ? (before?.enabled ?? false) : state === 'on',
+          retryAfterSeconds: Number(seconds ?? before?.retryAfterSeconds ?? 0),
+          title: textFlag(flags, 'title') ?? before?.title ?? '',
+          message: textFlag(flags, 'message') ?? before?.message ?? '',
+        };
+        for (const [flag, field] of listFields) {
+          const known = before?.[field] ?? [];
+          const values = listFlag(flags, flag);
+          const how = listMode(flags);
+          const after = values.length === 0 ? known : changeList(how, known, values, flag);
+          noteChange(context.output, 'taken away', known, after);
+          maintenance[field] = after;
+        }
+        return { maintenance };
+      };
+      await changeDelivery(context, id, Object.keys(flags).length === 0 ? () => ({}) : change, '');
+      return 0;
+    },
+  },
+  {
+    path: ['site', 'hash-password'],
+    summary: 'Print the hash of a password for users of paths',
+    help:
+      'The hash goes into basicAuth of waf site delivery, or of a manifest.\n' +
+      'Example: waf site hash-password --password-stdin < password',
+    arguments: [],
+    flags: [{ flags: '--password-stdin', summary: 'read the password from standard input' }],
+    run: async (context, _, flags) => {
+      const { readNewPassword } = await import('../auth-prompt.ts');
+      const password = await readNewPassword(flags['passwordStdin'] === true, 'Password');
+      if (password === '') throw badFlag('the password is empty');
+      const passwordHash = hashPathPassword(password);
+      context.output.result({ passwordHash }, { columns: ['HASH'], rows: [[passwordHash]] });
+      return 0;
+    },
+  },
+];
+
+const listFields = [
+  ['allowNetwork', 'allowedNetworks'],
+  ['allowPath', 'allowedPaths'],
+] as const;
+
+/** Changes what `change` names of the delivery, and shows all of it. */
+async function changeDelivery(
+  context: CommandContext,
+  id: string,
+  change: (before: Site | undefined) => Record<string, unknown>,
+  name: string,
+): Promise<void> {
+  const { GetSiteResponseSchema, SiteSchema } =
+    await import('../../../proto/gen/waf/v1/site_pb.ts');
+  const { SiteDeliverySchema } = await import('../../../proto/gen/waf/v1/delivery_pb.ts');
+  const { create } = await import('@bufbuild/protobuf');
+  const { sites } = await context.api();
+  const site = await againWhenChanged(async () => {
+    const before = (await sites.getSite({ id })).site;
+    const named = change(before);
+    const fields = Object.keys(named);
+    if (fields.length === 0) return before;
+    const delivery = await readMessage(SiteDeliverySchema, named, name);
+    const answer = await sites.updateSite({
+      site: create(SiteSchema, { id, delivery }),
+      revision: before?.revision ?? 0n,
+      updateMask: fields.map((field) => `delivery.${field}`).join(','),
+    });
+    return answer.site;
+  });
+  const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
+  await showMessage(context, GetSiteResponseSchema, response, deliveryTable(site));
+}
+
+function deliveryTable(site: Site | undefined): Table {
+  const { delivery } = site ?? {};
+  const rows: string[][] = [];
+  const { maintenance } = delivery ?? {};
+  const state = maintenance?.enabled === true ? 'on' : 'off';
+  const open = [...(maintenance?.allowedNetworks ?? []), ...(maintenance?.allowedPaths ?? [])];
+  rows.push(['maintenance', state, open.join(' ')]);
+  for (const { host, path, target, status } of delivery?.redirects ?? []) {
+    rows.push(['redirect', `${host}${path}`, `${status} ${target}`]);
+  }
+  for (const { pathPrefix, users, open: free } of delivery?.basicAuth ?? []) {
+    rows.push(['users', pathPrefix, free ? 'open' : users.map(({ name }) => name).join(' ')]);
+  }
+  for (const { pathPrefix, maxBytes } of delivery?.bodyLimits ?? []) {
+    rows.push(['body limit', pathPrefix, `${maxBytes} bytes`]);
+  }
+  for (const { pathPrefix, allowedOrigins } of delivery?.cors ?? []) {
+    rows.push(['CORS', pathPrefix, allowedOrigins.join(' ')]);
+  }
+  for (const [kind, changes = []] of [
+    ['request field', delivery?.requestFields],
+    ['response field', delivery?.responseFields],
+  ] as const) {
+    for (const { name, value, remove } of changes) {
+      rows.push([kind, name, remove ? 'removed' : value]);
+    }
+  }
+  if (delivery?.securityTxt) rows.push(['security.txt', '/.well-known/security.txt', 'served']);
+  return { columns: ['WHAT', 'WHERE', 'VALUE'], rows };
+}

@@ -1,0 +1,45 @@
+/** Owns how sites of a bundle are delivered, as plain data. Pure. */
+
+import type { RuntimeSite } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { encodeUtf8 } from '../../base/byte-string.ts';
+import { AppError } from '../../base/errors.ts';
+import { foldPath } from '../../base/path-readings.ts';
+import { noDelivery, type DeliveryConfig } from '../contract/delivery.ts';
+
+/** Undefined where nothing is set. Errors: AppError bundle_invalid for what is no JSON. */
+export function deliveryOf({
+  name,
+  deliveryJson,
+}: Pick<RuntimeSite, 'name' | 'deliveryJson'>): DeliveryConfig | undefined {
+  if (deliveryJson.length === 0) return undefined;
+  let stated: DeliveryConfig;
+  try {
+    const text = Buffer.from(deliveryJson).toString('utf8');
+    stated = { ...noDelivery, ...(JSON.parse(text) as Partial<DeliveryConfig>) };
+  } catch (cause) {
+    const message = `site ${name}: its delivery is not JSON`;
+    throw new AppError('bundle_invalid', message, { source: 'config', cause });
+  }
+  const { maintenance } = stated;
+  return {
+    ...stated,
+    basicAuth: byLength(stated.basicAuth),
+    bodyLimits: byLength(stated.bodyLimits),
+    cors: byLength(stated.cors),
+    ...(maintenance && {
+      maintenance: { ...maintenance, allowedPaths: maintenance.allowedPaths.map(readPrefix) },
+    }),
+  };
+}
+
+/** Folded prefixes, the longest first. */
+function byLength<T extends { readonly pathPrefix: string }>(rules: readonly T[]): T[] {
+  return rules
+    .map((rule) => ({ ...rule, pathPrefix: readPrefix(rule.pathPrefix) }))
+    .toSorted((left, right) => right.pathPrefix.length - left.pathPrefix.length);
+}
+
+/** As `RequestView.isUnder` takes it. */
+function readPrefix(path: string): string {
+  return foldPath(encodeUtf8(path)).replace(/\/+$/, '');
+}

@@ -1,0 +1,94 @@
+/**
+ * How a site is delivered beside protection, as the traffic path uses it: plain data. Path prefixes
+ * are folded, without a slash at the end, the longest first; '' for every path. Byte strings.
+ */
+
+/** A site that is closed for work on it. */
+export interface MaintenanceConfig {
+  /** 0 for no Retry-After. */
+  readonly retryAfterSeconds: number;
+  /** '' for the usual wording. */
+  readonly title: string;
+  readonly message: string;
+  /** Addresses and networks that are served. */
+  readonly allowedNetworks: readonly string[];
+  /** Prefixes that are served. */
+  readonly allowedPaths: readonly string[];
+}
+
+/** Sends visitors of a path elsewhere. */
+export interface RedirectConfig {
+  /** '' for every host of the site. */
+  readonly host: string;
+  /** As it was sent; what lies under it where `under`. */
+  readonly path: string;
+  readonly under: boolean;
+  /** With * for what lies under the path. */
+  readonly target: string;
+  readonly status: number;
+}
+
+/** Asks for a user name and a password. */
+export interface BasicAuthConfig {
+  readonly pathPrefix: string;
+  readonly realm: string;
+  readonly users: readonly { readonly name: string; readonly passwordHash: string }[];
+  /** Nobody is asked. */
+  readonly open: boolean;
+}
+
+/** Bounds bodies of requests. */
+export interface BodyLimitConfig {
+  readonly pathPrefix: string;
+  readonly maxBytes: number;
+}
+
+/** Lets pages of other origins read answers. */
+export interface CorsConfig {
+  readonly pathPrefix: string;
+  /** Lower case; `*` for all. */
+  readonly allowedOrigins: readonly string[];
+  readonly allowedMethods: readonly string[];
+  readonly allowedHeaders: readonly string[];
+  readonly exposedHeaders: readonly string[];
+  readonly allowCredentials: boolean;
+  readonly maxAgeSeconds: number;
+}
+
+/** Sets a field, or takes it away. */
+export interface FieldChangeConfig {
+  readonly name: string;
+  readonly value: string;
+  readonly remove: boolean;
+}
+
+/** Fields of the origin's answer that are replaced. */
+export interface ResponseFields {
+  /** Lower case: the origin's are not copied. */
+  readonly names: readonly string[];
+  /** Ready lines with their ends. */
+  readonly lines: string;
+}
+
+/** Everything; what is not set is empty. */
+export interface DeliveryConfig {
+  readonly maintenance?: MaintenanceConfig;
+  readonly redirects: readonly RedirectConfig[];
+  readonly basicAuth: readonly BasicAuthConfig[];
+  readonly bodyLimits: readonly BodyLimitConfig[];
+  readonly securityTxt: string;
+  readonly cors: readonly CorsConfig[];
+  readonly requestFields: readonly FieldChangeConfig[];
+  readonly responseFields: readonly FieldChangeConfig[];
+}
+
+/** Nothing is set: what a stored object lacks. */
+export const noDelivery: DeliveryConfig = {
+  redirects: [],
+  basicAuth: [],
+  bodyLimits: [],
+  securityTxt: '',
+  cors: [],
+  requestFields: [],
+  responseFields: [],
+};
