@@ -301,7 +301,16 @@ export class PhaseDriver {
       if (outcome.verdict === null) return outcome;
       const { later } = outcome.verdict;
       if (later === undefined) host.endings.enforceGuard(outcome.verdict);
-      else void later.then((verdict) => this.settle(verdict, outcome));
+      else {
+        void later.then(
+          (verdict) => this.settle(verdict, outcome),
+          (thrown: unknown) => {
+            // What cannot be checked is not let in.
+            this.inspection.fail(thrown);
+            this.settle(outcome.verdict, outcome);
+          },
+        );
+      }
       return later === undefined ? null : outcome;
     } catch (thrown) {
       this.inspection.fail(thrown);
