@@ -64,3 +64,11 @@ test.each(groups)('%s groups %j', (by, sent, seen, how) => {
   expect(Object.fromEntries(byName)).toEqual(seen);
   expect(Object.fromEntries(written)).toEqual(how);
 });
+
+test('a name of 60 KB of brackets costs little', () => {
+  const names = new OriginNames('php', ['n', 'page[size]']);
+  const sent = `n${'[a]'.repeat(20_000)}`;
+  const before = process.cpuUsage();
+  expect(names.group([[sent, '1']]).written).toEqual(new Map([['n', 'map']]));
+  expect(process.cpuUsage(before).user).toBeLessThan(100_000);
+});

@@ -46,6 +46,8 @@ export class OriginNames {
   private readonly declared = new Map<string, string>();
   /** Declared names that are written as lists themselves (`n[]`). */
   private readonly listed = new Set<string>();
+  /** Length of the longest name that the origin reads. */
+  private declaredCharsMax = 0;
 
   /** `declared`: names as the document has them. */
   constructor(by: ArrayNames, declared: Iterable<string>) {
@@ -55,6 +57,7 @@ export class OriginNames {
       const { head, place } = readName(name, by);
       if (this.declared.has(head)) continue;
       this.declared.set(head, name);
+      this.declaredCharsMax = Math.max(this.declaredCharsMax, head.length);
       if (place !== bare) this.listed.add(name);
     }
   }
@@ -73,7 +76,7 @@ export class OriginNames {
       const name = this.declared.get(head) ?? head;
       add(byName, name, item);
       add(places, name, place);
-      for (const parent of parentsOf(head)) {
+      for (const parent of parentsOf(head, this.declaredCharsMax)) {
         const above = this.declared.get(parent);
         if (above !== undefined) written.set(above, byName.has(above) ? 'mixed' : 'map');
       }
@@ -162,10 +165,10 @@ function nameOf(base: string, keys: readonly string[]): OriginName {
   return { head: base + inner.map((key) => `[${key}]`).join(''), place };
 }
 
-/** `n[a]` and `n` for `n[a][b]`. */
-function parentsOf(head: string): string[] {
+/** `n[a]` and `n` for `n[a][b]`: those of at most `charsMax` characters. Cost: their text. */
+function parentsOf(head: string, charsMax: number): string[] {
   const parents: string[] = [];
-  for (let at = head.lastIndexOf('['); at > 0; at = head.lastIndexOf('[', at - 1)) {
+  for (let at = head.lastIndexOf('[', charsMax); at > 0; at = head.lastIndexOf('[', at - 1)) {
     parents.push(head.slice(0, at));
   }
   return parents;
