@@ -94,26 +94,33 @@ const rows: readonly PatternDetector[] = [
     needs: 0,
     literals: ['__proto__', 'constructor'],
     pattern:
-      /(?:^|[[.&?"'\s])__proto__(?:$|[\].[="'\s])|(?:^|[[.])constructor(?:\]\[|\.|\[)["']?prototype\b/g,
+      /(?:^|[[.&?"'])__proto__(?:$|[\].[="'])|(?:^|[[.])constructor(?:\]\[|\.|\[)["']?prototype\b/g,
     examples: {
       attacks: ['a[__proto__][x]', '{"__proto__":{"a":1}}', 'a[constructor][prototype][x]'],
-      benign: ['the proto', 'constructor', 'my__proto__x'],
+      benign: [
+        ...['the proto', 'constructor', 'my__proto__x', 'what __proto__ is'],
+        'a.__proto__ === b.prototype',
+      ],
     },
   },
   {
     id: 198_530,
     name: 'nosql-operator',
-    proves: 'holds an operator of a query of MongoDB',
+    proves: 'compares what lets people in, or runs a script, by an operator of MongoDB',
     source: 'MongoDB 8 manual, "Query and Projection Operators"',
     strong: true,
     confirmedBy: [942],
     needs: SEEN.dollar,
     literals: ['$'],
     pattern:
-      /(?:^|\[["']?|\.|[{,]\s{0,4}["']?)\$(?:eq|ne|gt|gte|lt|lte|in|nin|regex|where|exists|or|and|not|nor|expr|elemMatch|func|function|accumulator|jsonSchema|mod|all|size|type|text|lookup)(?:$|["']?\]|["']?\s{0,4}:)/g,
+      // Clients of Strapi, Feathers and LoopBack filter by `price[$gt]`.
+      /(?:^|\[["']?|\.|[{,]\s{0,4}["']?)\$(?:where|expr|func|function|accumulator|jsonSchema|lookup)(?:$|["']?\]|["']?\s{0,4}:)|(?:user(?:_?name)?|login|e?mail|pass(?:w(?:or)?d|code|phrase)?|pwd|token|key|code|otp|pin|secret|hash|session|auth|account|credentials?)(?:\]?\[["']?|\.|["']?\s{0,4}:\s{0,4}\{\s{0,4}["']?)\$(?:eq|ne|gt|gte|lt|lte|in|nin|regex|exists|not|nor|or|mod|size|type)(?:$|["']?\]|["']?\s{0,4}:)|\$(?:ne|gt|gte|nin|regex)["']?\s{0,4}:\s{0,4}(?:""|''|\[\s{0,4}\]|["'](?:\.\*|\^))/gi,
     examples: {
       attacks: ['user[$ne]', '{"a":{"$gt":""}}', '{$where: 1}', 'user.password.$ne'],
-      benign: ['costs $in total', '$5', '[$x]', '$_GET'],
+      benign: [
+        ...['costs $in total', '$5', '[$x]', '$_GET', 'filters[price][$gt]=10'],
+        ...['{"where":{"price":{"$gt":10}}}', 'age[$in]', '{"$or":[{"a":1},{"b":2}]}'],
+      ],
     },
   },
   {
@@ -291,10 +298,11 @@ const rows: readonly PatternDetector[] = [
     needs: SEEN.paren,
     literals: ['*)', '|', '&', '!'],
     pattern:
-      /\*?\)\s{0,4}\(?\s{0,4}(?:[&|!]\s{0,4}\(|\(\s{0,4}[&|!]\s{0,4}\(?)?\s{0,4}[\w-]{1,32}\s{0,2}[~<>]?=\s{0,2}[^()\s]{0,64}\)?\s{0,2}\)?\s{0,2}\(\s{0,2}[&|!]|\*\)\s{0,2}\(\s{0,2}[\w-]{1,32}=\s{0,2}\*?|\)\s{0,2}\(\s{0,2}[|&!]\s{0,2}\(\s{0,2}[\w-]{1,32}=|^[\w*.@-]{0,32}\)\(\s{0,2}[&|!]\)?$|\*\)\)%?0{0,2}\0?$|^\*\)\(\w{1,32}/g,
+      // Text that gets into a filter closes it first.
+      /(?<!\([^()]{0,128})(?:\*?\)\s{0,4}\(?\s{0,4}(?:[&|!]\s{0,4}\(|\(\s{0,4}[&|!]\s{0,4}\(?)?\s{0,4}[\w-]{1,32}\s{0,2}[~<>]?=\s{0,2}[^()\s]{0,64}\)?\s{0,2}\)?\s{0,2}\(\s{0,2}[&|!]|\*\)\s{0,2}\(\s{0,2}[\w-]{1,32}=\s{0,2}\*?|\)\s{0,2}\(\s{0,2}[|&!]\s{0,2}\(\s{0,2}[\w-]{1,32}=|^[\w*.@-]{0,32}\)\(\s{0,2}[&|!]\)?$|\*\)\)%?0{0,2}\0?$|(?<=^\*)\)\(\w{1,32})/g,
     examples: {
       attacks: ['*)(uid=*', 'admin)(&)', 'x)(|(password=*))', '*)(mail=*'],
-      benign: ['a * (b)', '(x) (y)'],
+      benign: ['a * (b)', '(x) (y)', '(&(objectClass=user)(cn=*))', '(&(cn=*)(mail=*))'],
     },
   },
   {

@@ -72,7 +72,7 @@ const rows: readonly PatternDetector[] = [
       words(`etc/ etc\\ proc/ proc\\ var/ var\\ dev/ dev\\ root/ root\\ home/ home\\ boot.ini win.ini
       system.ini desktop.ini php.ini my.ini winnt windows/ windows\\ system32 inetpub web-inf meta-inf`),
     pattern:
-      /(?:^|^[\w.:;%\\/-]{0,200}[\\/]|[.?]{2}[\\/.]{1,8}|^[\w+.-]{2,16}:[\\/]{1,3}[\w.-]{0,64}[\\/]{0,3})(?:(?<=\.\.[\\/]{1,4})etc[\\/]\w|etc[\\/]{1,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:passwd|shadow|gshadow|group|hosts|hostname|issue|fstab|crontab|sudoers|mtab|motd|os-release|resolv\.conf|inetd\.conf|my\.cnf|php\.ini|apache2|httpd|nginx|mysql|ssh|redis|profile|master\.passwd|security)(?![\w])|proc[\\/]{1,8}(?:self|\d{1,7}|version|mounts|cpuinfo|cmdline|net|sched_debug)(?![\w])|var[\\/]{1,8}(?:log|www|lib|mail|spool|run)[\\/]|boot\.ini|(?:win|system|desktop|php|my)\.ini(?:$|[\0?%])|winnt[\\/]|win(?:dows|nt)[\\/]{1,8}(?:system32|win\.ini|repair|system\.ini|php\.ini|debug|panther)|system32[\\/]|inetpub[\\/]|web-inf(?:[\\/]|(?<=\.\.[\\/]web-inf)$)|meta-inf[\\/]|root[\\/]{1,4}\.|home[\\/]{1,4}\w{1,32}[\\/]{1,4}\.|dev[\\/](?:tcp|udp|random|urandom|zero|null|stdin|fd)(?![\w]))/gi,
+      /(?:^|^[\w.:;%\\/-]{0,200}[\\/]|[.?]{2}[\\/.]{1,8}|^[\w+.-]{2,16}:[\\/]{1,3}[\w.-]{0,64}[\\/]{0,3})(?:(?<=\.\.[\\/]{1,4})etc[\\/]\w|etc[\\/]{1,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:passwd|shadow|gshadow|group|hosts|hostname|issue|fstab|crontab|sudoers|mtab|motd|os-release|resolv\.conf|inetd\.conf|my\.cnf|php\.ini|apache2|httpd|nginx|mysql|ssh|redis|profile|master\.passwd|security)(?![\w])|proc[\\/]{1,8}(?:self|\d{1,7}|version|mounts|cpuinfo|cmdline|net|sched_debug)(?![\w])|var[\\/]{1,8}(?:log|lib|mail|spool|run)[\\/]|(?<=\.\.[\\/]{1,4})var[\\/]{1,8}www[\\/]|boot\.ini|(?:win|system|desktop|php|my)\.ini(?:$|[\0?%])|winnt[\\/]|win(?:dows|nt)[\\/]{1,8}(?:system32|win\.ini|repair|system\.ini|php\.ini|debug|panther)|system32[\\/]|inetpub[\\/]|web-inf(?:[\\/]|(?<=\.\.[\\/]web-inf)$)|meta-inf[\\/]|root[\\/]{1,4}\.|home[\\/]{1,4}\w{1,32}[\\/]{1,4}\.|dev[\\/](?:tcp|udp|random|urandom|zero|null|stdin|fd)(?![\w]))/gi,
     examples: {
       attacks: [
         '/etc/passwd',
@@ -86,6 +86,7 @@ const rows: readonly PatternDetector[] = [
         'how do I edit /etc/hosts on my laptop?',
         'see the etc folder',
         'windows system32 is large',
+        '/var/www/html/index.html',
         '/products/etc',
       ],
     },
