@@ -28,11 +28,12 @@ export function startChromium(): Promise<Browser> {
   });
 }
 
-/** What axe finds wrong with a page, a line each. */
-export async function axeFindings(page: Page): Promise<string[]> {
+/** What axe finds wrong with a page, a line each; `rules`: by these alone. */
+export async function axeFindings(page: Page, rules: readonly string[] = []): Promise<string[]> {
   // A page's own policy would forbid the script; this runs beside it.
   await page.evaluate(axe.source);
-  const found = (await page.evaluate('axe.run()')) as {
+  const options = rules.length === 0 ? {} : { runOnly: rules };
+  const found = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as {
     violations: { id: string; help: string; nodes: { html: string }[] }[];
     passes: unknown[];
   };

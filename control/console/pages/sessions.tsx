@@ -27,6 +27,16 @@ const w = pageTexts({
   ],
 });
 
+const methods = pageTexts({
+  password: ['Password', '密码'],
+  challenge: ['Password and a second step', '密码和第二步验证'],
+});
+
+/** What a person calls a way to sign in; identity providers have names of their own. */
+function methodText(method: string): string {
+  return method === 'password' || method === 'challenge' ? methods(method) : method;
+}
+
 /** The view. */
 export function Sessions(): JSX.Element {
   const allUsers = person.value.codes.has('user:read');
@@ -41,7 +51,7 @@ export function Sessions(): JSX.Element {
       columns={[
         { title: w('who'), of: ({ username }) => username },
         { title: w('address'), of: ({ address }) => address },
-        { title: w('method'), of: ({ method }) => method },
+        { title: w('method'), of: ({ method }) => methodText(method) },
         { title: w('since'), line: true, of: ({ createdAt }) => localTime(createdAt) },
         { title: w('seen'), line: true, of: ({ refreshedAt }) => localTime(refreshedAt) },
         { title: w('ends'), line: true, of: ({ expiresAt }) => localTime(expiresAt) },
