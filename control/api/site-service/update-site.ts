@@ -45,7 +45,14 @@ const maskFields: MaskFields = {
     trustedIpListIds: true,
   },
   delivery: {
-    maintenance: true,
+    maintenance: {
+      enabled: true,
+      retryAfterSeconds: true,
+      title: true,
+      message: true,
+      allowedNetworks: true,
+      allowedPaths: true,
+    },
     redirects: true,
     basicAuth: true,
     bodyLimits: true,

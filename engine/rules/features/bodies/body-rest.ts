@@ -60,7 +60,7 @@ export function loadBodyRest(
   if (asXml) quietly(tx, () => readXmlWindow(tx, start, end, rest.inCdata));
   if (form) quietly(tx, () => readForm(tx, start, end));
   if (!text) return;
-  const isText = addRawText(tx, SOURCE.argPost, start, end);
+  const isText = addRawText(tx, SOURCE.argPost, start, end, processorName === '');
   if (isText && !form && holdsPairs(tx.values.slab, start, end)) {
     quietly(tx, () => readForm(tx, start, end));
   }

@@ -27,10 +27,16 @@ const noName = '';
 
 /**
  * Adds [start, end) of the slab as arguments without a name: text in windows, of other bytes the
- * runs of text that are long enough. True when it is text. Cost: one pass, and a row for each
- * window or run.
+ * runs of text that are long enough. `isData`: of no known form, where short runs are chance in
+ * much data. True when it is text. Cost: one pass, and a row for each window or run.
  */
-export function addRawText(tx: Transaction, source: SourceId, start: number, end: number): boolean {
+export function addRawText(
+  tx: Transaction,
+  source: SourceId,
+  start: number,
+  end: number,
+  isData = false,
+): boolean {
   const { slab } = tx.values;
   if (isText(slab, start, end)) {
     addWindows(tx, source, start, end);
@@ -40,7 +46,7 @@ export function addRawText(tx: Transaction, source: SourceId, start: number, end
   for (let at = start; at <= end; at++) {
     if (at < end && runByte[slab[at]!] === 1) continue;
     const read = (): ByteString => slab.latin1Slice(from, at);
-    if (isTextRun(at - from, end - start, read)) addWindows(tx, source, from, at);
+    if (isTextRun(at - from, isData ? end - start : 0, read)) addWindows(tx, source, from, at);
     from = at + 1;
   }
   return false;

@@ -62,7 +62,7 @@ export function readContent(
   // Readers of documents stop at a control byte: binary data holds none after its first.
   const binary = !file && isData(type, slab, from, whole);
   const to = binary ? textEnd(slab, from, whole) : whole;
-  if (binary) addRawText(tx, SOURCE.argPost, from, whole);
+  if (binary) addRawText(tx, SOURCE.argPost, from, whole, true);
   const first = firstByte(slab, from, to);
   if (first === '{' || first === '[' || first === '"') {
     quietly(tx, () => readJson(tx, from, to, cut));
