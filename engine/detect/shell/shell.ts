@@ -47,6 +47,7 @@ const detectors: readonly Detector[] = [
         'Tom & Jerry',
         'x;Ss<a',
         'x;CC',
+        'a&w<b',
       ],
     },
   },
@@ -234,7 +235,8 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
     report.add(proved ? ids.substituted : ids.weak, at - 1, wordEnd);
     return;
   }
-  const strong = isCommand(leaf, at, separator, clear, argument);
+  // One letter after a separator is chance in long texts and in data.
+  const strong = word.length > 1 && isCommand(leaf, at, separator, clear, argument);
   report.add(strong ? ids.separated : ids.weak, at, wordEnd);
 }
 
