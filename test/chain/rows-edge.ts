@@ -167,6 +167,8 @@ const limits = rowsOf('edge-limits', 'Body limits', [
   ['a path that means two bounds has the lower', post('/upload/../x', 101), tooLong],
   ['an encoded path has the bound of what it means', post('/%74iny', 11), tooLong],
   ['no body is no matter', {}, passed],
+  ['a bound of 0 takes no body', post('/none', 1), tooLong],
+  ['a bound of 0 takes none without a length', post('/none', 1, true), tooLong],
 ]);
 
 const text = `Contact: mailto:security@${domain}\nExpires: 2099-01-01T00:00:00Z\n`;
@@ -374,6 +376,7 @@ export const edgeGroup: ChainGroup = {
         { pathPrefix: '/', maxBytes: '100' },
         { pathPrefix: '/upload', maxBytes: '3000' },
         { pathPrefix: '/tiny', maxBytes: '10' },
+        { pathPrefix: '/none', maxBytes: '0' },
       ],
     }),
     deliveredBy('edge-fields', {

@@ -58,8 +58,8 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
   private readonly client: ClientPort;
   private described: RequestTexts | null = null;
   private answerCapture: AnswerCapture | null = null;
-  /** Longest body that the path takes; 0 while the node's bound counts. */
-  private pathBodyBytesMax = 0;
+  /** Longest body that the path takes; null while the node's bound counts. */
+  private pathBodyBytesMax: number | null = null;
   /** Header lines of a request whose inspection ends after it. */
   private lateLines: Uint8Array | null = null;
 
@@ -123,8 +123,9 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     const view = this.view();
     const answer = delivery.answer(view);
     if (answer !== null) return answer;
-    this.pathBodyBytesMax = delivery.bodyBytesMax(view, this.bodyBytesMax);
-    this.request.limitBody(this.pathBodyBytesMax);
+    const bytesMax = delivery.bodyBytesMax(view, this.bodyBytesMax);
+    this.pathBodyBytesMax = bytesMax;
+    this.request.limitBody(bytesMax);
     this.response.relay.fields = delivery.responseFields(view);
     return null;
   }
@@ -207,7 +208,7 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
   }
 
   get bodyBytesMax(): number {
-    return this.pathBodyBytesMax || this.front.settings.requestBodyBytesMax;
+    return this.pathBodyBytesMax ?? this.front.settings.requestBodyBytesMax;
   }
 
   get headRefusal(): Refusal | null {

@@ -35,6 +35,8 @@ interface Readings {
   readonly json: boolean;
   readonly xml: boolean;
   readonly text: boolean;
+  /** Of no known form: short runs of text are chance. */
+  readonly data: boolean;
 }
 
 /** Reads a window. `processorName`: what reads the body. Cost: one pass for each reading. */
@@ -55,12 +57,13 @@ export function loadBodyRest(
     start = appendAsUtf8(tx.values, start, end, { ...wide, markBytes: 0 });
     end = tx.values.used;
   }
-  const { form, json, xml: asXml, text } = readingsOf(tx, processorName, begins, wide !== null);
+  const readings = readingsOf(tx, processorName, begins, wide !== null);
+  const { form, json, xml: asXml, text, data } = readings;
   if (json) addJsonPieces(tx, start, end);
   if (asXml) quietly(tx, () => readXmlWindow(tx, start, end, rest.inCdata));
   if (form) quietly(tx, () => readForm(tx, start, end));
   if (!text) return;
-  const isText = addRawText(tx, SOURCE.argPost, start, end, processorName === '');
+  const isText = addRawText(tx, SOURCE.argPost, start, end, data);
   if (isText && !form && holdsPairs(tx.values.slab, start, end)) {
     quietly(tx, () => readForm(tx, start, end));
   }
@@ -76,9 +79,9 @@ function readingsOf(
   const first = firstByte(begins, wide ? 2 : 0, begins.length).replace('\0', '');
   const looksJson = first === '{' || first === '[' || first === '"';
   const looksXml = first === '<';
-  const none = { form: false, json: false, xml: false, text: false };
+  const none = { form: false, json: false, xml: false, text: false, data: false };
   if (first === '' && processorName === '')
-    return { form: true, json: true, xml: true, text: true };
+    return { ...none, form: true, json: true, xml: true, text: true };
   if (processorName === 'URLENCODED') {
     return { ...none, form: true, json: looksJson && first !== '"', xml: looksXml };
   }
@@ -92,7 +95,7 @@ function readingsOf(
   const type = contentType(tx);
   const file = isFile(type, begins.latin1Slice());
   // No document and no form begins with data; the first byte of data says nothing.
-  if (!wide && isData(type, begins)) return { ...none, text: !file };
+  if (!wide && isData(type, begins)) return { ...none, text: !file, data: true };
   if (looksJson) return { ...none, json: true };
   if (looksXml) return { ...none, xml: true, text: !/^[^;]*[/+]xml\b/.test(type) };
   if (file) return none;
