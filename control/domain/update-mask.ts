@@ -10,6 +10,11 @@ export type MaskFields = { readonly [field: string]: MaskFields | true };
 
 const pathsMax = 256;
 
+/** Fields without names inside, from their names with spaces between. */
+export function fieldsOf(names: string): MaskFields {
+  return Object.fromEntries(names.split(' ').map((name) => [name, true as const]));
+}
+
 /**
  * The record with the masked fields of `change` in place of its own. A masked field that the change
  * leaves out is cleared. Names may be spelt as in JSON or in proto. Errors: invalid_argument at

@@ -1,75 +1,30 @@
-/** Owns applying Role, User, AgentGroup and DnsProvider documents. */
+/** Owns applying User and DnsProvider documents. */
 
 import { AppError } from '../../../base/errors.ts';
 import { keepAdministrator } from '../../auth/administrators.ts';
 import { dropIdentities } from '../../auth/external-accounts.ts';
-import { checkGroupName, checkSelector } from '../../domain/release/agent-groups.ts';
 import { checkDnsCredentials, checkDnsProvider } from '../../domain/site/dns-providers.ts';
 import { refusal } from '../../domain/errors.ts';
-import type { RoleRecord, UserRecord } from '../../domain/records.ts';
-import type { AgentGroupRecord, DnsProviderRecord } from '../../domain/resource-records.ts';
+import type { UserRecord } from '../../domain/records.ts';
+import type { DnsProviderRecord } from '../../domain/resource-records.ts';
 import {
   dnsSpec,
-  groupSpec,
   readDnsSpec,
-  readGroupSpec,
-  readRoleSpec,
   readUserSpec,
-  roleSpec,
   userSpec,
 } from '../../publish/manifests/manifest-accounts.ts';
 import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
-import {
-  agentGroups,
-  credentials,
-  dnsCredentials,
-  dnsProviders,
-  roles,
-  users,
-} from '../../store/collections.ts';
-import {
-  groupNote,
-  refuseMoreGroups,
-  refuseSameGroupName,
-} from '../agent-group-service/stored-group.ts';
+import { credentials, dnsCredentials, dnsProviders, users } from '../../store/collections.ts';
 import {
   dnsProviderNote,
   refuseMoreDnsProviders,
   refuseSameDnsName,
 } from '../cert-service/stored-dns-provider.ts';
-import {
-  checkRole,
-  refuseBuiltIn,
-  refuseStrongerRole,
-  roleNote,
-} from '../role-service/write-roles.ts';
 import { endSessions, userNote } from '../user-service/stored-user.ts';
 import { refuseStronger } from '../user-service/stored-user.ts';
 import { checkRoles, checkUser } from '../user-service/write-users.ts';
 import type { NamedKind } from './apply-named.ts';
 import type { ApplyRun } from './context.ts';
-
-/** Roles; built-in ones are fixed. */
-export const roleKind: NamedKind<RoleRecord> = {
-  reference: 'role',
-  collection: roles,
-  prefix: 'role',
-  permission: 'role:write',
-  nameOf: ({ name }) => name,
-  specOf: roleSpec,
-  settle: ({ tx, caller }, document, before, base) => {
-    if (before !== null) {
-      refuseBuiltIn(before);
-      refuseStrongerRole(caller, before);
-    }
-    const { description, permissions } = readRoleSpec(document);
-    const stated = { description, permissions: [...new Set(permissions)] };
-    const record = { ...base, name: document.name.trim(), builtin: false, ...stated };
-    checkRole(tx, caller, record);
-    return record;
-  },
-  noteOf: ({ caller }, record) => roleNote(caller, record),
-};
 
 /** Users, without passwords and second factors. */
 export const userKind: NamedKind<UserRecord> = {
@@ -126,24 +81,6 @@ function keepUser(
   keepAdministrator(tx, caller.tenantId);
   endSessions(tx, record.id);
 }
-
-/** Groups of nodes. */
-export const groupKind: NamedKind<AgentGroupRecord> = {
-  reference: 'agent group',
-  collection: agentGroups,
-  prefix: 'group',
-  permission: 'agent_group:write',
-  nameOf: ({ name }) => name,
-  specOf: groupSpec,
-  settle: ({ tx, caller }, document, before, base) => {
-    const asked = readGroupSpec(document);
-    const record = { ...base, name: checkGroupName(asked), selector: checkSelector(asked) };
-    if (before === null) refuseMoreGroups(tx, caller);
-    refuseSameGroupName(tx, caller, record);
-    return record;
-  },
-  noteOf: ({ caller }, record) => groupNote(caller, record),
-};
 
 /** Accounts at DNS providers; their credentials are written only. */
 export const dnsKind: NamedKind<DnsProviderRecord> = {

@@ -13,13 +13,16 @@ import {
   type ManifestDocument,
 } from '../../publish/manifests/manifest-documents.ts';
 import { policies } from '../../store/collections.ts';
+import { groupKind } from '../agent-group-service/group.ts';
 import type { ApiParts } from '../context.ts';
 import { findRuleFaults, type RuleFault } from '../custom-rule-service/rule-findings.ts';
 import { refuseFaultyRule } from '../custom-rule-service/rule-trial.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
+import { roleKind } from '../role-service/role.ts';
+import { upstreamKind } from '../upstream-service/upstream.ts';
 import { applyAccess, applyPluginUses } from './apply-access.ts';
 import { channelKind, ruleKind } from './apply-alerts.ts';
-import { dnsKind, groupKind, roleKind, userKind } from './apply-accounts.ts';
+import { dnsKind, userKind } from './apply-accounts.ts';
 import { applyCountryRule } from './apply-country-rule.ts';
 import { applyDeployment } from './apply-deployment.ts';
 import { applyIpList } from './apply-ip-list.ts';
@@ -27,8 +30,8 @@ import { applyNamed } from './apply-named.ts';
 import { applyPolicy } from './apply-policy.ts';
 import { applyPolicyRules } from './apply-policy-rules.ts';
 import { applySettings } from './apply-settings.ts';
+import { applyResource } from './apply-resource.ts';
 import { applySite } from './apply-site.ts';
-import { applyUpstream } from './apply-upstream.ts';
 import { openRun, type ApplyRun, type DocumentChange } from './context.ts';
 
 /** What a manifest changes, in the order of its documents. */
@@ -183,7 +186,7 @@ function applyPolicyExtras(
 function applyOne(run: ApplyRun, document: ManifestDocument): DocumentChange {
   switch (document.kind) {
     case 'Role':
-      return applyNamed(run, document, roleKind);
+      return applyResource(run, document, roleKind);
     case 'User':
       return applyNamed(run, document, userKind);
     case 'Settings':
@@ -191,9 +194,9 @@ function applyOne(run: ApplyRun, document: ManifestDocument): DocumentChange {
     case 'DnsProvider':
       return applyNamed(run, document, dnsKind);
     case 'AgentGroup':
-      return applyNamed(run, document, groupKind);
+      return applyResource(run, document, groupKind);
     case 'Upstream':
-      return applyUpstream(run, document);
+      return applyResource(run, document, upstreamKind);
     case 'IpList':
       return applyIpList(run, document);
     case 'Policy':

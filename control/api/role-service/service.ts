@@ -1,19 +1,25 @@
-/** Owns which methods of RoleService are built. */
+/** RoleService. */
 
 import type { RoleService } from '../../../proto/gen/waf/v1/role_pb.ts';
+import { permissionCodes } from '../../auth/permissions.ts';
 import type { ApiParts } from '../context.ts';
 import type { Built } from '../method.ts';
-import { getRole, listPermissions, listRoles } from './read-roles.ts';
-import { createRole, deleteRole, updateRole } from './write-roles.ts';
+import { serve } from '../resource/serve.ts';
+import { roleKind } from './role.ts';
 
 /** RoleService. */
 export function roleService(parts: ApiParts): Built<typeof RoleService> {
+  const { show, asked, list, get, create, update, remove } = serve(parts, roleKind);
   return {
-    listRoles: listRoles(parts),
-    getRole: getRole(parts),
-    listPermissions: listPermissions(),
-    createRole: createRole(parts),
-    updateRole: updateRole(parts),
-    deleteRole: deleteRole(parts),
+    listRoles: list,
+    getRole: (request, context) => ({ role: get(request, context) }),
+    listPermissions: () => ({
+      permissions: permissionCodes.map(([code, description]) => ({ code, description })),
+    }),
+    createRole: async ({ role }, context) => ({ role: show(await create(asked(role), context)) }),
+    updateRole: async (request, context) => ({
+      role: show(await update(asked(request.role), request, context)),
+    }),
+    deleteRole: remove,
   };
 }

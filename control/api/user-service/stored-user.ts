@@ -11,7 +11,7 @@ import { credentials, roles, sessions, users } from '../../store/collections.ts'
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote, type ApiParts } from '../context.ts';
 import { requireText } from '../convert.ts';
-import { showRole } from '../role-service/stored-role.ts';
+import { showRole } from '../role-service/role.ts';
 
 /** A user of the caller's tenant. Errors: invalid_argument at `field`, not_found. */
 export function storedUser(

@@ -6,6 +6,7 @@
 
 import type { AgentGroupJson } from '../../../proto/gen/waf/v1/agent_group_pb.ts';
 import type { ACMEDNSProviderJson } from '../../../proto/gen/waf/v1/cert_pb.ts';
+import type { RoleJson } from '../../../proto/gen/waf/v1/role_pb.ts';
 import { mapRolesHandedOut } from '../../domain/settings/identity-settings.ts';
 import { mapSitesNamed } from '../../domain/site/site-options.ts';
 import type { ManifestDocument } from './manifest-documents.ts';
@@ -14,24 +15,18 @@ import type { References } from './manifest-references.ts';
 import { storedSecret } from './manifest-source.ts';
 import { filled, readHeaders } from './manifest-specs.ts';
 
-/** What a Role document states. */
-export interface RoleSpec {
-  readonly description: string;
-  readonly permissions: readonly string[];
-}
-
 /** The role of a Role document. */
-export function readRoleSpec({ spec, where }: ManifestDocument): RoleSpec {
+export function readRoleSpec({ name, spec, where }: ManifestDocument): RoleJson {
   known(spec, ['description', 'permissions'], where, 'spec.');
   return {
+    name,
     description: text(spec, 'description', where, 'spec.'),
     permissions: texts(spec, 'permissions', where, 'spec.'),
   };
 }
 
 /** A role as documents state it. */
-export function roleSpec(role: Partial<RoleSpec>): Spec {
-  const { description, permissions = [] } = role;
+export function roleSpec({ description, permissions = [] }: RoleJson): Spec {
   return filled({ description, permissions: [...permissions].sort() });
 }
 

@@ -1,38 +1,16 @@
-/** Owns UpstreamService/ListUpstreams, GetUpstream and ListUpstreamHealth. */
+/** UpstreamService/ListUpstreamHealth: what nodes reported of the endpoints of pools. */
 
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { UpstreamSchema, type UpstreamService } from '../../../proto/gen/waf/v1/upstream_pb.ts';
+import type { UpstreamService } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { upstreams } from '../../store/collections.ts';
 import { agentsOf, localNodeId } from '../agent-service/known-nodes.ts';
 import { callerOf, type ApiParts } from '../context.ts';
-import { fitsQuery, pageOf, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { storedUpstream } from './stored-upstream.ts';
+import { ownedBy } from '../resource/owned.ts';
+import { upstreamKind } from './upstream.ts';
 import { staleAfterMs } from './unhealthy-origins.ts';
 
 const idsMax = 200;
-
-/** Pools of the caller's tenant, by name. */
-export function listUpstreams(parts: ApiParts): Method<typeof UpstreamService, 'listUpstreams'> {
-  return (request, context) => {
-    const { tenantId } = callerOf(context);
-    const found = parts.store
-      .list(upstreams)
-      .filter((pool) => pool.tenantId === tenantId && fitsQuery(request.query, pool.name))
-      .sort((left, right) => left.name.localeCompare(right.name, 'en'));
-    const { items, page } = pageOf(found, request.page);
-    return { items: items.map((pool) => toMessage(UpstreamSchema, pool)), page };
-  };
-}
-
-/** One pool. */
-export function getUpstream(parts: ApiParts): Method<typeof UpstreamService, 'getUpstream'> {
-  return (request, context) => {
-    const pool = storedUpstream(parts.store, callerOf(context), request.id, 'id');
-    return { upstream: toMessage(UpstreamSchema, pool) };
-  };
-}
 
 /**
  * One state for each endpoint on each node. What no node reported, or nobody for a while, is
@@ -47,10 +25,9 @@ export function listUpstreamHealth(
     }
     const caller = callerOf(context);
     const wanted = new Set(upstreamIds);
-    const pools = parts.store
-      .list(upstreams)
-      .filter((pool) => pool.tenantId === caller.tenantId)
-      .filter((pool) => wanted.size === 0 || wanted.has(pool.id));
+    const pools = ownedBy(parts.store, caller, upstreamKind).filter(
+      (pool) => wanted.size === 0 || wanted.has(pool.id),
+    );
     const nodeIds = [localNodeId, ...agentsOf(parts.store, caller).map(({ id }) => id)];
     const items = nodeIds.flatMap((nodeId) => {
       const reported = reportsOf(parts, nodeId);

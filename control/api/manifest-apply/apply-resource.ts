@@ -1,0 +1,75 @@
+/** Applies documents of kinds that have a definition, found by their id or name. */
+
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../../../base/errors.ts';
+import type { ResourceBase } from '../../domain/records.ts';
+import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
+import { auditKept } from '../resource/owned.ts';
+import { refuseTaken, type Kind } from '../resource/resource.ts';
+import { nextUpdate } from '../unchanged.ts';
+import { requireCode } from './apply-named.ts';
+import { changeOf, type ApplyRun, type DocumentChange } from './context.ts';
+import { findBefore, refuseTakenId } from './find-before.ts';
+
+/** Makes the record what the document says. Errors: AppError naming the field. */
+export function applyResource<A extends object, R extends ResourceBase>(
+  run: ApplyRun,
+  document: ManifestDocument,
+  kind: Kind<A, R>,
+): DocumentChange {
+  const { permission, fields = [] } = kind.document;
+  if (permission !== undefined) requireCode(run, document, permission);
+  try {
+    return keepStated(run, document, kind);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const [from, to] = fields.find(([pattern]) => pattern.test(error.message)) ?? [];
+    if (from === undefined) throw error;
+    const message = error.message.replace(from, to ?? '');
+    throw new AppError(error.code, message, { source: error.source, cause: error });
+  }
+}
+
+function keepStated<A extends object, R extends ResourceBase>(
+  run: ApplyRun,
+  document: ManifestDocument,
+  kind: Kind<A, R>,
+): DocumentChange {
+  const { tx, caller, nowMs, references } = run;
+  const { collection, nameOf } = kind;
+  const { reference, read, spec } = kind.document;
+  const warn = (sentence: string): void => run.warn(`${document.where}: ${sentence}`);
+  const around = { tx, caller, nowMs, warn };
+  const before = findBefore(run, reference, document, (id) => tx.get(collection, id));
+  if (before === null) refuseTakenId(document, tx.get(collection, document.statedId));
+  else kind.guard?.(around, before);
+  const updatedAt = nextUpdate(before ?? undefined, { nowMs: () => nowMs });
+  const { record, keepMore, bringsMore } = kind.settle(around, read(document, references), before, {
+    id: before?.id ?? (document.statedId || `${kind.prefix}-${randomUUID()}`),
+    tenantId: caller.tenantId,
+    createdAt: before?.createdAt ?? updatedAt,
+    updatedAt,
+  });
+  const earlier = before === null ? null : spec(before, references);
+  const change = changeOf(document, record.id, '0', earlier, spec(record, references));
+  const renamed = before !== null && nameOf(before) !== nameOf(record);
+  if (change.action === 'unchanged' && !renamed && bringsMore !== true) return change;
+  if (before === null) kind.refuseMore?.(tx, caller);
+  if (before === null || renamed) refuseTakenName(run, kind, record);
+  tx.put(collection, record);
+  keepMore?.();
+  references.add(reference, record.id, nameOf(record));
+  auditKept(tx, caller, kind, before, record);
+  return renamed ? { ...change, action: 'update', changedPaths: ['metadata.name'] } : change;
+}
+
+/** The run knows all names: a look at every record, for every document, is not needed. */
+function refuseTakenName<A extends object, R extends ResourceBase>(
+  { tx, references }: ApplyRun,
+  kind: Kind<A, R>,
+  record: R,
+): void {
+  const known = references.find(kind.document.reference, kind.nameOf(record));
+  const isOther = known !== undefined && known !== record.id;
+  if (kind.namesakes !== undefined || isOther) refuseTaken(tx, kind, record);
+}

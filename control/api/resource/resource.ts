@@ -1,0 +1,101 @@
+/**
+ * What a resource is: one definition, from which calls and manifests are served alike. What only
+ * one kind does is a method of its own beside its definition.
+ */
+
+import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
+import type { Caller } from '../../auth/permissions.ts';
+import { refusal } from '../../domain/errors.ts';
+import type { ResourceBase } from '../../domain/records.ts';
+import type { MaskFields } from '../../domain/update-mask.ts';
+import type { User } from '../../domain/usage.ts';
+import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
+import type { Spec } from '../../publish/manifests/manifest-fields.ts';
+import type { ReferenceKind, References } from '../../publish/manifests/manifest-references.ts';
+import type { ReadStore, WriteStore } from '../../store/store.ts';
+import { ownedBy, type Owned } from './owned.ts';
+
+/** What a change is made in. */
+export interface Change {
+  readonly tx: WriteStore;
+  readonly caller: Caller;
+  readonly nowMs: number;
+  /** Of documents, whose secrets may be missing; calls have none and refuse instead. */
+  readonly warn?: (sentence: string) => void;
+}
+
+/** A record as it will be. */
+export interface Settled<R> {
+  readonly record: R;
+  /** Keeps what lies beside the record. */
+  readonly keepMore?: () => void;
+  /** True where `keepMore` brings what no spec shows, such as a secret. */
+  readonly bringsMore?: boolean;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** How manifests state a resource. `A` is what is asked for, the same as in calls. */
+export interface DocumentForm<A, R> {
+  readonly reference: ReferenceKind;
+  /** What the caller must hold beside the permission to apply, previews included. */
+  readonly permission?: string;
+  /** Errors: AppError manifest_invalid naming the field. */
+  readonly read: (document: ManifestDocument, references: References) => A;
+  readonly spec: (record: R, references: References) => Spec;
+  /** Fields of errors of `settle`, and what documents call them. The first that fits counts. */
+  readonly fields?: readonly (readonly [RegExp, string])[];
+}
+
+/** What is decided about a resource, whatever asks for it. `A` is what is asked for. */
+export interface Kind<A extends object, R extends ResourceBase> extends Owned<R> {
+  /** Of ids that are made. */
+  readonly prefix: string;
+  /** Refuses to change or to remove a record. */
+  readonly guard?: (change: Change, before: R) => void;
+  /** The record that is asked for, all checks but those below made. */
+  readonly settle: (change: Change, asked: A, before: R | null, base: ResourceBase) => Settled<R>;
+  /** Errors: resource_exhausted when there is no room for one more. */
+  readonly refuseMore?: (store: ReadStore, caller: Caller) => void;
+  /** The message for a name that another record of the tenant has; absent where names repeat. */
+  readonly taken?: string;
+  /** Records of equal names, where names are equal in other ways than to the letter. */
+  readonly namesakes?: (store: ReadStore, record: R) => readonly R[];
+  readonly document: DocumentForm<A, R>;
+}
+
+/** A kind with the methods of a service. */
+export interface Resource<
+  S extends DescMessage,
+  A extends object,
+  R extends ResourceBase,
+> extends Kind<A, R> {
+  readonly schema: S;
+  /** Of requests, for example `role`. */
+  readonly field: string;
+  /** What an update may name; absent where it replaces the whole. */
+  readonly mask?: MaskFields;
+  /** How records of a tenant are shown; absent for the record as it is. */
+  readonly show?: (store: ReadStore, tenantId: string) => (record: R) => MessageShape<S>;
+  /** Who needs the record: it is not removed before them. */
+  readonly usersOf?: (store: ReadStore, record: R) => readonly User[];
+  /** Refuses to remove a record for other reasons. */
+  readonly refuseRemoval?: (store: ReadStore, record: R) => void;
+  /** Removes what lies beside a record, or follows from it. */
+  readonly dropMore?: (change: Change, record: R) => void;
+}
+
+/** Errors: already_exists when another record of the tenant has the name. */
+export function refuseTaken<R extends ResourceBase>(
+  store: ReadStore,
+  kind: Pick<Kind<never, R>, 'collection' | 'nameOf' | 'taken' | 'namesakes'>,
+  record: R,
+): void {
+  if (kind.taken === undefined) return;
+  const { nameOf } = kind;
+  const same =
+    kind.namesakes?.(store, record) ??
+    ownedBy(store, record, kind).filter((other) => nameOf(other) === nameOf(record));
+  if (same.some((other) => other.id !== record.id && other.tenantId === record.tenantId)) {
+    throw refusal('already_exists', kind.taken);
+  }
+}

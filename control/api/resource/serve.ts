@@ -1,0 +1,185 @@
+/** The methods that a resource has by its definition: list, get, create, update, upsert, remove. */
+
+import { randomUUID } from 'node:crypto';
+import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import type { HandlerContext } from '@connectrpc/connect';
+import type { PageRequest } from '../../../proto/gen/waf/v1/common_pb.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { invalidField } from '../../domain/errors.ts';
+import type { ResourceBase } from '../../domain/records.ts';
+import { applyMask } from '../../domain/update-mask.ts';
+import { refuseUsed } from '../../domain/usage.ts';
+import type { Store } from '../../store/store.ts';
+import { callerOf } from '../context.ts';
+import { fitsQuery, pageOf, toMessage, toRecord } from '../convert.ts';
+import { nextUpdate, requireUnchanged } from '../unchanged.ts';
+import { auditKept, drop, ownedBy, stored } from './owned.ts';
+import { refuseTaken, type Change, type Resource } from './resource.ts';
+
+/** What methods need of the process. */
+export interface Served {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/** How a change of a record that is there is asked for. */
+export interface ChangeRequest {
+  readonly updateMask?: string;
+  readonly expectedUpdatedAt?: Timestamp | undefined;
+}
+
+/** The methods of one kind of resource. */
+export function serve<S extends DescMessage, A extends object, R extends ResourceBase>(
+  parts: Served,
+  kind: Resource<S, A, R>,
+) {
+  const { store } = parts;
+  const shower = (tenantId: string): ((record: R) => MessageShape<S>) =>
+    kind.show?.(store, tenantId) ?? ((record) => toMessage(kind.schema, record));
+  const write = <T>(context: HandlerContext, change: (change: Change) => T): Promise<T> => {
+    const caller = callerOf(context);
+    return store.write((tx) => change({ tx, caller, nowMs: parts.clock.nowMs() }));
+  };
+  return {
+    show: (record: R) => shower(record.tenantId)(record),
+
+    /** Errors: invalid_argument for a request without the resource. */
+    asked: (message: MessageShape<S> | undefined): A => {
+      if (message === undefined) throw invalidField(kind.field, 'is required');
+      return toRecord<A>(kind.schema, message);
+    },
+
+    /** Records of the caller's tenant by name, a page of them. */
+    list: (
+      {
+        page: asked,
+        query = '',
+      }: { readonly page?: PageRequest | undefined; readonly query?: string },
+      context: HandlerContext,
+    ) => {
+      const caller = callerOf(context);
+      const found = listed(store, caller, kind).filter((one) => fitsQuery(query, kind.nameOf(one)));
+      const { items, page } = pageOf(found, asked);
+      return { items: items.map(shower(caller.tenantId)), page };
+    },
+
+    get: ({ id }: { readonly id: string }, context: HandlerContext): MessageShape<S> => {
+      const caller = callerOf(context);
+      return shower(caller.tenantId)(stored(store, caller, kind, id, 'id'));
+    },
+
+    create: (asked: A, context: HandlerContext): Promise<R> =>
+      write(context, (change) => keepAsked(change, kind, asked, null, 'create')),
+
+    /** Changes the fields of the mask, or all where the kind has none. */
+    update: (
+      asked: A & { readonly id?: string },
+      request: ChangeRequest,
+      context: HandlerContext,
+      idField = `${kind.field}.id`,
+    ): Promise<R> =>
+      write(context, (change) => {
+        const before = stored(change.tx, change.caller, kind, asked.id ?? '', idField);
+        return changeRecord(change, kind, asked, request, before, 'update');
+      }),
+
+    /** Creates a record where there is no id, else changes the fields of the mask. */
+    upsert: (
+      asked: A & { readonly id?: string },
+      request: ChangeRequest,
+      context: HandlerContext,
+    ): Promise<R> => write(context, (change) => upsertRecord(change, kind, asked, request)),
+
+    remove: async ({ id }: { readonly id: string }, context: HandlerContext) => {
+      await write(context, (change) => removeRecord(change, kind, id));
+      return { result: { id, changed: true } };
+    },
+  };
+}
+
+/** Records of the caller's tenant, by name. */
+export function listed<R extends ResourceBase>(
+  store: Store,
+  caller: Caller,
+  kind: Pick<Resource<DescMessage, never, R>, 'collection' | 'nameOf'>,
+): R[] {
+  const { nameOf } = kind;
+  return ownedBy(store, caller, kind).sort((left, right) =>
+    nameOf(left).localeCompare(nameOf(right), 'en'),
+  );
+}
+
+function upsertRecord<S extends DescMessage, A extends object, R extends ResourceBase>(
+  change: Change,
+  kind: Resource<S, A, R>,
+  asked: A & { readonly id?: string },
+  request: ChangeRequest,
+): R {
+  const { id = '' } = asked;
+  if (id !== '') {
+    const before = stored(change.tx, change.caller, kind, id, `${kind.field}.id`);
+    return changeRecord(change, kind, asked, request, before, 'upsert');
+  }
+  if (request.updateMask) throw invalidField('updateMask', `goes with ${kind.field}.id only`);
+  requireUnchanged(request.expectedUpdatedAt, undefined);
+  return keepAsked(change, kind, asked, null, 'upsert');
+}
+
+function removeRecord<S extends DescMessage, A extends object, R extends ResourceBase>(
+  change: Change,
+  kind: Resource<S, A, R>,
+  id: string,
+): void {
+  const { tx, caller } = change;
+  const before = stored(tx, caller, kind, id, 'id');
+  kind.guard?.(change, before);
+  refuseUsed('id', kind.usersOf?.(tx, before) ?? []);
+  kind.refuseRemoval?.(tx, before);
+  kind.dropMore?.(change, before);
+  drop(tx, caller, kind, before);
+}
+
+function changeRecord<S extends DescMessage, A extends object, R extends ResourceBase>(
+  change: Change,
+  kind: Resource<S, A, R>,
+  asked: A,
+  { updateMask = '', expectedUpdatedAt }: ChangeRequest,
+  before: R,
+  action: 'update' | 'upsert',
+): R {
+  requireUnchanged(expectedUpdatedAt, before);
+  kind.guard?.(change, before);
+  const { mask } = kind;
+  // A record holds what can be asked for, in the same form.
+  const wanted =
+    mask === undefined ? asked : applyMask(before as unknown as A, asked, updateMask, mask);
+  return keepAsked(change, kind, wanted, before, action);
+}
+
+function keepAsked<S extends DescMessage, A extends object, R extends ResourceBase>(
+  change: Change,
+  kind: Resource<S, A, R>,
+  asked: A,
+  before: R | null,
+  action: 'create' | 'update' | 'upsert',
+): R {
+  const { tx, caller, nowMs } = change;
+  const updatedAt = nextUpdate(before ?? undefined, { nowMs: () => nowMs });
+  const { record, keepMore, metadata } = kind.settle(change, asked, before, {
+    id: before?.id ?? `${kind.prefix}-${randomUUID()}`,
+    tenantId: caller.tenantId,
+    createdAt: before?.createdAt ?? updatedAt,
+    updatedAt,
+  });
+  if (before === null) kind.refuseMore?.(tx, caller);
+  refuseTaken(tx, kind, record);
+  tx.put(kind.collection, record);
+  keepMore?.();
+  auditKept(tx, caller, kind, before, record, {
+    action,
+    ...(metadata === undefined ? {} : { metadata }),
+  });
+  return record;
+}
