@@ -7,9 +7,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { missingBuild, startProduct } from '../support/product.ts';
 import { missingChromium, startChromium } from './chromium.ts';
 import { choosePassword, enterPassword, openPage, tokenOf } from './console-driver.ts';
+import { chineseTasks } from './tasks/chinese-tasks.ts';
 import { Desk } from './tasks/desk.ts';
 import { editTasks } from './tasks/edit-tasks.ts';
 import { eventTasks } from './tasks/event-tasks.ts';
+import { keyTasks } from './tasks/key-tasks.ts';
 import { operateTasks } from './tasks/operate-tasks.ts';
 import { policyTasks } from './tasks/policy-tasks.ts';
 import { siteTasks } from './tasks/site-tasks.ts';
@@ -20,7 +22,10 @@ const testMs = 120_000;
 /** What the browser says of an answer that the page shows or expects. */
 const usualFault = /status of (?:400|409) /;
 
-const tasks = [...eventTasks, ...siteTasks, ...editTasks, ...policyTasks, ...operateTasks];
+const tasks = [
+  ...[...eventTasks, ...keyTasks, ...chineseTasks, ...siteTasks, ...editTasks],
+  ...[...policyTasks, ...operateTasks],
+];
 const origin = createServer((_request, response) => response.end('ok'));
 let browser: Browser;
 let world: World;

@@ -4,6 +4,7 @@ import { createClient } from '@connectrpc/connect';
 import { create } from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import {
   LogService,
   SecurityEventOutcome,
@@ -90,6 +91,7 @@ export function Attacks(): JSX.Element {
                   blocked: red,
                 }))}
                 {...bounds}
+                unit={t('attacks.events')}
                 label={totals(total, blocked, passed)}
               />
               <p class="quiet">{totals(total, blocked, passed)}</p>
@@ -126,22 +128,33 @@ function narrowing(entries: readonly LogTopEntry[], field: string | null): Rank[
   }));
 }
 
+/** Shows in the fields what the address holds. */
+function showIn(form: HTMLFormElement, query: URLSearchParams): void {
+  for (const name of filters) {
+    const field = form.elements.namedItem(name);
+    if (field instanceof HTMLInputElement) field.value = query.get(name) ?? '';
+  }
+}
+
 function Filters(): JSX.Element {
   const { query } = address.value;
+  const form = useRef<HTMLFormElement>(null);
+  // The fields stay, and the focus in them; what is typed stays until the address changes.
+  useEffect(() => showIn(form.current!, query), [query.toString()]);
   const change = (event: Event): void => {
     event.preventDefault();
-    const form = new FormData((event.currentTarget as HTMLElement).closest('form')!);
-    const fields = filters.map((name) => [name, textField(form, name)] as const);
-    go(
-      withQuery({
-        ...Object.fromEntries(fields),
-        live: textField(form, 'live') === 'on' ? '1' : '',
-      }),
-    );
+    const data = new FormData(form.current!);
+    const fields = filters.map((name) => [name, textField(data, name)] as const);
+    const next = withQuery({
+      ...Object.fromEntries(fields),
+      live: textField(data, 'live') === 'on' ? '1' : '',
+    });
+    // Enter is a change of the field, then a submit.
+    if (next !== withQuery({})) go(next);
   };
   const some = filters.some((name) => query.has(name));
   return (
-    <form class="filters" key={query.toString()} onSubmit={change} aria-label={t('attacks.filter')}>
+    <form class="filters" ref={form} onSubmit={change} aria-label={t('attacks.filter')}>
       <label>
         {t('attacks.outcome')}
         <select name="outcome" data-filter value={query.get('outcome') ?? ''} onChange={change}>

@@ -14,9 +14,8 @@ import { useCall } from '../call.ts';
 import { Edit, type Field, type Values } from '../parts/edit.tsx';
 import { Card } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
-import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
-import { pageTexts } from '../text/text.ts';
+import { exactNumber, pageTexts } from '../text/text.ts';
 import { heldBy } from './site-form.tsx';
 
 const policies = createClient(PolicyService, transport);
@@ -30,6 +29,22 @@ const w = pageTexts({
   records: ['is forwarded; matches after the limit are recorded', '继续转发；超限部分的匹配仅记录'],
   blocks: ['is forwarded; matches after the limit block', '继续转发；超限部分的匹配会拦截'],
   forwarded: ['is forwarded; nothing after the limit is inspected', '继续转发；超限部分不检测'],
+  refusedText: [
+    'The first {limit} bytes are inspected. A longer body gets 413; uploads of files may have {upload} bytes.',
+    '检测前 {limit} 字节。更长的正文返回 413；文件上传可达 {upload} 字节。',
+  ],
+  forwardedText: [
+    'The first {limit} bytes are inspected; what follows is forwarded uninspected.',
+    '检测前 {limit} 字节，其余内容不检测即转发。',
+  ],
+  recordsText: [
+    'The first {limit} bytes are inspected; what is found after them, up to byte {inspected}, is recorded and not blocked.',
+    '检测前 {limit} 字节；其后至第 {inspected} 字节的匹配仅记录，不拦截。',
+  ],
+  blocksText: [
+    'The first {limit} bytes are inspected; what is found after them, up to byte {inspected}, still blocks.',
+    '检测前 {limit} 字节；其后至第 {inspected} 字节的匹配仍会拦截。',
+  ],
   save: ['Save', '保存'],
   saved: ['Saved. Compiling rules…', '已保存，正在编译规则…'],
 });
@@ -43,9 +58,7 @@ export function BodyLimits({ policyId }: { readonly policyId: string }): JSX.Ele
         policy !== undefined &&
         bodyInspection !== undefined && (
           <Card title={w('title')} note={w('note', { policy: policy.name })}>
-            <p>
-              <VisibleText text={bodyInspection.summary} />
-            </p>
+            <p>{sentenceOf(bodyInspection)}</p>
             <Limits first={{ policy, bodyInspection }} changed={found.reload} />
           </Card>
         )
@@ -68,6 +81,16 @@ const excessOf = {
 } as const;
 type Past = keyof typeof excessOf;
 const pasts = Object.keys(excessOf) as Past[];
+
+/** The numbers as a sentence in the language of the page. */
+function sentenceOf({ past, limitBytes, uploadBytes, inspectedBytes }: BodyInspection): string {
+  const known = pasts.find((one) => one === past) ?? 'refused';
+  return w(`${known}Text`, {
+    limit: exactNumber(limitBytes),
+    upload: exactNumber(uploadBytes),
+    inspected: exactNumber(inspectedBytes),
+  });
+}
 
 function fieldsOf({ bodyInspection: { limitBytes, past } }: Held): Field[] {
   return [

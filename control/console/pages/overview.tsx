@@ -89,6 +89,8 @@ function Numbers({ answer, span }: NumbersProps): JSX.Element {
           bars={bars}
           startMs={answer.timeRange?.start ? timestampMs(answer.timeRange.start) : 0}
           endMs={answer.timeRange?.end ? timestampMs(answer.timeRange.end) : Date.now()}
+          leastMs={Number(answer.trafficBucketSeconds) * 1000}
+          unit={t('overview.requests')}
           label={label}
         />
         <p class="quiet">{label}</p>

@@ -5,7 +5,11 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
-import { SystemService, type SystemSettings } from '../../../proto/gen/waf/v1/system_pb.ts';
+import {
+  SystemService,
+  type HealthCheck,
+  type SystemSettings,
+} from '../../../proto/gen/waf/v1/system_pb.ts';
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
 import { Edit, type Field, type Values } from '../parts/edit.tsx';
@@ -37,6 +41,7 @@ const w = pageTexts({
   version: ['Version', '版本'],
   revision: ['Configuration', '配置版本'],
   nodes: ['Nodes connected', '已连接节点'],
+  nodesText: ['{all}, of them {remote} remote', '{all}，其中远程节点 {remote}'],
   none: ['No check.', '没有检查项。'],
   values: ['Values, as JSON', '值（JSON）'],
   valuesNote: [
@@ -86,6 +91,15 @@ export function Settings(): JSX.Element {
   );
 }
 
+/** Nodes with the built-in one, which has a check of its own. */
+function connectedText(checks: readonly HealthCheck[], remote: number): string {
+  const builtInUp = checks.some(
+    ({ component, status }) => component === 'engine' && status === 'healthy',
+  );
+  const builtIn = builtInUp ? 1 : 0;
+  return w('nodesText', { all: exactNumber(builtIn + remote), remote: exactNumber(remote) });
+}
+
 function Health(): JSX.Element {
   const found = useCall('health', (signal) => system.health({}, { signal }), refreshMs);
   return (
@@ -101,7 +115,7 @@ function Health(): JSX.Element {
               <dt>{w('revision')}</dt>
               <dd>{exactNumber(configRevision)}</dd>
               <dt>{w('nodes')}</dt>
-              <dd>{exactNumber(remoteAgentsConnected)}</dd>
+              <dd>{connectedText(checks, remoteAgentsConnected)}</dd>
             </dl>
             {warnings.map((warning) => (
               <p class="notice">

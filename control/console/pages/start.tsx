@@ -124,15 +124,6 @@ function NewSite({ created }: { readonly created: (site: Site) => void }): JSX.E
   const kinds = ['none', 'own', 'acme'] as const;
   return (
     <Card title={w('site')} note={w('siteNote')}>
-      <fieldset class="row">
-        <legend>{w('certificate')}</legend>
-        {kinds.map((one) => (
-          <label class="check">
-            <input type="radio" name="kind" checked={one === kind} onChange={() => setKind(one)} />
-            {w(one)}
-          </label>
-        ))}
-      </fieldset>
       <Edit
         label={w('site')}
         codes={kind === 'none' ? ['site:write'] : ['site:write', 'cert:write']}
@@ -141,6 +132,13 @@ function NewSite({ created }: { readonly created: (site: Site) => void }): JSX.E
         fields={[
           { name: 'host', label: w('host'), required: true, hint: w('hostHint') },
           { name: 'origin', label: w('origin'), required: true, hint: w('originHint') },
+          {
+            name: 'certificate',
+            label: w('certificate'),
+            value: kind,
+            choices: kinds.map((one) => [one, w(one)] as const),
+            chosen: setKind,
+          },
           ...certificate[kinds.find((one) => one === kind) ?? 'none'],
         ]}
       />

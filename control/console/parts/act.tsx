@@ -1,7 +1,7 @@
 /** Owns buttons that change something: they ask where it cannot be undone, and say what failed. */
 
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../call.ts';
 import { t } from '../text/text.ts';
 import { lacking } from './rights.tsx';
@@ -17,10 +17,14 @@ interface ActProps {
   readonly primary?: boolean;
 }
 
+type State = 'idle' | 'asking' | 'busy';
+
 /** The button. */
 export function Act({ label, codes, run, done, ask, primary = false }: ActProps): JSX.Element {
-  const [state, setState] = useState<'idle' | 'asking' | 'busy'>('idle');
+  const [state, setState] = useState<State>('idle');
   const [error, setError] = useState('');
+  const button = useRef<HTMLButtonElement>(null);
+  useFocusBack(state, button);
   const missing = lacking(codes);
   const start = (): void => {
     setState('busy');
@@ -32,23 +36,14 @@ export function Act({ label, codes, run, done, ask, primary = false }: ActProps)
       )
       .finally(() => setState('idle'));
   };
-  if (state === 'asking') {
-    return (
-      <span class="ask" role="group" aria-label={ask}>
-        {ask}{' '}
-        <button type="button" class="danger" autoFocus onClick={start}>
-          {label}
-        </button>
-        <button type="button" onClick={() => setState('idle')}>
-          {t('common.cancel')}
-        </button>
-      </span>
-    );
+  if (state === 'asking' && ask !== undefined) {
+    return <Asking ask={ask} label={label} accept={start} refuse={() => setState('idle')} />;
   }
   return (
     <>
       <button
         type="button"
+        ref={button}
         class={primary ? 'primary' : ''}
         disabled={state === 'busy' || missing !== ''}
         title={missing === '' ? '' : t('common.notAllowed', { code: missing })}
@@ -63,4 +58,49 @@ export function Act({ label, codes, run, done, ask, primary = false }: ActProps)
       )}
     </>
   );
+}
+
+/** The question in place of the button; Escape takes it back. */
+function Asking({
+  ask,
+  label,
+  accept,
+  refuse,
+}: {
+  readonly ask: string;
+  readonly label: string;
+  readonly accept: () => void;
+  readonly refuse: () => void;
+}): JSX.Element {
+  const yes = useRef<HTMLButtonElement>(null);
+  useEffect(() => yes.current?.focus(), []);
+  return (
+    <span
+      class="ask"
+      role="group"
+      aria-label={ask}
+      onKeyDown={({ key }) => {
+        if (key === 'Escape') refuse();
+      }}
+    >
+      {ask}{' '}
+      <button type="button" ref={yes} class="danger" onClick={accept}>
+        {label}
+      </button>
+      <button type="button" onClick={refuse}>
+        {t('common.cancel')}
+      </button>
+    </span>
+  );
+}
+
+/** The focus is at the button again after a question, unless a person moved it meanwhile. */
+function useFocusBack(state: State, button: { readonly current: HTMLButtonElement | null }): void {
+  const asked = useRef(false);
+  useEffect(() => {
+    if (state === 'asking') asked.current = true;
+    if (state !== 'idle' || !asked.current) return;
+    asked.current = false;
+    if (document.activeElement === document.body) button.current?.focus();
+  }, [state]);
 }

@@ -21,6 +21,8 @@ export interface Field {
   readonly value?: string;
   readonly required?: boolean;
   readonly hint?: string;
+  /** Called with each choice that is made: for fields that depend on it. */
+  readonly chosen?: (value: string) => void;
 }
 
 /** What was entered, by field; a check that is set is 'on', a file is its text. */
@@ -146,7 +148,7 @@ function isConflict(thrown: unknown): boolean {
 }
 
 function FieldInput({ field }: { readonly field: Field }): JSX.Element {
-  const { name, label, kind = 'text', choices, value = '', required = false, hint } = field;
+  const { name, label, kind = 'text', choices, value = '', required = false, hint, chosen } = field;
   if (kind === 'check') {
     return (
       <label class="check">
@@ -159,7 +161,11 @@ function FieldInput({ field }: { readonly field: Field }): JSX.Element {
     <label class={kind === 'area' ? 'area' : ''}>
       <span>{label}</span>
       {choices !== undefined ? (
-        <select name={name} defaultValue={value}>
+        <select
+          name={name}
+          defaultValue={value}
+          onChange={({ currentTarget }) => chosen?.(currentTarget.value)}
+        >
           {choices.map(([one, text]) => (
             <option value={one} selected={one === value}>
               {text}

@@ -24,13 +24,22 @@ export function bodyInspectionOf(policy: PolicyJson | undefined): BodyInspection
     inspectedBytes: String(inspected),
     uploadBytes: String(upload),
     bodyBytesMax: String(longestBodyBytes),
-    summary: summaryOf(limit, past, inspected),
+    summary: summaryOf({ limit, upload, past, inspected }),
   };
 }
 
-function summaryOf(limit: number, past: BodyPast, inspected: number): string {
+interface Bounds {
+  readonly limit: number;
+  readonly upload: number;
+  readonly past: BodyPast;
+  readonly inspected: number;
+}
+
+function summaryOf({ limit, upload, past, inspected }: Bounds): string {
   const start = `Request bodies: the first ${limit} bytes are inspected`;
-  if (past === 'refused') return `${start}; longer ones get 413 (multipart uploads: uploadBytes).`;
+  if (past === 'refused') {
+    return `${start}; longer ones get 413. Uploads of files may have ${upload} bytes.`;
+  }
   if (past === 'forwarded') return `${start}; the rest is forwarded uninspected.`;
   const what = past === 'blocks' ? 'still blocks' : 'is recorded, not blocked';
   const found = `${start}; what is found after them ${what}`;

@@ -3,10 +3,7 @@
 import { expect } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import type { Desk } from './desk.ts';
-import type { Task, World } from './task.ts';
-
-/** An attack that one rule finds in one argument. */
-const attackIn = (argument: string): string => `/?${argument}=1%27%20OR%20%271%27=%271`;
+import { attackIn, type Task, type World } from './task.ts';
 
 /** Sends an attack from a client of its own to a site of its own, and opens the list at it. */
 async function attacked(

@@ -1,5 +1,6 @@
 /** Owns what a task of a person at the console is, and the world that all tasks share. */
 
+import { eventually } from '../../support/eventually.ts';
 import type { Product } from '../../support/product.ts';
 import { call, sendRaw } from '../console-driver.ts';
 import type { Desk } from './desk.ts';
@@ -11,6 +12,18 @@ export interface Task {
   readonly does: string;
   readonly expects: string;
   readonly run: (desk: Desk, world: World) => Promise<void>;
+}
+
+/** An attack that one rule finds in one argument. */
+export const attackIn = (argument: string): string => `/?${argument}=1%27%20OR%20%271%27=%271`;
+
+/** An attack that was refused. */
+export interface Refused {
+  readonly siteId: string;
+  readonly client: string;
+  /** The status that the same client gets for a path. */
+  readonly get: (path: string) => Promise<number>;
+  readonly eventId: string;
 }
 
 /** The running product of the tasks. */
@@ -59,6 +72,21 @@ export class World {
     };
     const made = await this.call('SiteService/CreateSite', { site });
     return (made['site'] as { id: string }).id;
+  }
+
+  /** A site of this name, and an event of an attack on it that was refused. */
+  async refused(name: string, policyId = ''): Promise<Refused> {
+    const siteId = await this.site(name, policyId);
+    const client = this.client();
+    const get = (path: string): Promise<number> => this.get(path, client, `${name}.example`);
+    await eventually(async () => (await get(attackIn('q'))) === 403);
+    const eventId = await eventually(async () => {
+      const timeRange = { start: new Date(Date.now() - 3_600_000), end: new Date() };
+      const query = { siteId, timeRange, outcome: 'SECURITY_EVENT_OUTCOME_BLOCKED' };
+      const { items } = await this.call('LogService/QuerySecurityEvents', query);
+      return (items as { id: string }[] | undefined)?.[0]?.id ?? null;
+    });
+    return { siteId, client, get, eventId };
   }
 
   /** The site as the API has it. */
