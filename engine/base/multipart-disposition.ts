@@ -124,8 +124,32 @@ function possibleNames(value: ByteString): Set<ByteString> {
       if (text.includes('\\')) names.add(text.replaceAll(/\\([^])/g, '$1'));
     }
   }
+  if (value.includes('\\')) for (const text of valuesByQuotes(value)) names.add(text);
   names.delete('');
   return names;
+}
+
+/**
+ * Django 3.2 ends a parameter at the first semicolon after an even number of quotes, escaped
+ * ones counted too, and takes quotes off a value that has them at both ends. Cost: linear.
+ */
+function valuesByQuotes(value: ByteString): ByteString[] {
+  const found: ByteString[] = [];
+  let start = 0;
+  let even = true;
+  for (let at = 0; at <= value.length; at++) {
+    if (value[at] === '"') even = !even;
+    if (at < value.length && (value[at] !== ';' || !even)) continue;
+    const equals = value.indexOf('=', start);
+    if (equals >= 0 && equals < at) found.push(withoutQuotes(value.slice(equals + 1, at).trim()));
+    start = at + 1;
+  }
+  return found;
+}
+
+function withoutQuotes(text: ByteString): ByteString {
+  if (text.length < 2 || !text.startsWith('"') || !text.endsWith('"')) return text;
+  return text.slice(1, -1).replaceAll('\\\\', '\\').replaceAll('\\"', '"');
 }
 
 function readParameters(value: ByteString, found: Disposition): void {

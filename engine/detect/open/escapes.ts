@@ -1,4 +1,4 @@
-/** Decodes what stands for other bytes in texts: escapes, percent signs, entities, long UTF-8. */
+/** Decodes what stands for other bytes in texts: escapes, percent signs, long UTF-8. */
 
 import { encodeUtf8, type ByteString } from '../../../base/byte-string.ts';
 
@@ -81,53 +81,6 @@ const bestFit: ReadonlyMap<number, string> = new Map([
   [0xefc8, '/'],
   [0xf025, '/'],
 ]);
-
-const entityPattern = /&(?:#(\d{1,7});?|#x([0-9a-f]{1,6});?|(\w{2,8});)/gi;
-const entities: Readonly<Record<string, string>> = {
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  amp: '&',
-  sol: '/',
-  bsol: '\\',
-  colon: ':',
-  lpar: '(',
-  rpar: ')',
-  tab: '\t',
-  newline: '\n',
-  nbsp: ' ',
-  equals: '=',
-  semi: ';',
-  comma: ',',
-  grave: '`',
-  lbrace: '{',
-  lcub: '{',
-  rcub: '}',
-  dollar: '$',
-  period: '.',
-  excl: '!',
-  num: '#',
-  percnt: '%',
-  plus: '+',
-};
-
-/** Character references of HTML; unknown names stay. Source: HTML standard, section 13.5. */
-export function decodeEntities(text: ByteString): ByteString {
-  return text.replace(
-    entityPattern,
-    (
-      whole: string,
-      decimal: string | undefined,
-      hex: string | undefined,
-      name: string | undefined,
-    ) => {
-      if (decimal !== undefined) return utf8Of(Number(decimal), whole);
-      if (hex !== undefined) return utf8Of(Number.parseInt(hex, 16), whole);
-      return entities[(name ?? '').toLowerCase()] ?? whole;
-    },
-  );
-}
 
 const longPattern =
   /([\xc0\xc1])([\x80-\xbf])|\xe0([\x80-\x9f])([\x80-\xbf])|\xef([\xbc\xbd])([\x80-\xbf])/g;

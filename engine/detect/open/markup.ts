@@ -3,8 +3,8 @@
  * stays text, as pieces of HTML do. Source: XML 1.0, fifth edition.
  */
 
+import { decodeCharacterReferences } from '../../base/character-references.ts';
 import type { ByteString } from '../../../base/byte-string.ts';
-import { decodeEntities } from './escapes.ts';
 import type { Leaves } from './leaves.ts';
 
 const documentPattern =
@@ -52,5 +52,5 @@ function openTag(text: ByteString, open: number, leaves: Leaves): number {
 
 function addText(raw: ByteString, leaves: Leaves): void {
   if (raw.trim() === '') return;
-  leaves.add('xml', raw.includes('&') ? decodeEntities(raw).trim() : raw.trim());
+  leaves.add('xml', raw.includes('&') ? decodeCharacterReferences(raw).trim() : raw.trim());
 }

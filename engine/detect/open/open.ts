@@ -3,6 +3,7 @@
  * read. Bounded in depth, leaves and bytes; what is beyond stays as it is. Never judges a leaf.
  */
 
+import { decodeCharacterReferences } from '../../base/character-references.ts';
 import type { ByteString } from '../../../base/byte-string.ts';
 import { detectLimits } from '../../base/detect-limits.ts';
 import { SEEN } from '../bytes-seen.ts';
@@ -10,7 +11,7 @@ import type { Leaf } from '../detector.ts';
 import { OPENS, opensOf, scanned } from '../leaf-scan.ts';
 import { isBinary, openBinary } from './binary.ts';
 import { openBase64, openCredentials, openToken } from './base64.ts';
-import { decodeEntities, decodeEscapes, decodeLongUtf8, decodePercent } from './escapes.ts';
+import { decodeEscapes, decodeLongUtf8, decodePercent } from './escapes.ts';
 import { openSevenBits } from './seven-bits.ts';
 import { openCookies, openForm, openParts, openUrl, type FormReading } from './forms.ts';
 import { looksLikeJson, openJson } from './json.ts';
@@ -161,9 +162,9 @@ function openBesides(leaf: OpenedLeaf, leaves: Leaves): void {
     leaves.addVariant('escapes', decodeEscapes(text));
   }
   if ((seen & SEEN.ampersand) !== 0 && text.includes(';')) {
-    leaves.addVariant('entities', decodeEntities(text));
+    leaves.addVariant('entities', decodeCharacterReferences(text));
   } else if ((seen & (SEEN.ampersand | SEEN.hash)) === (SEEN.ampersand | SEEN.hash)) {
-    leaves.addVariant('entities', decodeEntities(text));
+    leaves.addVariant('entities', decodeCharacterReferences(text));
   }
   if ((seen & SEEN.high) !== 0 && /[\xc0\xc1]|\xe0[\x80-\x9f]|\xef[\xbc\xbd]/.test(text)) {
     leaves.addVariant('utf-8', decodeLongUtf8(text));

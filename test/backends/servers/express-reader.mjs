@@ -41,7 +41,8 @@ function readWithBusboy(request, response, next) {
   const reader = busboy({ headers: request.headers });
   reader.on('field', (name, value) => {
     reading.names.push(encode(name ?? ''));
-    reading.values.push(encode(value));
+    // In a charset that busboy does not know there is no value.
+    if (value !== undefined) reading.values.push(encode(value));
   });
   reader.on('file', (name, stream, { filename }) => {
     reading.names.push(encode(name ?? ''));

@@ -49,6 +49,35 @@ describe('only a file', () => {
   });
 });
 
+describe('character references in names of files are opened, too', () => {
+  test.each([
+    ['x.p&#104p', 'x.php'],
+    ['x.p&#x0068;p', 'x.php'],
+    ['&lt;b&gt;', '<b>'],
+    ['&ltb&gt', '<b>'],
+    ['a&lpar;b&rpar;&sol;&period;&lowbar;', 'a(b)/._'],
+    ['&amp;#104;', '&#104;'],
+    ['&#00000000000104;', 'h'],
+  ])('%s', (sent, opened) => {
+    const tx = read(part(`name="a"; filename="${sent}"`));
+    expect(rowTexts(tx, SOURCE.file)).toEqual([`a=${sent}`, `a=${opened}`]);
+    expect(tx.files).toHaveLength(1);
+  });
+
+  test.each(['AT&T', 'a&b;c', '&#99999999;', '&unknown;'])('%s names nothing', (sent) => {
+    const tx = read(part(`name="a"; filename="${sent}"`));
+    expect(rowTexts(tx, SOURCE.file)).toEqual([`a=${sent}`]);
+  });
+
+  test('not where rules alone say what is inspected', () => {
+    const head = 'POST / HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=B';
+    const tx = transactionFor(head, { inspectsUnparsed: false });
+    const bytes = fromByteString(part('name="a"; filename="x.p&#104p"'));
+    loadRequestBody(tx, { bytes, truncated: false });
+    expect(rowTexts(tx, SOURCE.file)).toEqual(['a=x.p&#104p']);
+  });
+});
+
 describe('only a field', () => {
   test.each([['name="a"'], ['name=a'], ['name="a"; '], ['name="a;b"'], ['name="a%22b"']])(
     '%s',
@@ -94,6 +123,15 @@ describe('a field and a file', () => {
   test('a name whose quotes Django counts otherwise', () => {
     const tx = read(part('name="\\"a;"'));
     expect(rowTexts(tx, SOURCE.argPost)).toContain('"\\"a=DATA');
+    expect([tx.multipart!.ambiguousPart, tx.multipart!.twoReadings]).toEqual([1, 0]);
+  });
+
+  test.each([
+    ['name="\\"a"; filename="f"', '"a"; filename="f=DATA'],
+    ['name="a;b\\"c;"; filename=";f"', '"a;b\\"c=DATA'],
+  ])('%s: what Django reads between its quotes', (disposition, row) => {
+    const tx = read(part(disposition));
+    expect(rowTexts(tx, SOURCE.argPost)).toContain(row);
     expect([tx.multipart!.ambiguousPart, tx.multipart!.twoReadings]).toEqual([1, 0]);
   });
 

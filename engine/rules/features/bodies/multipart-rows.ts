@@ -1,5 +1,7 @@
 /** Turns the content of one finished part into arguments and files of the transaction. */
 
+import type { ByteString } from '../../../../base/byte-string.ts';
+import { decodeCharacterReferences } from '../../../base/character-references.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { MultipartFlags, Transaction } from '../../transaction/transaction.ts';
 import { SOURCE } from '../../transaction/values.ts';
@@ -34,7 +36,7 @@ export function addPartFile(tx: Transaction, flags: MultipartFlags, content: Par
   const names = [disposition?.fileName ?? '', disposition?.extendedFileName ?? ''];
   const fileNames = names.filter((name) => name !== '');
   if (fileNames.length === 0) return;
-  for (const fileName of fileNames) {
+  for (const fileName of readingsOf(tx, fileNames)) {
     const at = tx.values.appendText(fileName);
     tx.values.add(SOURCE.file, keyStart, keyEnd, at, tx.values.used);
   }
@@ -47,6 +49,14 @@ export function addPartFile(tx: Transaction, flags: MultipartFlags, content: Par
   flags.fileLimitExceeded = 1;
   reachLimit(tx, 'multipart-files');
   failBody(tx, 'Multipart: Upload file limit exceeded.');
+}
+
+/** Django opens character references in names of files. */
+function readingsOf(tx: Transaction, fileNames: readonly ByteString[]): Iterable<ByteString> {
+  if (!tx.settings.inspectsUnparsed || !fileNames.some((name) => name.includes('&'))) {
+    return fileNames;
+  }
+  return new Set([...fileNames, ...fileNames.map(decodeCharacterReferences)]);
 }
 
 /** Bytes of the body between two offsets in the slab that are not there. Cost: a binary search. */
