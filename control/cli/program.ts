@@ -1,6 +1,7 @@
 /** Owns the way from the list of commands to a command line: parser, help, exit codes. */
 
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { stringify } from 'yaml';
 import { AppError } from '../../base/errors.ts';
 import type { ApiClient } from './api-client.ts';
 import { groupSummaries } from './command-groups.ts';
@@ -101,7 +102,7 @@ function addCommand(
     const file = await readSettingsFile(given, process.env);
     if (file !== null) applyFileFlags(command, definition.path.join(' '), definition.flags, file);
     const flags = { ...program.opts(), ...command.opts() };
-    const context = await createContext(given, program, definition, file);
+    const context = createContext(given, program, definition, file);
     try {
       onExit(await runDefinition(definition, context, command.args, flags as FlagValues));
     } catch (error) {
@@ -178,16 +179,15 @@ function toOption(flag: FlagDefinition): Option {
   return option;
 }
 
-async function createContext(
+function createContext(
   flags: GlobalFlags,
   program: Command,
   { showsWarnings }: CommandDefinition,
   file: SettingsFile | null,
-): Promise<CommandContext> {
+): CommandContext {
   const packageFolder = findPackageFolder();
   const options = resolveSettings(flags, process.env, packageFolder, file);
-  const toYaml = options.output === 'yaml' ? (await import('yaml')).stringify : undefined;
-  const output = createOutput(options.output, undefined, undefined, toYaml);
+  const output = createOutput(options.output, undefined, undefined, stringify);
   const warn =
     showsWarnings === true ? undefined : (text: string) => output.note(`warning: ${text}`);
   let client: ApiClient | undefined;

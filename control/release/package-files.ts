@@ -41,8 +41,11 @@ interface LockEntry {
 /** Files of the program in `folder`, by name. Errors: AppError not_packable. */
 export function packagedFiles(folder: string): PackagedFile[] {
   const found = [
-    ...below(folder, '.build', (name) => name.endsWith('.js') || name.endsWith('.json')),
-    ...below(folder, join('.build', 'console'), (name) => /\.(?:html|css|svg|br|gz)$/.test(name)),
+    ...programFiles(folder),
+    ...below(folder, '.build', (name) => name.endsWith('.json')),
+    ...below(folder, join('.build', 'console'), (name) =>
+      /\.(?:js|html|css|svg|br|gz)$/.test(name),
+    ),
     ...below(folder, join('build', 'Release'), (name) => name.endsWith('.node')),
     ...['package.json', 'package-lock.json'].map((name) => join(folder, name)),
     ...packageFolders(folder).flatMap((one) => ofPackage(folder, one)),
@@ -55,6 +58,14 @@ export function packagedFiles(folder: string): PackagedFile[] {
   const files = [...found, ...libraries, { path: process.execPath, name: 'waf/node' }];
   if (files.length > releaseLimits.packageFilesMax) throw notPackable('it has too many files');
   return files.sort((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+/** The programs as set-up joins their modules, without the modules by themselves. */
+function programFiles(folder: string): string[] {
+  const list = join(folder, '.build', 'programs.json');
+  if (!existsSync(list)) throw notPackable('its programs are not built; run npm start');
+  const names = JSON.parse(readFileSync(list, 'utf8')) as string[];
+  return names.map((name) => join(folder, '.build', name));
 }
 
 /** The contents in order, with the launcher before them. */

@@ -10,7 +10,9 @@ export function programFolder(): string {
   const files = {
     'package.json': '{"dependencies":{}}',
     'package-lock.json': '{"packages":{}}',
+    '.build/programs.json': '["control/cli/main.js"]',
     '.build/control/cli/main.js': 'first',
+    '.build/control/cli/module.js': 'joined into the program',
     '.build/console/index.html': '',
     'build/Release/waf.node': '',
   };

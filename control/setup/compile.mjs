@@ -2,6 +2,7 @@
 
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
+import { entries } from './bundle.mjs';
 import {
   hashContents,
   hashStats,
@@ -17,6 +18,8 @@ const folders = ['base', 'engine', 'control', 'native-bindings', 'proto', 'bench
 const assetFolders = ['control', 'engine'];
 /** They have ways of their own: esbuild, and none. */
 const apart = ['control/console/', 'control/setup/'].map((name) => inRoot(name));
+/** `ensureBundles` makes them. */
+const bundled = new Set(entries.map((name) => inRoot(`${name}.ts`)));
 const isSource = (name) => /(?<!\.d|\.test)\.ts$/.test(name);
 const isAsset = (name) => /\.(html|css|svg|png|woff2|mmdb|conf|data|weights\.json)$/.test(name);
 
@@ -32,7 +35,8 @@ export async function ensureCompiled() {
   const list = (names, accept) =>
     names
       .flatMap((folder) => listFiles(inRoot(folder), accept))
-      .filter((file) => !apart.some((folder) => file.startsWith(folder)));
+      .filter((file) => !apart.some((folder) => file.startsWith(folder)))
+      .filter((file) => !bundled.has(file));
   const sources = list(folders, isSource);
   const assets = list(assetFolders, isAsset);
   const settings = ['tsconfig.json', 'package-lock.json'].map((name) => inRoot(name));

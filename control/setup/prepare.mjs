@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareNode } from './node-version.mjs';
+import { ensureBundles } from './bundle.mjs';
 import { ensureCompiled } from './compile.mjs';
 import { ensureConsole } from './console.mjs';
 import { ensureNativeAddon } from './native-addon.mjs';
@@ -23,6 +24,7 @@ export async function prepare({ build = true } = {}) {
     await ensureNpmPackages();
     if (build) await ensureNativeAddon();
     if (build) await ensureCompiled();
+    if (build) await ensureBundles();
     if (build) await ensureConsole();
   } finally {
     release();
@@ -34,6 +36,7 @@ export async function compileProduct() {
   const release = await takeLock();
   try {
     await ensureCompiled();
+    await ensureBundles();
   } finally {
     release();
   }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Pcre } from '../../native-bindings/index.ts';
 import { crsPatterns, valueNear } from './crs-patterns.test-support.ts';
-import { compileExact, forgetSearched } from './regex.ts';
+import { compileExact, forgetSearched, type ExactRegex } from './regex.ts';
 import { draws } from '../../test/support/soak.ts';
 
 /** Fails with a readable pair when both engines do not give the same captures. */
@@ -25,6 +25,44 @@ function agreement(pattern: string, caseless: boolean): { check(v: string): void
   };
   return { check, close };
 }
+
+describe('a pattern that is known to be good', () => {
+  const special = ['(a++)b', 'a{2}{3}', '(?<=x)y', '(?:a{1000}){9}b', '[', 'x*?$', '(?i)Straße'];
+  const values = ['', 'aab', 'xy', 'aaaaaa', 'x', 'STRASSE', `${'a'.repeat(9000)}b`];
+
+  const compiled = (pattern: string): ExactRegex | null => {
+    try {
+      return compileExact(pattern);
+    } catch {
+      return null;
+    }
+  };
+
+  test('finds what one finds that is read at once, and is not read before', () => {
+    for (const pattern of [...special, ...crsPatterns()]) {
+      const known = compileExact(pattern, {}, { known: true });
+      const read = compiled(pattern);
+      if (read === null) {
+        expect(() => known.test('')).toThrow();
+        continue;
+      }
+      const near = pattern.replaceAll(/[\\^$]|\(\?\w*:?|[()[\]]/g, '').slice(0, 200);
+      for (const value of [...values, near, ` ${near} x`]) {
+        expect(known.exec(value), pattern).toEqual(read.exec(value));
+        expect(known.test(value), pattern).toBe(read.test(value));
+        expect(known.engine, pattern).toBe(read.engine);
+      }
+      known.close();
+      read.close();
+    }
+  });
+
+  test('keeps the limits that it was given, where PCRE2 matches', () => {
+    const regex = compileExact('(?=x)(x+x+)+[yz]', {}, { matchLimit: 10, known: true });
+    expect(regex.test('x'.repeat(40))).toBe(false);
+    expect(regex.limitExceeded).toBe(1);
+  });
+});
 
 const numRuns = draws(20, 400, 'FUZZ_RUNS');
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);

@@ -21,10 +21,12 @@ export interface ExactFlags {
   readonly extended?: boolean;
 }
 
-/** PCRE2 limits of one pattern; matchLimits' values unless given. */
+/** PCRE2 limits of one pattern, matchLimits' values unless given, and when it is read. */
 export interface ExactLimits {
   readonly matchLimit?: number;
   readonly depthLimit?: number;
+  /** It compiled before, perhaps in another thread: it is read at the first search. */
+  readonly known?: boolean;
 }
 
 /** One capture as byte offsets [start, end); both -1 when it took no part. */
@@ -72,22 +74,22 @@ export function compileExact(
   if (plain && literalPattern.test(pattern))
     return new LiteralRegex(pattern, flags.caseless ?? false);
   if (plain && (flags.dollarEndOnly ?? true)) {
-    const re2 = tryRe2(pattern, flags.caseless ?? false, flags.dotall ?? true);
-    if (re2 !== null) return re2;
+    const translate = (): string | null =>
+      translateOnce(pattern, flags.caseless ?? false, flags.dotall ?? true);
+    const regex = new Re2Regex(translate, () => new PcreRegex(pattern, flags, limits));
+    if (limits.known === true || isForRe2(regex, translate())) return regex;
   }
   return new PcreRegex(pattern, flags, limits);
 }
 
-function tryRe2(pattern: ByteString, caseless: boolean, dotall: boolean): ExactRegex | null {
-  const source = translateOnce(pattern, caseless, dotall);
-  if (source === null) return null;
+function isForRe2(regex: Re2Regex, source: string | null): boolean {
+  if (source === null) return false;
   try {
-    const regex = new Re2Regex(source, () => new PcreRegex(pattern, { caseless, dotall }, {}));
     if (mayBeRefused.test(source)) regex.compile();
-    return regex;
+    return true;
   } catch {
     // Too large for RE2, or doubled quantifiers: PCRE2 says whether the pattern is good.
-    return null;
+    return false;
   }
 }
 
@@ -151,15 +153,15 @@ function collectAll(regex: ExactRegex, value: ByteString, limit: number): Captur
  * each costs RE2 some hundred kilobytes. What RE2 then refuses after all, PCRE2 does.
  */
 class Re2Regex implements ExactRegex {
-  readonly #source: string;
+  readonly #translate: () => string | null;
   readonly #fallBack: () => ExactRegex;
   #other: ExactRegex | undefined;
   #tester: RE2 | undefined;
   #finder: RE2 | undefined;
   #joined: JoinedSearch | null | undefined;
 
-  constructor(source: string, fallBack: () => ExactRegex) {
-    this.#source = source;
+  constructor(translate: () => string | null, fallBack: () => ExactRegex) {
+    this.#translate = translate;
     this.#fallBack = fallBack;
   }
 
@@ -173,7 +175,13 @@ class Re2Regex implements ExactRegex {
 
   /** Errors: what RE2 throws for a pattern that it cannot take. */
   compile(): RE2 {
-    return (this.#tester ??= new RE2(this.#source, 'u'));
+    return (this.#tester ??= new RE2(this.#source(), 'u'));
+  }
+
+  #source(): string {
+    const source = this.#translate();
+    if (source === null) throw new Error('RE2 has no form of this pattern');
+    return source;
   }
 
   test(value: ByteString): boolean {
@@ -195,7 +203,7 @@ class Re2Regex implements ExactRegex {
 
   exec(value: ByteString, start = 0): Capture[] | null {
     if (!this.#finder && !this.#ready()) return this.#other!.exec(value, start);
-    this.#finder ??= new RE2(this.#source, 'udg');
+    this.#finder ??= new RE2(this.#source(), 'udg');
     if (value.length > encodedMax) {
       const bytes = encode(value);
       const plain = bytes.length === value.length;
@@ -226,7 +234,7 @@ class Re2Regex implements ExactRegex {
 
   joined(): JoinedSearch | null {
     if (this.#joined === undefined) {
-      this.#joined = this.#ready() ? compileJoined(this.#source) : null;
+      this.#joined = this.#ready() ? compileJoined(this.#source()) : null;
     }
     return this.#joined;
   }

@@ -95,6 +95,7 @@ export function bindContext(
   return {
     file,
     pcreMatchLimit,
+    known: false,
     readDataFile: context.readDataFile,
     parseMacros: (text) => macroText(context, text),
     findVariable: (name) => context.variables.find(name),

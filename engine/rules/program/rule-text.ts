@@ -135,6 +135,7 @@ function bindLink(link: LinkText, context: LinkContext, pcreMatchLimit: number):
   const outer = bindContext(context, link.file, pcreMatchLimit);
   const bind: BindContext = {
     ...outer,
+    known: true,
     readDataFile: (name, fromFile) => {
       const text = outer.readDataFile(name, fromFile);
       if (text !== null) dataFiles.push({ name, text });

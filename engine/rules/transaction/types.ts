@@ -160,6 +160,8 @@ export interface BindContext {
   /** By the name in upper case; for arguments that name targets (`ctl:ruleRemoveTargetById`). */
   findVariable(upperName: string): VariableDefinition | undefined;
   readonly pcreMatchLimit: number;
+  /** The rule was linked before, perhaps in another thread: its patterns are good. */
+  readonly known: boolean;
 }
 
 /** A problem with an argument; `program` turns it into a diagnostic at the argument's place. */

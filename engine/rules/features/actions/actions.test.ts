@@ -18,6 +18,7 @@ import { actions } from './list.ts';
 const context: BindContext = {
   file: 'test.conf',
   pcreMatchLimit: 1000,
+  known: false,
   findVariable,
   parseMacros: (text) => parseMacros(text, findVariable),
   readDataFile: () => null,

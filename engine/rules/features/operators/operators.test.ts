@@ -18,6 +18,7 @@ import { compileExact } from '../../../match/regex.ts';
 const context: BindContext = {
   file: 'test.conf',
   pcreMatchLimit: 1000,
+  known: false,
   findVariable,
   parseMacros: (text) => parseMacros(text, findVariable),
   readDataFile: (name) => (name === 'words.data' ? '# comment\n\nfoo bar\r\nbaz\n' : null),

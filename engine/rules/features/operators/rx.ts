@@ -51,7 +51,7 @@ function bindRegex(
   if (macro.literal === null) return bindMacroRegex(definition, argument, context, macro, matcher);
   const simple = definition === rx ? bindSimple(argument) : null;
   if (simple) return simple;
-  const regex = compile(argument, context.pcreMatchLimit);
+  const regex = compile(argument, context.pcreMatchLimit, context.known);
   if (!regex) return { failure: 'the argument is not a valid regular expression' };
   return {
     definition,
@@ -168,9 +168,9 @@ function matchLimited(
   return matched;
 }
 
-function compile(pattern: ByteString, matchLimit: number): ExactRegex | null {
+function compile(pattern: ByteString, matchLimit: number, known = false): ExactRegex | null {
   try {
-    return compileExact(pattern, {}, { matchLimit });
+    return compileExact(pattern, {}, { matchLimit, known });
   } catch {
     return null;
   }

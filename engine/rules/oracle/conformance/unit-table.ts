@@ -94,6 +94,7 @@ function bindContext(row: UnitRow, catalog: RuleCatalog): BindContext {
   return {
     file: '',
     pcreMatchLimit: 100_000,
+    known: false,
     findVariable,
     parseMacros: (text) => parseMacros(text, findVariable),
     readDataFile: () => (row.param_file_b64 === undefined ? null : readBytes(row.param_file_b64)),
