@@ -22,7 +22,8 @@ import type { WriteStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { alertNote, showAlert, showNote, storedAlert } from './stored.ts';
+import { noteOf, stored } from '../resource/owned.ts';
+import { alertKind, showAlert, showNote } from './stored.ts';
 
 /** Lists alerts, newest first. */
 export function listAlerts({ store }: ApiParts): Method<typeof AlertService, 'listAlerts'> {
@@ -69,7 +70,7 @@ function timeOf(time: Timestamp | undefined, absent: number): number {
 /** Shows one alert. */
 export function getAlert({ store }: ApiParts): Method<typeof AlertService, 'getAlert'> {
   return ({ id }, context) => ({
-    alert: showAlert(storedAlert(store, callerOf(context), id, 'id')),
+    alert: showAlert(stored(store, callerOf(context), alertKind, id, 'id')),
   });
 }
 
@@ -98,14 +99,14 @@ async function moveByHand(
 ): Promise<AlertRecord> {
   const body = checkNote(text);
   return store.write((tx) => {
-    const before = storedAlert(tx, caller, id, 'id');
+    const before = stored(tx, caller, alertKind, id, 'id');
     const nowMs = clock.nowMs();
     const entry = { kind: move, body, actorUserId: caller.userId };
     const around = { silences: silencesOf(tx, caller.tenantId), repeatSeconds: 0, nowMs };
     const change = moved(before, move, around, [entry]);
     if (change === null) throw refusal('failed_precondition', refusedText(before, move));
     const [after = before] = keepChanges(tx, ruleOf(tx, before), [change], nowMs);
-    const note = alertNote(caller, 'alert', { id, name: before.ruleName });
+    const note = noteOf(caller, alertKind, before);
     tx.audit({ ...note, action: move, before: stateNote(before), after: stateNote(after) });
     return after;
   });
@@ -139,7 +140,7 @@ function checkNote(text: string): string {
 /** Lists the timeline of an alert, oldest first. */
 export function listAlertNotes({ store }: ApiParts): Method<typeof AlertService, 'listAlertNotes'> {
   return ({ alertId }, context) => {
-    const alert = storedAlert(store, callerOf(context), alertId, 'alertId');
+    const alert = stored(store, callerOf(context), alertKind, alertId, 'alertId');
     return { items: store.find(alertNotes, 'alert', alert.id).map(showNote) };
   };
 }

@@ -1,6 +1,6 @@
 /** AlertService/ApplyAlertChannelToRules: sets exactly which rules use a channel. */
 
-import type { AlertService } from '../../../proto/gen/waf/v1/alert_pb.ts';
+import { AlertRuleSchema, type AlertService } from '../../../proto/gen/waf/v1/alert_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import type { AlertRuleRecord } from '../../domain/alert/alert-records.ts';
 import { invalidField } from '../../domain/errors.ts';
@@ -8,9 +8,12 @@ import { alertLimits } from '../../limits/alert-limits.ts';
 import { alertRules } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
+import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { keepRule } from './keep-rule.ts';
-import { ownedBy, showChannel, showRule, storedChannel, storedRule } from './stored.ts';
+import { keep, ownedBy, stored } from '../resource/owned.ts';
+import { nextUpdate } from '../unchanged.ts';
+import { channelKind, showChannel } from './channel.ts';
+import { ruleKind } from './rule.ts';
 
 /** Binds a channel to the rules that are named and unbinds it from all others. */
 export function applyAlertChannelToRules(
@@ -19,10 +22,10 @@ export function applyAlertChannelToRules(
   return async ({ channelId, ruleIds }, context) => {
     const caller = callerOf(context);
     const { channel, rules, changed } = await parts.store.write((tx) => {
-      const found = storedChannel(tx, caller, channelId, 'channelId');
+      const found = stored(tx, caller, channelKind, channelId, 'channelId');
       const wanted = new Set(ruleIds);
-      ruleIds.forEach((id, at) => storedRule(tx, caller, id, `ruleIds[${at}]`));
-      const before = ownedBy(tx, alertRules, caller);
+      ruleIds.forEach((id, at) => stored(tx, caller, ruleKind, id, `ruleIds[${at}]`));
+      const before = ownedBy(tx, caller, ruleKind);
       const moving = before.filter(
         (rule) => rule.channelIds.includes(found.id) !== wanted.has(rule.id),
       );
@@ -33,7 +36,7 @@ export function applyAlertChannelToRules(
     });
     return {
       channel: showChannel(parts.store, channel),
-      rules: rules.map(showRule),
+      rules: rules.map((rule) => toMessage(AlertRuleSchema, rule)),
       changedCount: changed,
     };
   };
@@ -52,11 +55,7 @@ function bind(
     const problem = `rule ${rule.id} has ${alertLimits.channelsOfRuleMax} channels already`;
     throw invalidField('ruleIds', problem);
   }
-  keepRule(
-    tx,
-    caller,
-    { ...rule, channelIds: isBound ? others : [...others, channelId] },
-    rule,
-    nowMs,
-  );
+  const updatedAt = nextUpdate(rule, { nowMs: () => nowMs });
+  const channelIds = isBound ? others : [...others, channelId];
+  keep(tx, caller, ruleKind, rule, { ...rule, channelIds, updatedAt }, { action: 'upsert' });
 }

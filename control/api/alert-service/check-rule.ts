@@ -6,28 +6,17 @@ import { conditionText, readCondition } from '../../domain/alert/alert-condition
 import { checkNotification } from '../../domain/alert/alert-message.ts';
 import type { AlertRuleRecord } from '../../domain/alert/alert-records.ts';
 import { severityNamed } from '../../domain/alert/alert-silence.ts';
-import { invalidField, refusal } from '../../domain/errors.ts';
+import { invalidField } from '../../domain/errors.ts';
 import { alertLimits } from '../../limits/alert-limits.ts';
-import { alertChannels, alertRules } from '../../store/collections.ts';
+import { alertChannels } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 
 /** A rule without what the service gives. */
 export type CheckedRule = Omit<AlertRuleRecord, 'id' | 'tenantId' | 'createdAt' | 'updatedAt'>;
 
-/** Checks a rule. Errors: invalid_argument naming the field, already_exists for its name. */
-export function checkRule(
-  store: ReadStore,
-  caller: Caller,
-  rule: AlertRuleJson,
-  ownId: string,
-): CheckedRule {
+/** Checks a rule. Errors: invalid_argument naming the field. */
+export function checkRule(store: ReadStore, caller: Caller, rule: AlertRuleJson): CheckedRule {
   const name = checkAlertName(rule.name, 'rule.name');
-  const same = store
-    .list(alertRules)
-    .find((one) => one.tenantId === caller.tenantId && one.name === name && one.id !== ownId);
-  if (same !== undefined) {
-    throw refusal('already_exists', 'rule.name: another alert rule has this name');
-  }
   const severity = severityNamed(rule.severity ?? '');
   if (severity === null) throw invalidField('rule.severity', 'is required');
   const condition = readCondition(rule.expression ?? '', 'rule.expression');

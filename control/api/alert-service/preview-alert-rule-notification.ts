@@ -15,7 +15,10 @@ import { toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { checkRule } from './check-rule.ts';
 import { previewedAlert } from './sample-alert.ts';
-import { storedChannel, storedRule } from './stored.ts';
+import { stored } from '../resource/owned.ts';
+import { refuseTaken } from '../resource/resource.ts';
+import { channelKind } from './channel.ts';
+import { ruleKind } from './rule.ts';
 
 /** Renders a message; without a channel in the standard language. */
 export function previewAlertRuleNotification({
@@ -29,11 +32,11 @@ export function previewAlertRuleNotification({
     if (event === undefined) {
       throw invalidField('lifecycleEvent', `must be one of ${alertEvents.join(', ')}`);
     }
-    const before = rule.id === '' ? undefined : storedRule(store, caller, rule.id, 'rule.id');
+    const before = rule.id === '' ? undefined : stored(store, caller, ruleKind, rule.id, 'rule.id');
     const asked = toRecord<AlertRuleJson>(AlertRuleSchema, rule);
-    const checked = checkRule(store, caller, asked, rule.id);
+    const checked = checkRule(store, caller, asked);
     const config =
-      channelId === '' ? {} : storedChannel(store, caller, channelId, 'channelId').config;
+      channelId === '' ? {} : stored(store, caller, channelKind, channelId, 'channelId').config;
     const nowMs = clock.nowMs();
     const record = {
       ...checked,
@@ -42,6 +45,7 @@ export function previewAlertRuleNotification({
       createdAt: '',
       updatedAt: '',
     };
+    refuseTaken(store, ruleKind, record);
     const condition = readCondition(checked.expression, 'rule.expression');
     const style = styleOf(config);
     const alert = previewedAlert(record, condition, event, nowMs);

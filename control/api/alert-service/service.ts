@@ -1,19 +1,15 @@
-/** Owns which methods of AlertService are built. */
+/** AlertService. */
 
 import type { AlertService } from '../../../proto/gen/waf/v1/alert_pb.ts';
 import type { ApiParts } from '../context.ts';
 import type { Built } from '../method.ts';
+import { serve } from '../resource/serve.ts';
 import { ackAlert, getAlert, listAlertNotes, listAlerts, resolveAlert } from './alerts.ts';
 import { applyAlertChannelToRules } from './apply-alert-channel-to-rules.ts';
-import {
-  deleteAlertChannel,
-  getAlertChannel,
-  listAlertChannels,
-  upsertAlertChannel,
-} from './channels.ts';
+import { channelKind } from './channel.ts';
 import { previewAlertRuleNotification } from './preview-alert-rule-notification.ts';
 import { replayAlertRule } from './replay-alert-rule.ts';
-import { deleteAlertRule, getAlertRule, listAlertRules, upsertAlertRule } from './rules.ts';
+import { ruleKind } from './rule.ts';
 import {
   createAlertSilence,
   deleteAlertSilence,
@@ -24,20 +20,28 @@ import { testAlertChannel } from './test-alert-channel.ts';
 
 /** AlertService. */
 export function alertService(parts: ApiParts): Built<typeof AlertService> {
+  const rules = serve(parts, ruleKind);
+  const channels = serve(parts, channelKind);
   return {
     listAlerts: listAlerts(parts),
     getAlert: getAlert(parts),
     ackAlert: ackAlert(parts),
     resolveAlert: resolveAlert(parts),
-    listAlertRules: listAlertRules(parts),
-    getAlertRule: getAlertRule(parts),
-    upsertAlertRule: upsertAlertRule(parts),
+    listAlertRules: rules.list,
+    getAlertRule: (request, context) => ({ rule: rules.get(request, context) }),
+    upsertAlertRule: async (request, context) => ({
+      rule: rules.show(await rules.upsert(rules.asked(request.rule), request, context)),
+    }),
     replayAlertRule: replayAlertRule(parts),
-    deleteAlertRule: deleteAlertRule(parts),
-    listAlertChannels: listAlertChannels(parts),
-    getAlertChannel: getAlertChannel(parts),
-    upsertAlertChannel: upsertAlertChannel(parts),
-    deleteAlertChannel: deleteAlertChannel(parts),
+    deleteAlertRule: rules.remove,
+    listAlertChannels: channels.list,
+    getAlertChannel: (request, context) => ({ channel: channels.get(request, context) }),
+    upsertAlertChannel: async (request, context) => ({
+      channel: channels.show(
+        await channels.upsert(channels.asked(request.channel), request, context),
+      ),
+    }),
+    deleteAlertChannel: channels.remove,
     testAlertChannel: testAlertChannel(parts),
     previewAlertRuleNotification: previewAlertRuleNotification(parts),
     applyAlertChannelToRules: applyAlertChannelToRules(parts),

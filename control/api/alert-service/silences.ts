@@ -17,7 +17,8 @@ import { alerts, alertSilences } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { alertNote, ownedBy, showAlert, showSilence, storedSilence } from './stored.ts';
+import { auditKept, drop, ownedBy, stored } from '../resource/owned.ts';
+import { showAlert, showSilence, silenceKind } from './stored.ts';
 
 /** Lists silences, those that end last first. */
 export function listAlertSilences({
@@ -26,7 +27,7 @@ export function listAlertSilences({
 }: ApiParts): Method<typeof AlertService, 'listAlertSilences'> {
   return ({ activeOnly, page: asked }, context) => {
     const nowMs = clock.nowMs();
-    const found = ownedBy(store, alertSilences, callerOf(context))
+    const found = ownedBy(store, callerOf(context), silenceKind)
       .filter((one) => !activeOnly || isInForce(one, nowMs))
       .sort((left, right) => (left.endsAt > right.endsAt ? -1 : 1));
     const { items, page } = pageOf(found, asked);
@@ -64,7 +65,7 @@ export function createAlertSilence({
         for (const { id } of over) tx.remove(alertSilences, id);
       }
       tx.put(alertSilences, record);
-      tx.audit({ ...alertNote(caller, 'alert_silence', record), action: 'create', after: record });
+      auditKept(tx, caller, silenceKind, null, record);
     });
     return { silence: showSilence(record) };
   };
@@ -77,9 +78,7 @@ export function deleteAlertSilence({
   return async ({ id }, context) => {
     const caller = callerOf(context);
     await store.write((tx) => {
-      const before = storedSilence(tx, caller, id, 'id');
-      tx.remove(alertSilences, before.id);
-      tx.audit({ ...alertNote(caller, 'alert_silence', before), action: 'delete', before });
+      drop(tx, caller, silenceKind, stored(tx, caller, silenceKind, id, 'id'));
     });
     return { result: { id, changed: true } };
   };

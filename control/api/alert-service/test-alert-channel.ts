@@ -14,9 +14,10 @@ import { invalidField } from '../../domain/errors.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { checkChannel } from './keep-channel.ts';
+import { noteOf, stored } from '../resource/owned.ts';
+import { refuseTaken } from '../resource/resource.ts';
+import { channelKind, checkChannel } from './channel.ts';
 import { sampleAlert } from './sample-alert.ts';
-import { alertNote, storedChannel } from './stored.ts';
 
 /** Sends a test message; the channel need not be kept, nor enabled. */
 export function testAlertChannel(parts: ApiParts): Method<typeof AlertService, 'testAlertChannel'> {
@@ -26,8 +27,8 @@ export function testAlertChannel(parts: ApiParts): Method<typeof AlertService, '
     const { store, clock, deliveries } = parts;
     const asked = toRecord<AlertChannelJson>(AlertChannelSchema, channel);
     const before =
-      channel.id === '' ? undefined : storedChannel(store, caller, channel.id, 'channel.id');
-    const checked = checkChannel(store, caller, asked, before);
+      channel.id === '' ? null : stored(store, caller, channelKind, channel.id, 'channel.id');
+    const checked = checkChannel(store, asked, before);
     const now = new Date(clock.nowMs()).toISOString();
     const record = {
       ...checked.channel,
@@ -36,11 +37,12 @@ export function testAlertChannel(parts: ApiParts): Method<typeof AlertService, '
       createdAt: now,
       updatedAt: now,
     };
+    refuseTaken(store, channelKind, record);
     const failure = await deliveries
       .sendNow(record, checked.secrets, testMessage(parts, record.config))
       .then(() => null, asFailure);
     await store.write((tx) => {
-      const note = alertNote(caller, 'alert_channel', record);
+      const note = noteOf(caller, channelKind, record);
       tx.audit({ ...note, action: 'test', metadata: { success: String(failure === null) } });
     });
     const message = failure === null ? 'the test message was accepted' : failure.message;

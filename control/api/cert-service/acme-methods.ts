@@ -14,7 +14,8 @@ import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { checkCertificateName } from './keep-certificate.ts';
-import { storedCertificate } from './stored-cert.ts';
+import { noteOf, stored } from '../resource/owned.ts';
+import { certificateKind } from './certificate.ts';
 
 /** Orders a certificate; answers without one where the authority takes long. */
 export function issueAcmeCert(parts: ApiParts): Method<typeof CertService, 'issueACMECert'> {
@@ -56,7 +57,7 @@ export function issueAcmeCert(parts: ApiParts): Method<typeof CertService, 'issu
 export function renewCert(parts: ApiParts): Method<typeof CertService, 'renewCert'> {
   return async ({ id, force }, context) => {
     const caller = callerOf(context);
-    const before = storedCertificate(parts.store, caller, id, 'id');
+    const before = stored(parts.store, caller, certificateKind, id, 'id');
     const order = orderOfCertificate(parts.store, before.id);
     if (order === undefined) {
       throw refusal('failed_precondition', 'id: upload a new one: this one was not ordered here');
@@ -64,13 +65,7 @@ export function renewCert(parts: ApiParts): Method<typeof CertService, 'renewCer
     const due = order.dueAtMs <= parts.clock.nowMs();
     if (!due && !force) return { cert: toMessage(CertificateSchema, before) };
     await parts.store.write((tx) =>
-      tx.audit({
-        ...actorNote(caller),
-        action: 'order',
-        resourceType: 'certificate',
-        resourceId: before.id,
-        resourceName: before.name,
-      }),
+      tx.audit({ ...noteOf(caller, certificateKind, before), action: 'order' }),
     );
     const renewed = await awaited(parts, order.id);
     return { cert: toMessage(CertificateSchema, renewed ?? before) };

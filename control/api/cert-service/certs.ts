@@ -4,18 +4,14 @@ import { CertificateSchema, type CertService } from '../../../proto/gen/waf/v1/c
 import { checkCertificate } from '../../domain/site/certificates.ts';
 import { refusal } from '../../domain/errors.ts';
 import { refuseUsed } from '../../domain/usage.ts';
-import { certificateKeys, certificates } from '../../store/collections.ts';
+import { certificateKeys } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
-import {
-  certificateNote,
-  checkCertificateName,
-  keepCertificate,
-  sameCertificate,
-  withoutTexts,
-} from './keep-certificate.ts';
-import { storedCertificate, usersOfCertificate } from './stored-cert.ts';
+import { checkCertificateName, keepCertificate, sameCertificate } from './keep-certificate.ts';
+import { certificateKind, usersOfCertificate } from './certificate.ts';
+import { drop, noteOf, stored } from '../resource/owned.ts';
+import { listed } from '../resource/serve.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -23,12 +19,9 @@ const decoder = new TextDecoder();
 /** Certificates of the caller's tenant, by name. */
 export function listCerts(parts: ApiParts): Method<typeof CertService, 'listCerts'> {
   return ({ page: asked, query }, context) => {
-    const { tenantId } = callerOf(context);
-    const found = parts.store
-      .list(certificates)
-      .filter((one) => one.tenantId === tenantId)
-      .filter((one) => fitsQuery(query, one.name, ...(one.dnsNames ?? [])))
-      .sort((left, right) => left.name.localeCompare(right.name, 'en'));
+    const found = listed(parts.store, callerOf(context), certificateKind).filter((one) =>
+      fitsQuery(query, one.name, ...(one.dnsNames ?? [])),
+    );
     const { items, page } = pageOf(found, asked);
     return { items: items.map((one) => toMessage(CertificateSchema, one)), page };
   };
@@ -37,7 +30,10 @@ export function listCerts(parts: ApiParts): Method<typeof CertService, 'listCert
 /** One certificate, without its key. */
 export function getCert(parts: ApiParts): Method<typeof CertService, 'getCert'> {
   return ({ id }, context) => ({
-    cert: toMessage(CertificateSchema, storedCertificate(parts.store, callerOf(context), id, 'id')),
+    cert: toMessage(
+      CertificateSchema,
+      stored(parts.store, callerOf(context), certificateKind, id, 'id'),
+    ),
   });
 }
 
@@ -68,12 +64,12 @@ export function uploadCert(parts: ApiParts): Method<typeof CertService, 'uploadC
 export function downloadCert(parts: ApiParts): Method<typeof CertService, 'downloadCert'> {
   return async ({ id, includePrivateKey }, context) => {
     const caller = callerOf(context);
-    const { certPem, chainPem, ...record } = storedCertificate(parts.store, caller, id, 'id');
+    const { certPem, chainPem, ...record } = stored(parts.store, caller, certificateKind, id, 'id');
     const shown = { certPem: encoder.encode(certPem), chainPem: [...chainPem] };
     if (!includePrivateKey) return shown;
     const keyPem = await parts.store.write((tx) => {
       tx.audit({
-        ...certificateNote(caller, { ...record, certPem, chainPem }),
+        ...noteOf(caller, certificateKind, { ...record, certPem, chainPem }),
         action: 'export_key',
       });
       return tx.get(certificateKeys, record.id)?.keyPem ?? '';
@@ -87,15 +83,10 @@ export function deleteCert(parts: ApiParts): Method<typeof CertService, 'deleteC
   return async ({ id }, context) => {
     const caller = callerOf(context);
     await parts.store.write((tx) => {
-      const before = storedCertificate(tx, caller, id, 'id');
+      const before = stored(tx, caller, certificateKind, id, 'id');
       refuseUsed('id', usersOfCertificate(tx, before.id));
-      tx.remove(certificates, before.id);
       tx.remove(certificateKeys, before.id);
-      tx.audit({
-        ...certificateNote(caller, before),
-        action: 'delete',
-        before: withoutTexts(before),
-      });
+      drop(tx, caller, certificateKind, before);
     });
     return { result: { id, changed: true } };
   };

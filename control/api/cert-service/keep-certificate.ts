@@ -8,7 +8,8 @@ import { invalidField, refusal } from '../../domain/errors.ts';
 import type { CertificateRecord } from '../../domain/resource-records.ts';
 import { certificateKeys, certificates } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { actorNote } from '../context.ts';
+import { keep } from '../resource/owned.ts';
+import { certificateKind } from './certificate.ts';
 
 /** What is kept beside the certificate itself. */
 export interface CertificateKeeping {
@@ -57,14 +58,9 @@ export function keepCertificate(
     createdAt: now,
     updatedAt: now,
   };
-  tx.put(certificates, record);
   tx.put(certificateKeys, { id: record.id, keyPem });
-  tx.audit({
-    ...certificateNote(caller, record),
-    action: managed ? 'import' : 'upload',
-    after: withoutTexts(record),
-  });
-  return record;
+  const action = managed ? 'import' : 'upload';
+  return keep(tx, caller, certificateKind, null, record, { action });
 }
 
 /** Errors: invalid_argument. */
@@ -73,20 +69,4 @@ export function checkCertificateName(text: string, field: string): string {
   if (name === '') throw invalidField(field, 'is required');
   if (name.length > 128) throw invalidField(field, 'has at most 128 characters');
   return name;
-}
-
-/** The record as audit rows show it: facts, without the PEM texts. */
-export function withoutTexts(record: CertificateRecord): object {
-  const { certPem: _certPem, chainPem: _chainPem, ...facts } = record;
-  return facts;
-}
-
-/** The frame of an audit row on a certificate. */
-export function certificateNote(caller: Caller, record: CertificateRecord) {
-  return {
-    ...actorNote(caller),
-    resourceType: 'certificate',
-    resourceId: record.id,
-    resourceName: record.name,
-  };
 }

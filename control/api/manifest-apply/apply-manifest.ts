@@ -20,13 +20,14 @@ import { refuseFaultyRule } from '../custom-rule-service/rule-trial.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
 import { roleKind } from '../role-service/role.ts';
 import { upstreamKind } from '../upstream-service/upstream.ts';
+import { channelKind } from '../alert-service/channel.ts';
+import { ruleKind } from '../alert-service/rule.ts';
+import { dnsProviderKind } from '../cert-service/dns-provider.ts';
+import { userKind } from '../user-service/user.ts';
 import { applyAccess, applyPluginUses } from './apply-access.ts';
-import { channelKind, ruleKind } from './apply-alerts.ts';
-import { dnsKind, userKind } from './apply-accounts.ts';
 import { applyCountryRule } from './apply-country-rule.ts';
 import { applyDeployment } from './apply-deployment.ts';
 import { applyIpList } from './apply-ip-list.ts';
-import { applyNamed } from './apply-named.ts';
 import { applyPolicy } from './apply-policy.ts';
 import { applyPolicyRules } from './apply-policy-rules.ts';
 import { applySettings } from './apply-settings.ts';
@@ -188,11 +189,11 @@ function applyOne(run: ApplyRun, document: ManifestDocument): DocumentChange {
     case 'Role':
       return applyResource(run, document, roleKind);
     case 'User':
-      return applyNamed(run, document, userKind);
+      return applyResource(run, document, userKind);
     case 'Settings':
       return applySettings(run, document);
     case 'DnsProvider':
-      return applyNamed(run, document, dnsKind);
+      return applyResource(run, document, dnsProviderKind);
     case 'AgentGroup':
       return applyResource(run, document, groupKind);
     case 'Upstream':
@@ -206,9 +207,9 @@ function applyOne(run: ApplyRun, document: ManifestDocument): DocumentChange {
     case 'CountryRule':
       return applyCountryRule(run, document);
     case 'AlertChannel':
-      return applyNamed(run, document, channelKind);
+      return applyResource(run, document, channelKind);
     case 'AlertRule':
-      return applyNamed(run, document, ruleKind);
+      return applyResource(run, document, ruleKind);
     case 'Deployment':
       return applyDeployment(run, document);
   }

@@ -2,12 +2,13 @@
 
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../base/errors.ts';
+import { meets } from '../../auth/permissions.ts';
+import { refusal } from '../../domain/errors.ts';
 import type { ResourceBase } from '../../domain/records.ts';
 import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
 import { auditKept } from '../resource/owned.ts';
 import { refuseTaken, type Kind } from '../resource/resource.ts';
 import { nextUpdate } from '../unchanged.ts';
-import { requireCode } from './apply-named.ts';
 import { changeOf, type ApplyRun, type DocumentChange } from './context.ts';
 import { findBefore, refuseTakenId } from './find-before.ts';
 
@@ -72,4 +73,18 @@ function refuseTakenName<A extends object, R extends ResourceBase>(
   const known = references.find(kind.document.reference, kind.nameOf(record));
   const isOther = known !== undefined && known !== record.id;
   if (kind.namesakes !== undefined || isOther) refuseTaken(tx, kind, record);
+}
+
+/** Errors: permission_denied; who may apply manifests may not for that decide over people. */
+export function requireCode(
+  { caller }: ApplyRun,
+  { kind }: ManifestDocument,
+  permission: string,
+): void {
+  const rule = { public: false, anyPermission: [], allPermission: [permission] };
+  if (meets(rule, caller.permissions)) return;
+  throw refusal(
+    'permission_denied',
+    `kind: a document of kind ${kind} needs ${permission} as well`,
+  );
 }

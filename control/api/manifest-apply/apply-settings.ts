@@ -19,7 +19,7 @@ import { keepSettings } from '../system-service/keep-settings.ts';
 import { nextUpdate } from '../unchanged.ts';
 import { atField } from './apply-access.ts';
 import { deploymentName } from './apply-deployment.ts';
-import { requireCode } from './apply-named.ts';
+import { requireCode } from './apply-resource.ts';
 import { changeOf, type ApplyRun, type DocumentChange } from './context.ts';
 
 /** Applies what the document states. Errors: AppError naming the setting. */

@@ -25,6 +25,8 @@ export interface Owned<R extends TenantRecord> {
   /** Resource type of audit rows. */
   readonly audit: string;
   readonly nameOf: (record: R) => string;
+  /** What audit rows show of a record; absent for all of it. */
+  readonly audited?: (record: R) => object;
 }
 
 /** Records of the caller's tenant, by id. */
@@ -75,13 +77,28 @@ export function auditKept<R extends TenantRecord>(
   after: R,
   extras: RowExtras = {},
 ): void {
+  const { audited = (record) => record } = kind;
   tx.audit({
     ...noteOf(caller, kind, after),
     action: before === null ? 'create' : 'update',
-    ...(before === null ? {} : { before }),
-    after,
+    ...(before === null ? {} : { before: audited(before) }),
+    after: audited(after),
     ...extras,
   });
+}
+
+/** Keeps a record with its audit row. */
+export function keep<R extends TenantRecord>(
+  tx: WriteStore,
+  caller: Caller,
+  kind: Owned<R>,
+  before: R | null,
+  after: R,
+  extras?: RowExtras,
+): R {
+  tx.put(kind.collection, after);
+  auditKept(tx, caller, kind, before, after, extras);
+  return after;
 }
 
 /** Removes a record with its audit row. */
@@ -92,5 +109,6 @@ export function drop<R extends TenantRecord>(
   before: R,
 ): void {
   tx.remove(kind.collection, before.id);
-  tx.audit({ ...noteOf(caller, kind, before), action: 'delete', before });
+  const shown = kind.audited?.(before) ?? before;
+  tx.audit({ ...noteOf(caller, kind, before), action: 'delete', before: shown });
 }

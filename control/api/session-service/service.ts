@@ -16,7 +16,7 @@ import type { ReadStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { pageOf } from '../convert.ts';
 import type { Built, Method } from '../method.ts';
-import { refuseStronger } from '../user-service/stored-user.ts';
+import { refuseStronger } from '../user-service/user.ts';
 
 const seesAll = { public: false, anyPermission: ['user:read'], allPermission: [] };
 const endsAll = { public: false, anyPermission: ['user:write'], allPermission: [] };

@@ -7,7 +7,7 @@ import type { WriteStore } from '../../store/store.ts';
 import { apiTokens, type ApiTokenRecord } from '../../store/token-collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
-import { refuseStronger } from '../user-service/stored-user.ts';
+import { refuseStronger } from '../user-service/user.ts';
 import { auditedToken, isOwn, requireManager, storedToken, tokenNote } from './stored-token.ts';
 
 const endsAll = { public: false, anyPermission: ['user:write'], allPermission: [] };

@@ -11,17 +11,19 @@ import { credentials, users } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
 import { nextUpdate } from '../unchanged.ts';
-import { endSessions, refuseStronger, showUser, storedUser, userNote } from './stored-user.ts';
+import { auditKept, noteOf, stored } from '../resource/owned.ts';
+import { showUser } from './show-user.ts';
+import { endSessions, refuseStronger, userKind } from './user.ts';
 
 /** Sets a password and ends the user's sessions. */
 export function resetPassword(parts: ApiParts): Method<typeof UserService, 'resetPassword'> {
   return async ({ userId, password }, context) => {
     const caller = callerOf(context);
-    const { username } = storedUser(parts.store, caller, userId, 'userId');
+    const { username } = stored(parts.store, caller, userKind, userId, 'userId');
     checkPassword(password, 'password', username);
     const passwordHash = await hashPassword(password);
     await parts.store.write((tx) => {
-      const user = storedUser(tx, caller, userId, 'userId');
+      const user = stored(tx, caller, userKind, userId, 'userId');
       refuseStronger(tx, caller, user);
       endSessions(tx, user.id);
       const credential = tx.get(credentials, user.id);
@@ -29,7 +31,7 @@ export function resetPassword(parts: ApiParts): Method<typeof UserService, 'rese
       const fresh = { id: user.id, failedAttempts: 0, lockedUntil: '' };
       const next = { ...fresh, ...credential, passwordHash, sessionEpoch, firstPassword: false };
       tx.put(credentials, forgiven(next));
-      tx.audit({ ...userNote(caller, user), action: 'reset_password' });
+      tx.audit({ ...noteOf(caller, userKind, user), action: 'reset_password' });
     });
     return { changed: true };
   };
@@ -56,14 +58,14 @@ export function resetUserMfa(parts: ApiParts): Method<typeof UserService, 'reset
   return async ({ userId }, context) => {
     const caller = callerOf(context);
     const mfaReset = await parts.store.write((tx) => {
-      const user = storedUser(tx, caller, userId, 'userId');
+      const user = stored(tx, caller, userKind, userId, 'userId');
       refuseStronger(tx, caller, user);
       const credential = tx.get(credentials, user.id);
       if (credential?.totp === undefined) return false;
       const { totp: _removed, ...rest } = credential;
       tx.put(credentials, rest);
       endSessions(tx, user.id);
-      tx.audit({ ...userNote(caller, user), action: 'reset_mfa' });
+      tx.audit({ ...noteOf(caller, userKind, user), action: 'reset_mfa' });
       return true;
     });
     return { mfaReset };
@@ -77,7 +79,7 @@ function setLocked(
   locked: boolean,
 ): Promise<UserRecord> {
   return parts.store.write((tx) => {
-    const before = storedUser(tx, caller, userId, 'userId');
+    const before = stored(tx, caller, userKind, userId, 'userId');
     if (locked && before.id === caller.userId) {
       throw refusal('failed_precondition', 'userId: nobody can lock the own user');
     }
@@ -94,7 +96,7 @@ function setLocked(
       }
     }
     const action = locked ? 'lock' : 'unlock';
-    tx.audit({ ...userNote(caller, after), action, before, after });
+    auditKept(tx, caller, userKind, before, after, { action });
     return after;
   });
 }

@@ -1,19 +1,17 @@
 /** Owns UserService/ListUsers and GetUser. */
 
 import type { UserService } from '../../../proto/gen/waf/v1/user_pb.ts';
-import { users } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { isKeptOut, showUser, storedUser } from './stored-user.ts';
+import { ownedBy, stored } from '../resource/owned.ts';
+import { isKeptOut, showUser } from './show-user.ts';
+import { userKind } from './user.ts';
 
 /** Users of the caller's tenant, by name. */
 export function listUsers(parts: ApiParts): Method<typeof UserService, 'listUsers'> {
   return ({ page: asked, query, roleId, locked }, context) => {
-    const { tenantId } = callerOf(context);
-    const found = parts.store
-      .list(users)
-      .filter((user) => user.tenantId === tenantId)
+    const found = ownedBy(parts.store, callerOf(context), userKind)
       .filter((user) => fitsQuery(query, user.username, user.email, user.displayName))
       .filter((user) => roleId === '' || user.roleIds.includes(roleId))
       .filter((user) => locked === undefined || isKeptOut(parts, user) === locked)
@@ -26,7 +24,7 @@ export function listUsers(parts: ApiParts): Method<typeof UserService, 'listUser
 /** One user. */
 export function getUser(parts: ApiParts): Method<typeof UserService, 'getUser'> {
   return (request, context) => {
-    const user = storedUser(parts.store, callerOf(context), request.id, 'id');
+    const user = stored(parts.store, callerOf(context), userKind, request.id, 'id');
     return { user: showUser(parts, user) };
   };
 }

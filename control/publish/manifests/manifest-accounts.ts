@@ -41,14 +41,15 @@ export interface UserSpec {
 
 /** The user of a User document. Roles are named. */
 export function readUserSpec(
-  { spec, where }: ManifestDocument,
+  { name: username, spec, where }: ManifestDocument,
   references: References,
-): Required<UserSpec> {
+): Required<UserSpec> & { readonly username: string } {
   known(spec, ['email', 'displayName', 'roles', 'externalProviders', 'locked'], where, 'spec.');
   const locked = spec['locked'] ?? false;
   if (typeof locked !== 'boolean') throw invalid(where, 'spec.locked: must be true or false');
   const named = texts(spec, 'roles', where, 'spec.');
   return {
+    username,
     email: text(spec, 'email', where, 'spec.'),
     displayName: text(spec, 'displayName', where, 'spec.'),
     roleIds: named.map((name, at) => references.idOf('role', name, where, `spec.roles[${at}]`)),
@@ -88,7 +89,7 @@ export function groupSpec({ selector }: AgentGroupJson): Spec {
 export interface DnsSpec {
   readonly account: ACMEDNSProviderJson;
   /** JSON; null keeps what is stored. */
-  readonly credentialsJson: string | null;
+  readonly credentials: Uint8Array | null;
 }
 
 /** The account of a DnsProvider document. */
@@ -109,10 +110,10 @@ export function readDnsSpec({ name, spec, where }: ManifestDocument): DnsSpec {
       propagationSeconds: seconds,
       status: text(spec, 'status', where, 'spec.') || 'active',
     },
-    credentialsJson:
+    credentials:
       credentials === storedSecret
         ? null
-        : JSON.stringify(object(credentials, where, 'spec.credentials')),
+        : Buffer.from(JSON.stringify(object(credentials, where, 'spec.credentials'))),
   };
 }
 
