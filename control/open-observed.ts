@@ -12,6 +12,7 @@ import type { FindEvidence } from './export/evidence-wait.ts';
 import { openClickhouseEvents } from './observe/clickhouse/clickhouse-events.ts';
 import type { ClickhouseAddress } from './observe/clickhouse/clickhouse-option.ts';
 import { openCounterStore } from './observe/counter-store.ts';
+import type { ClientsPlace } from './observe/detection-clients.ts';
 import { startRetention } from './observe/event-retention.ts';
 import type { EventStore, KeptSince } from './observe/event-store.ts';
 import { openEventStore } from './observe/events/embedded-events.ts';
@@ -30,7 +31,7 @@ import { ViolationSamples } from './observe/violation-samples.ts';
 import { evidenceStoreLimits, observationLimits } from './limits/observation-limits.ts';
 import { globalLogPolicy, resolvedLogPolicy, retentionDays } from './publish/parts/log-parts.ts';
 import { startOtlp, type OtlpExports } from './start-otlp.ts';
-import { apiLearning, logEmergencies, logPolicies } from './store/collections.ts';
+import { apiLearning, detectionLearning, logEmergencies, logPolicies, sites } from './store/collections.ts';
 import { evidenceKeysFile, evidenceStore } from './store/data-files.ts';
 import { openLogs } from './store/open-logs.ts';
 import type { Kv } from './store/kv.ts';
@@ -88,7 +89,12 @@ export function openObserved(
     if (siem.wants(kind)) for (const fact of facts) siem.take(kind, fact.bytes, fact);
   });
   const otlp = startOtlp({ settings, events, clock, logger, version });
-  const counters = openCounterStore(kv, (assetId) => store.get(apiLearning, assetId) ?? null);
+  const counters = openCounterStore(
+    kv,
+    (assetId) => store.get(apiLearning, assetId) ?? null,
+    systemClock,
+    (siteId) => clientsPlaceOf(store, siteId),
+  );
   const samples = openSamples(kv, store, logger);
   events.onFacts((kind, facts) => {
     if (kind === 'security') samples.take(facts);
@@ -276,4 +282,11 @@ async function keepEmergency(store: Store, logger: Logger, active: boolean): Pro
   if (active) {
     logger.warn('the disk is almost full: by the log policy, details of requests are not kept');
   } else logger.info('the disk has room again: details of requests are kept');
+}
+
+/** Whose counts of clients a site's are; null for one that is none. */
+function clientsPlaceOf(store: Store, siteId: string): ClientsPlace | null {
+  const tenantId = store.get(sites, siteId)?.tenantId;
+  if (tenantId === undefined) return null;
+  return { tenantId, generation: store.get(detectionLearning, siteId)?.generation ?? 0 };
 }

@@ -36,6 +36,7 @@ import { openDocumentWorker } from './documents/document-worker.ts';
 import { openManifestReader } from './publish/manifests/manifest-reader.ts';
 import { keepTracing } from './publish/parts/log-parts.ts';
 import { startPublisher, type Publisher } from './publish/publisher.ts';
+import { startLearning } from './start-learning.ts';
 import { startAlerting, type AlertingOptions } from './start-alerting.ts';
 import { sessionTimesOf } from './domain/settings/settings.ts';
 import {
@@ -156,7 +157,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   observed.sendMetrics(() => metricFamilies(parts), installation.createdAt);
   const running: RunningServer[] = [];
   const closing: Closing[] = [alerting, acme, observed.retention, publisher, subscriptions];
-  closing.push(packAhead(parts), careForMemory(), { close: keepWatch });
+  closing.push(packAhead(parts), careForMemory(), { close: keepWatch }, startLearning(parts));
   const close = async (): Promise<void> => {
     for (const part of closing) await part.close();
     await Promise.all(running.map((server) => server.close()));

@@ -107,6 +107,7 @@ export async function serveControl(parts: EngineParts, link: ControllerLink): Pr
       schema: parts.schemas.of(siteId),
       failPolicy: parts.guards.failPolicyOf(siteId),
       grpcFields: parts.guards.grpcFieldsOf(siteId),
+      content: parts.guards.contentOf(siteId),
     }),
     probeUpstream: probePool,
     clients: parts.clientMemory.answers((siteId, count) => parts.threads?.sample(siteId, count)),

@@ -37,6 +37,7 @@ export function startThreads(parts: EngineParts, routes: RoutesConfig): Promise<
     onRankings: (deltas) => parts.link?.rank(deltas),
     onEndpoints: (deltas) => parts.link?.learnEndpoints(deltas),
     onLearning: (deltas) => parts.link?.learnBodies(deltas),
+    onClients: (deltas) => parts.link?.learnClients(deltas),
     onApiCounts: (deltas) => parts.link?.countApis(deltas),
     onClientNotes: (notes) => parts.clientMemory.receive(notes),
     onOrigins: (notes) => parts.origins.receive(notes),

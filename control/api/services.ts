@@ -22,6 +22,7 @@ import { PolicyService } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { RateLimitService } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { SessionService } from '../../proto/gen/waf/access/v1/session_pb.ts';
 import { TokenService } from '../../proto/gen/waf/access/v1/token_pb.ts';
+import { LearningService } from '../../proto/gen/waf/learning/v1/learning_pb.ts';
 import { ReplayService } from '../../proto/gen/waf/replay/v1/replay_pb.ts';
 import { RoleService } from '../../proto/gen/waf/v1/role_pb.ts';
 import { RuleOverrideService } from '../../proto/gen/waf/v1/rule_override_pb.ts';
@@ -45,6 +46,7 @@ import { crsService } from './crs-service/service.ts';
 import { customRuleService } from './custom-rule-service/service.ts';
 import { evidenceUploadService } from './evidence-upload-service/service.ts';
 import { ipListService } from './ip-list-service/service.ts';
+import { learningService } from './learning-service/service.ts';
 import { logService } from './log-service/service.ts';
 import { menuService } from './menu-service/service.ts';
 import type { Built } from './method.ts';
@@ -101,6 +103,7 @@ export const services: readonly ServiceEntry[] = [
 /** Services beside the contract's, on the same listeners and under the same rules. */
 export const ownServices: readonly ServiceEntry[] = [
   entry(ReplayService, replayService),
+  entry(LearningService, learningService),
   entry(TokenService, tokenService),
   entry(SessionService, sessionService),
 ];

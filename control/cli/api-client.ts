@@ -16,6 +16,7 @@ import { AppError } from '../../base/errors.ts';
 import { commandLineLimits } from '../limits/command-limits.ts';
 import { SessionService } from '../../proto/gen/waf/access/v1/session_pb.ts';
 import { TokenService } from '../../proto/gen/waf/access/v1/token_pb.ts';
+import { LearningService } from '../../proto/gen/waf/learning/v1/learning_pb.ts';
 import { ReplayService } from '../../proto/gen/waf/replay/v1/replay_pb.ts';
 import { AgentGroupService } from '../../proto/gen/waf/v1/agent_group_pb.ts';
 import { AgentService } from '../../proto/gen/waf/v1/agent_pb.ts';
@@ -69,6 +70,7 @@ export interface ApiClient {
   readonly ai: Client<typeof AIService>;
   readonly alerts: Client<typeof AlertService>;
   readonly replay: Client<typeof ReplayService>;
+  readonly learning: Client<typeof LearningService>;
   readonly apiSchemas: Client<typeof ApiSchemaService>;
   readonly operationControls: Client<typeof OperationControlService>;
 }
@@ -107,6 +109,7 @@ export function createApiClient(
     ai: createClient(AIService, transport),
     alerts: createClient(AlertService, transport),
     replay: createClient(ReplayService, transport),
+    learning: createClient(LearningService, transport),
     apiSchemas: createClient(ApiSchemaService, transport),
     operationControls: createClient(OperationControlService, transport),
   };

@@ -17,6 +17,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   country: 'Rules by the country of the client',
   crs: 'Rulesets and their plugins',
   'ip-list': 'Lists of addresses, by hand or from a URL',
+  learning: 'What sites learn: values that regularly hold what looks like an attack',
   log: 'What was blocked or noticed, and why',
   policy: 'Policies: settings, tests, versions, ruleset',
   'rate-limit': 'Limits of requests',

@@ -44,6 +44,14 @@ export const commandSources: readonly CommandSource[] = [
     load: async () => (await import('./site/site-delivery.ts')).siteDeliveryCommands,
   },
   {
+    word: 'learning',
+    load: async () => (await import('./site/learning-commands.ts')).learningCommands,
+  },
+  {
+    word: 'site',
+    load: async () => (await import('./site/site-applications-command.ts')).siteApplicationsCommand,
+  },
+  {
     word: 'upstream',
     load: async () => (await import('./site/upstream-commands.ts')).upstreamCommands,
   },

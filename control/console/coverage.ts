@@ -16,6 +16,13 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     RotateApiToken: 'pages/tokens',
     RevokeApiToken: 'pages/tokens',
   },
+  LearningService: {
+    ListProposals: 'operations',
+    AcceptProposal: 'operations',
+    DismissProposal: 'operations',
+    ResetLearning: 'operations',
+    ExportLearning: 'operations',
+  },
   ReplayService: {
     RunReplay: 'pages/allow',
   },

@@ -35,6 +35,14 @@ import {
   type CountsMark,
 } from './alert-series.ts';
 import { addLearning, forgetLearning, readLearning, type GenerationOf } from './learning-store.ts';
+import {
+  addClients,
+  detectionClientsFamily,
+  forgetClients,
+  readClients,
+  type ClientsPlaceOf,
+} from './detection-clients.ts';
+import type { LearnedRow } from '../domain/policy/detection-learning.ts';
 import type { LearnedEvidence } from '../domain/documents/api-learning.ts';
 import { HeldCounts } from './held-counts.ts';
 import type { CountStep } from '../domain/alert/alert-facts.ts';
@@ -99,6 +107,8 @@ export interface CounterStore {
   endpointChanges(tenantId: string, siteId: string): number;
   /** What an endpoint learned in a generation. */
   learned(assetId: string, generation: number): LearnedEvidence;
+  /** Clients that showed signs of attacks in values of a site, in a generation. */
+  clients(siteId: string, generation: number): LearnedRow[];
   /** Removes what was learned by endpoints whose learning was purged, or that are gone. */
   forgetLearned(): Promise<void>;
   /** The most frequent values of a site ('' for all of a tenant) in the hours of a span. */
@@ -122,6 +132,7 @@ export function openCounterStore(
   kv: Kv,
   generationOf: GenerationOf = nothingLearns,
   clock: Pick<Clock, 'nowMs'> = systemClock,
+  placeOf: ClientsPlaceOf = () => null,
 ): CounterStore {
   const held = new HeldCounts(kv);
   const changes = new EndpointChanges();
@@ -138,7 +149,12 @@ export function openCounterStore(
     endpoints: (tenantId, siteId) => readEndpoints(kv, tenantId, siteId),
     endpointChanges: (tenantId, siteId) => changes.of(tenantId, siteId),
     learned: (assetId, generation) => readLearning(kv, assetId, generation),
-    forgetLearned: () => kv.write((writer) => forgetLearning(writer, generationOf)),
+    clients: (siteId, generation) => readClients(kv, siteId, generation),
+    forgetLearned: () =>
+      kv.write((writer) => {
+        forgetLearning(writer, generationOf);
+        forgetClients(writer, placeOf, clock.nowMs());
+      }),
     rankings: (tenantId, siteId, startMs, endMs) =>
       readRankings(kv, tenantId, siteId, startMs, endMs),
     ingest: async (batch, schemaVersion) => {
@@ -161,6 +177,7 @@ export function openCounterStore(
           addDetection(writer, batch.tenantId, delta);
           addEndpoints(writer, batch.tenantId, atMs, delta);
           addLearning(writer, generationOf, batch.tenantId, atMs, delta);
+          addClients(writer, placeOf, batch.tenantId, clock.nowMs(), delta);
           if (!countsRequests(delta)) continue;
           add(writer, batch.tenantId, delta);
           addTraffic(writer, batch.tenantId, atMs, delta);
@@ -193,7 +210,7 @@ function countsRequests({ requests, entries }: CounterDelta): boolean {
 }
 
 function isSummed(family: string): boolean {
-  if (family === alertFamily) return false;
+  if (family === alertFamily || family === detectionClientsFamily) return false;
   return !family.startsWith(rankedPrefix) && !family.startsWith(apiPrefix);
 }
 

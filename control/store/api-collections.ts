@@ -9,6 +9,7 @@ import type {
   SchemaSourceRecord,
 } from '../domain/documents/api-records.ts';
 import type { ApiLearningRecord, LearnedDraftRecord } from '../domain/documents/api-learning.ts';
+import type { DetectionLearningRecord } from '../domain/policy/detection-learning.ts';
 import type { OperationIntentRecord } from '../domain/documents/operation-control.ts';
 import type { Collection } from './collection.ts';
 
@@ -61,6 +62,12 @@ export const apiAssets: Collection<ApiAssetRecord> = {
 export const apiLearning: Collection<ApiLearningRecord> = {
   name: 'api-learning',
   indexes: { site: ({ siteId }) => [siteId] },
+};
+
+/** What sites learned of signs that are content, and what was decided; the id is the site's. */
+export const detectionLearning: Collection<DetectionLearningRecord> = {
+  name: 'detection-learning',
+  indexes: {},
 };
 
 /** Kept revisions of what was learned, by asset. */

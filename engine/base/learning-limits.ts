@@ -27,3 +27,19 @@ export const learningLimits = {
   /** Bodies that must have a field before it is reported: a name that came by chance is not. */
   reportedFrom: 3,
 } as const;
+
+/** Sketches of clients that show signs in a value; some 600 bytes each. */
+export const learningSketchLimits = {
+  /**
+   * Values and families of one hour that a thread counts; with more, those of one client alone
+   * make room, and others are left out until the hour is over.
+   */
+  valuesPerThread: 512,
+  /** Bits of a sketch: it counts a few hundred clients with 5 % too few, never too many. */
+  sketchBits: 2_048,
+  /** Bits that one report has of a value; the others wait for the next. */
+  bitsPerDelta: 64,
+  /** Addresses of such a network are one client. */
+  ipv4Bits: 24,
+  ipv6Bits: 48,
+} as const;

@@ -25,6 +25,8 @@ export const bundleLimits = {
   apiChecksBytesMax: 48 * 1024 * 1024,
   /** Endpoints of one site that learn, as JSON. */
   apiLearningBytesMax: 4 * 1024 * 1024,
+  /** What one site learned of signs that are content, bytes. */
+  detectionContentBytesMax: 1024 * 1024,
 } as const;
 
 /** Inspection in worker threads. */

@@ -21,6 +21,7 @@ import { botOf } from './runtime-bot.ts';
 import { apiChecksOf } from './runtime-api-checks.ts';
 import { deliveryOf } from './runtime-delivery.ts';
 import { apiLearningOf } from './runtime-api-learning.ts';
+import { detectionContentOf } from './runtime-detection-content.ts';
 import { accessOf } from './runtime-access.ts';
 import { loggingOf } from './runtime-logging.ts';
 import { ratesOf } from './runtime-rates.ts';
@@ -53,6 +54,7 @@ export function toRuntimeConfig(verified: VerifiedBundle, sets = new IpSets()): 
   const access = accessOf(bundle, sets);
   const api = apiChecksOf(bundle);
   const learning = apiLearningOf(bundle);
+  const content = detectionContentOf(bundle);
   const options = siteOptionsOf(bundle);
   const sites = bundle.sites.map((site) => ({
     ...toSite(site, upstreams, responses(site), trust(site.id)),
@@ -62,6 +64,7 @@ export function toRuntimeConfig(verified: VerifiedBundle, sets = new IpSets()): 
     ...optional('delivery', deliveryOf(site)),
     ...api.get(site.id),
     ...optional('learning', learning.get(site.id)),
+    ...optional('detectionContent', content.get(site.id)),
     ...bot(site),
     ...options(site.id),
   }));

@@ -3,12 +3,18 @@
 import type { RuntimeBundle } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { AppError } from '../../base/errors.ts';
 import { arrayNames } from '../contract/array-names.ts';
+import { learningModes } from '../contract/detection-content.ts';
 import type { SiteConfig } from '../contract/site.ts';
 
 /** The part of a site's configuration that such settings make. */
 type SiteOptions = Pick<
   SiteConfig,
-  'websocketMessages' | 'rateLimitFields' | 'grpcFields' | 'arrayNames'
+  | 'websocketMessages'
+  | 'rateLimitFields'
+  | 'grpcFields'
+  | 'arrayNames'
+  | 'detectionLearning'
+  | 'applications'
 >;
 
 /**
@@ -26,11 +32,15 @@ export function siteOptionsOf({
     const fields = own?.rateLimitFields || all?.rateLimitFields || 'off';
     const grpc = own?.grpcFields || all?.grpcFields || 'off';
     const names = own?.arrayNames || all?.arrayNames || 'none';
+    const learning = own?.detectionLearning || all?.detectionLearning || 'suggest';
+    const applications = own?.detectionApplications || all?.detectionApplications || '';
     return {
       ...messagesOf(messages),
       ...(isOn('rate limit fields', fields) && { rateLimitFields: true }),
       ...(isOn('gRPC fields', grpc) && { grpcFields: true }),
       ...namesOf(names),
+      ...learningOf(learning),
+      ...(applications !== '' && { applications }),
     };
   };
 }
@@ -45,6 +55,12 @@ function namesOf(choice: string): Pick<SiteOptions, 'arrayNames'> {
   const known = arrayNames.find((one) => one === choice);
   if (known === undefined) throw invalid(`array names "${choice}"`);
   return known === 'none' ? {} : { arrayNames: known };
+}
+
+function learningOf(choice: string): Pick<SiteOptions, 'detectionLearning'> {
+  const known = learningModes.find((one) => one === choice);
+  if (known === undefined) throw invalid(`detection learning "${choice}"`);
+  return known === 'off' ? {} : { detectionLearning: known };
 }
 
 function isOn(what: string, choice: string): boolean {

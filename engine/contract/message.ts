@@ -4,6 +4,8 @@
  * is.
  */
 
+import type { RequestContent } from './detection-content.ts';
+
 /** Index of each fixed entry in `MessageHead.spans`; header fields follow from `fields` on. */
 export const SPAN = {
   /** Whole start line, without its line end. */
@@ -52,6 +54,8 @@ export interface RequestSnapshot {
   readonly siteId: string;
   /** Text fields of gRPC messages are arguments; absent where they are not. */
   readonly grpcFields?: boolean;
+  /** Signs that are ordinary content of its values; absent for none. */
+  readonly content?: readonly RequestContent[];
   readonly connection: ConnectionFacts;
   readonly head: MessageHead;
   /** Bytes of the message of a WebSocket that is the body; absent for requests: their head says. */

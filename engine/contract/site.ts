@@ -9,6 +9,7 @@ import type { ApiLearning } from './api-learning.ts';
 import type { ArrayNames } from './array-names.ts';
 import type { BotConfig, ChallengeKey } from './bot.ts';
 import type { DeliveryConfig } from './delivery.ts';
+import type { DetectionContent } from './detection-content.ts';
 import type { LoggingConfig } from './logging.ts';
 import { noInspection, type InspectionConfig } from './policy.ts';
 import type { RateLimits } from './rate-limit.ts';
@@ -143,6 +144,12 @@ export interface SiteConfig {
   readonly arrayNames?: ArrayNames;
   /** How it is delivered beside protection; absent where nothing is set. */
   readonly delivery?: DeliveryConfig;
+  /** What is done with signs that many clients show in one value; absent for nothing. */
+  readonly detectionLearning?: 'suggest' | 'auto';
+  /** What was learned of signs that are content; absent for nothing. */
+  readonly detectionContent?: DetectionContent;
+  /** Applications whose fields are known, as `readChosen` takes them; absent for none. */
+  readonly applications?: string;
   /** Endpoints that learn the structure of bodies; absent for none. */
   readonly learning?: ApiLearning;
 }

@@ -1,6 +1,7 @@
 /** Owns what inspection hands back: verdicts, matched rules and the record of a transaction. */
 
 import type { ProcessorReading } from '../../base/body-family.ts';
+import type { ValueSigns } from './detection-content.ts';
 
 /** What is to become of a request. */
 export type VerdictAction = 'pass' | 'block' | 'drop' | 'redirect';
@@ -135,6 +136,8 @@ export interface TransactionRecord {
   readonly pcreLimitedRules?: readonly number[];
   /** Values of password-like fields, if rules matched; events must not show them. */
   readonly secrets?: readonly string[];
+  /** Values that show signs, none of which proves an attack, where the score is recorded. */
+  readonly valueSigns?: readonly ValueSigns[];
   /** Set when inspection failed and the fail policy decided. */
   readonly failure?: InspectionFailure;
 }

@@ -3,6 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../base/deadlines.ts';
 import type { RequestDone } from '../contract/events.ts';
+import type { ClientCounts } from '../detect/learning/client-counts.ts';
 import type { RequestView } from '../guard/request-view.ts';
 import type { SecureContexts } from '../tls/secure-contexts.ts';
 import type { HandshakeFailure } from '../tls/handshake.ts';
@@ -64,6 +65,8 @@ export interface FrontContext {
   /** Who was ended for what it did. */
   readonly floods: FloodWatch;
   readonly clientWatch: ClientWatch;
+  /** Clients that show signs of attacks in values, for sites that learn. */
+  readonly clientCounts: ClientCounts;
   /** Copies of bodies for evidence; null where nobody takes them. */
   readonly captures: CaptureRoom | null;
   /** Puts requests into traces; null where nobody asks for any. */

@@ -6,6 +6,7 @@
 import type { Inspector } from '../contract/inspection.ts';
 import type { SiteConfig, SiteTable } from '../contract/site.ts';
 import type { TrustConfig } from '../contract/trust.ts';
+import { contentOf, type SiteContent } from '../detect/learning/site-content.ts';
 import { ClientIpResolver } from '../guard/client-ip.ts';
 import type { GuardKind, GuardServices } from '../guard/guard.ts';
 import { compileGuards, type GuardChain } from '../guard/guard-chain.ts';
@@ -28,6 +29,8 @@ export interface Route {
   readonly schema: SiteChecks | null;
   /** Null where no endpoint learns. */
   readonly learning: SiteLearning | null;
+  /** What is content in the values of its requests; null for nothing. */
+  readonly content: SiteContent | null;
   /** Null where only the peer counts. */
   readonly clientIp: ClientIpResolver | null;
   /** Null where nothing of it is set. */
@@ -83,7 +86,8 @@ export class Generation {
     const { guardServices, guardKinds } = this.options;
     const guards = compileGuards(site, guardServices, guardKinds);
     const delivery = site.delivery === undefined ? null : new SiteDelivery(site.delivery);
-    const what = { site, origins, inspector, guards, schema, learning, clientIp };
+    const content = contentOf(site);
+    const what = { site, origins, inspector, guards, schema, learning, content, clientIp };
     const route: Route = { ...what, delivery };
     for (const host of site.hosts) {
       if (host === '*') this.fallback ??= route;

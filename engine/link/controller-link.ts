@@ -31,6 +31,7 @@ import {
 import { runIdOf } from '../../base/supervisor-channel.ts';
 import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
 import type { LearningDelta } from '../contract/api-learning.ts';
+import type { ClientsDelta } from '../contract/detection-content.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { EvidenceRecord } from '../contract/evidence.ts';
@@ -103,6 +104,8 @@ export interface ControllerLink {
   learnEndpoints(deltas: readonly EndpointDelta[]): void;
   /** Takes what front threads learned of the structure of bodies. */
   learnBodies(deltas: readonly LearningDelta[]): void;
+  /** Takes clients that showed signs of attacks in values. */
+  learnClients(deltas: readonly ClientsDelta[]): void;
   /** Takes what front threads counted of requests to documented APIs. */
   countApis(deltas: readonly ApiCountDelta[]): void;
   /** Reports the findings of probes to control now; they are also reported periodically. */
@@ -132,6 +135,7 @@ export function createControllerLink(options: LinkOptions): ControllerLink {
     rank: (deltas) => link.observations.rank(deltas),
     learnEndpoints: (deltas) => link.observations.learnEndpoints(deltas),
     learnBodies: (deltas) => link.observations.learnBodies(deltas),
+    learnClients: (deltas) => link.observations.learnClients(deltas),
     countApis: (deltas) => link.observations.countApis(deltas),
     reportHealth: () => link.reportHealth(),
     reportLoad: () => link.reportLoad(),

@@ -15,6 +15,7 @@ import {
   omittedEndpoints,
 } from '../contract/api-counts.ts';
 import { apiLearningFamily, type LearningDelta } from '../contract/api-learning.ts';
+import { detectionClientsFamily, type ClientsDelta } from '../contract/detection-content.ts';
 import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 
@@ -71,6 +72,16 @@ export class CounterSums {
       for (const [key, count] of entries) {
         raise(sum, apiLearningFamily, `${assetId} ${generation} ${key}`, count);
       }
+    }
+  }
+
+  /** Clients with signs travel beside the sums: the key is all of a delta but its count. */
+  learnClients(deltas: readonly ClientsDelta[]): void {
+    for (const { siteId, requests, ...rest } of deltas) {
+      const { generation, hour, place, family, bits, sample } = rest;
+      const { method, path, name } = place;
+      const key = [generation, hour, family, method, path, name, bits, sample];
+      raise(this.#sumOf(siteId, ''), detectionClientsFamily, JSON.stringify(key), requests);
     }
   }
 

@@ -26,6 +26,7 @@ import {
 } from '../../base/protocol-versions.ts';
 import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
 import type { LearningDelta } from '../contract/api-learning.ts';
+import type { ClientsDelta } from '../contract/detection-content.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { RequestError } from '../contract/request-error.ts';
@@ -173,6 +174,12 @@ export class Observations {
   /** Takes what front threads learned of the structure of bodies. */
   learnBodies(deltas: readonly LearningDelta[]): void {
     this.#sums.learnBodies(deltas);
+    this.#countTimer ??= setTimeout(() => this.#sealCounts(), linkLimits.counterDelayMs);
+  }
+
+  /** Takes clients that showed signs of attacks in values. */
+  learnClients(deltas: readonly ClientsDelta[]): void {
+    this.#sums.learnClients(deltas);
     this.#countTimer ??= setTimeout(() => this.#sealCounts(), linkLimits.counterDelayMs);
   }
 

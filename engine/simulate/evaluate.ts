@@ -16,13 +16,14 @@ import type {
   PolicyDiagnostic,
   ClientAnswers,
 } from '../contract/evaluation.ts';
-import type { RequestSnapshot } from '../contract/message.ts';
+import { SPAN, type RequestSnapshot } from '../contract/message.ts';
 import {
   policyEntryFile,
   rulesetFolder,
   type KeyedPolicy,
   type PolicySource,
 } from '../contract/policy.ts';
+import type { SiteContent } from '../detect/learning/site-content.ts';
 import { ClientIpResolver } from '../guard/client-ip.ts';
 import type { GuardChain } from '../guard/guard-chain.ts';
 import type { SiteChecks } from '../schema/site-checks.ts';
@@ -67,6 +68,8 @@ export interface SimulatedSite {
   /** What failed inspections and bodies that were not looked at lead to. */
   readonly failPolicy: SiteConfig['waf']['failPolicy'];
   readonly grpcFields: boolean;
+  /** Null or absent for no value whose signs are content. */
+  readonly content?: SiteContent | null;
 }
 
 const noSite: SimulatedSite = {
@@ -195,7 +198,7 @@ function namesHttp2(head: Uint8Array): boolean {
 
 function evaluate(
   engine: PolicyEngine,
-  { guards, schema, failPolicy, grpcFields }: SimulatedSite,
+  { guards, schema, failPolicy, grpcFields, content }: SimulatedSite,
   input: EvaluationInput,
 ): EvaluationOutcome {
   const parser = new RequestHeadParser();
@@ -218,6 +221,7 @@ function evaluate(
       scheme: 'http',
     },
     head: { bytes: input.head, spans: parser.copySpans() },
+    ...contentIn(content ?? null, input.head, parser.copySpans()),
   };
   const body = input.body.length === 0 ? null : input.body;
   const headRefusal = parser.refusal;
@@ -233,6 +237,20 @@ function evaluate(
   const failure = record?.failure;
   const outcome = { record, diagnostics: [], refusal, refusalStatus, guards: guardTrace };
   return failure === undefined ? outcome : { ...outcome, failure };
+}
+
+/** What is content in the values of the request, as live traffic has it. */
+function contentIn(
+  content: SiteContent | null,
+  head: Uint8Array,
+  spans: Int32Array,
+): Pick<RequestSnapshot, 'content'> {
+  if (content === null) return {};
+  const text = (start: number, end: number): string =>
+    Buffer.from(head.subarray(spans[start], spans[end])).toString('latin1');
+  const method = text(SPAN.firstStart, SPAN.firstEnd);
+  const target = text(SPAN.secondStart, SPAN.secondEnd);
+  return { content: content.of(method, target, Date.now()) };
 }
 
 function hostOf(head: Uint8Array, { hostStart, hostEnd }: RequestHeadParser): string {

@@ -1,6 +1,7 @@
 /** Owns the guards of the sites that serve, for questions about them; made when asked for. */
 
 import type { SiteConfig, SiteTable } from '../contract/site.ts';
+import { contentOf, type SiteContent } from '../detect/learning/site-content.ts';
 import type { GuardServices } from '../guard/guard.ts';
 import { compileGuards, type GuardChain } from '../guard/guard-chain.ts';
 
@@ -28,6 +29,12 @@ export class SiteGuards {
   /** Whether a site has text fields of gRPC messages inspected. */
   grpcFieldsOf(siteId: string): boolean {
     return this.table?.sites.find(({ id }) => id === siteId)?.grpcFields ?? false;
+  }
+
+  /** What is content in the values of a site's requests; null for nothing. */
+  contentOf(siteId: string): SiteContent | null {
+    const site = this.table?.sites.find(({ id }) => id === siteId);
+    return site === undefined ? null : contentOf(site);
   }
 
   /** The guards of a site; null for none and for sites that do not serve. */

@@ -61,6 +61,7 @@ const saidElsewhere = {
   'RuntimeBundle.logPolicies': 'no part of manifests: control/api/log-service/log-policies.test.ts',
   'RuntimeBundle.apiChecks': 'API documents: control/publish/parts/api-check-parts.test.ts',
   'RuntimeBundle.apiLearning': 'learning: control/api/api-schema-service/learning.test.ts',
+  'RuntimeBundle.detectionContent': 'learning: control/api/learning-service/learning.test.ts',
   'RuntimeBundle.verifiers': 'they need a secret: control/publish/parts/verifier-parts.test.ts',
   'RuntimeSite.failOpen': 'the API has no such setting: control/publish/manifests/manifest.test.ts',
   'RuntimePolicy.files': 'plugins of rulesets: control/api/crs-service/plugins.test.ts',

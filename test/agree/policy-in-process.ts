@@ -14,6 +14,7 @@ import {
   builtInCrsFolder,
   readRulesetFolder,
 } from '../../control/publish/rulesets/ruleset-folder.ts';
+import type { RequestContent } from '../../engine/contract/detection-content.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';
 import { headFrom, responseFrom } from '../../engine/rules/load/test-sample.ts';
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
@@ -41,6 +42,8 @@ export interface TableRequest {
   readonly body?: string | Buffer;
   /** Body of the origin's answer, HTML; phases 3 and 4 run where there is one. */
   readonly answer?: string;
+  /** Signs that are content of its values. */
+  readonly content?: readonly RequestContent[];
   /** Sampling draws by it. */
   readonly requestId?: string;
 }
@@ -91,6 +94,7 @@ export function sendInProcess(engine: PolicyEngine, request: TableRequest): Tabl
     receivedAtMs: 0,
     siteId: 's',
     connection: makeConnection(),
+    ...(request.content !== undefined && { content: request.content }),
     head: headFrom([`${method} ${url} ${protocol}`, ...lines].join('\r\n')),
   };
   const { status, outcome, record } = simulateRequest(policyAlone(engine), {

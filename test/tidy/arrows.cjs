@@ -16,7 +16,7 @@ const transaction = 'engine/rules/transaction';
 const features = 'engine/rules/features';
 
 /** What every part of a front may use of the others. */
-const frontParts = ['engine/front', 'engine/front/wire', 'engine/front/facts'];
+const frontParts = ['engine/front', 'engine/front/wire', 'engine/front/facts', 'engine/detect'];
 
 /** Longest path wins, so `engine/rules/run` is its own room and not part of `engine`. */
 const rooms = [
@@ -136,6 +136,7 @@ const rooms = [
       common,
       base,
       contract,
+      'engine/detect',
       'engine/http',
       'engine/guard',
       'engine/overload',
@@ -222,6 +223,7 @@ const rooms = [
       common,
       base,
       contract,
+      'engine/detect',
       'engine/http',
       'engine/guard',
       'engine/phases',

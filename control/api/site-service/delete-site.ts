@@ -6,6 +6,7 @@ import { withoutSite } from '../../domain/site/site-options.ts';
 import {
   apiLearning,
   customRules,
+  detectionLearning,
   learnedDrafts,
   logPolicies,
   ruleOverrides,
@@ -32,6 +33,7 @@ export function deleteSite(parts: ApiParts): Method<typeof SiteService, 'deleteS
       removeAccessOf(tx, 'site', before.id);
       tx.remove(siteRoutings, before.id);
       tx.remove(logPolicies, before.id);
+      tx.remove(detectionLearning, before.id);
       const stored = tx.get(systemSettings, settingsId);
       const left = withoutSite(stored?.values ?? {}, before.id);
       if (stored !== undefined && left !== null) {

@@ -24,6 +24,11 @@ export const siteCreateCommand: CommandDefinition = {
     },
     ...originTlsFlags,
     { flags: '--policy <policy>', summary: 'id or name; default is Light', resource: 'policy' },
+    {
+      flags: '--application <name>',
+      summary: 'known application, wordpress or wordpress@/blog; repeatable',
+      repeatable: true,
+    },
     { flags: '--detection', summary: 'record attacks, block nothing' },
     { flags: '--no-waf', summary: 'no inspection' },
   ],
@@ -55,6 +60,11 @@ export const siteCreateCommand: CommandDefinition = {
         status: ResourceStatus.ACTIVE,
       },
     });
+    const applications = listFlag(flags, 'application').join(',');
+    if (site !== undefined && applications !== '') {
+      const { setApplications } = await import('./site-applications-command.ts');
+      await setApplications(context, site.id, applications);
+    }
     const sitesMade = site === undefined ? [] : [site];
     context.output.result(
       sitesMade.map((one) => toJson(SiteSchema, one))[0] ?? null,

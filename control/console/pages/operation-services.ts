@@ -5,6 +5,8 @@ import type { DescService } from '@bufbuild/protobuf';
 const services: Readonly<Record<string, () => Promise<DescService>>> = {
   SessionService: async () =>
     (await import('../../../proto/gen/waf/access/v1/session_pb.ts')).SessionService,
+  LearningService: async () =>
+    (await import('../../../proto/gen/waf/learning/v1/learning_pb.ts')).LearningService,
   TokenService: async () =>
     (await import('../../../proto/gen/waf/access/v1/token_pb.ts')).TokenService,
   ReplayService: async () =>

@@ -66,3 +66,12 @@ test('the note names the command, and nothing is said of other requests', () => 
   const [known] = applicationNotes({ path: '/save', messages }, { name: 'Light' }, sent);
   expect(known).toContain('This looks like WordPress: its exclusion plugin');
 });
+
+test('where the score decides, the note names the profile', () => {
+  const messages = [{ ruleId: '198400' }, { ruleId: '198000' }];
+  const event = { path: '/blog/wp-admin/post.php', messages, siteId: 'site-1' };
+  const policy = { name: 'Light', crsCore: { decision: 'DECISION_SCORE' as const } };
+  expect(applicationNotes(event, policy)[0]).toContain(
+    'waf site applications site-1 --names wordpress@/blog',
+  );
+});

@@ -9,6 +9,7 @@ import type {
   SecurityEventJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
+import { applicationProfiles } from '../../../engine/detect/applications/profiles.ts';
 import { findCurated } from './exclusion-plugins.ts';
 
 /** An application by the paths, cookies and header fields that no other has. */
@@ -133,14 +134,22 @@ export function sentNames(headers: readonly RequestEvidenceHeaderJson[]): SentNa
 
 /** What to say of a blocked request's application; nothing where none is recognized. */
 export function applicationNotes(
-  { path = '', messages = [] }: SecurityEventJson,
+  { path = '', messages = [], siteId = '' }: SecurityEventJson,
   policy: PolicyJson | undefined,
   sent?: SentNames,
 ): string[] {
-  const scored = messages.some(({ ruleId = '' }) => /^9[1-4]\d{4}$/.test(ruleId));
+  const scored = messages.some(({ ruleId = '' }) => /^(?:9[1-4]\d|198)\d{3}$/.test(ruleId));
   const found = scored ? recognizeApplication(path, sent) : null;
   if (found === null) return [];
   const { name, plugin, prefix } = found;
+  const profile = profileNamed(name);
+  if (profile !== null && policy?.crsCore?.decision === 'DECISION_SCORE') {
+    const place = prefix === '' ? profile : `${profile}@${prefix}`;
+    return [
+      `This looks like ${name}: its profile keeps the score from counting what its editors send. ` +
+        `waf site applications ${siteId === '' ? 'SITE' : siteId} --names ${place}`,
+    ];
+  }
   if (plugin === '') {
     return [`This looks like ${name}. The CRS project keeps no exclusion plugin for it.`];
   }
@@ -155,4 +164,10 @@ export function applicationNotes(
     `This looks like ${name}: its exclusion plugin keeps rules quiet there. ${use} ` +
       `(${missing}: waf crs exclusion-import ${plugin} ARCHIVE)`,
   ];
+}
+
+/** The profile of an application by what people call it; null for none. */
+function profileNamed(title: string): string | null {
+  for (const one of applicationProfiles().values()) if (one.title === title) return one.name;
+  return null;
 }

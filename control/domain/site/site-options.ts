@@ -3,6 +3,8 @@
  * all sites that are not named. Pure.
  */
 
+import { readChosen } from '../../../engine/detect/applications/application.ts';
+import { applicationNames } from '../../../engine/detect/applications/profiles.ts';
 import { resourceLimits } from '../../limits/resource-limits.ts';
 import { invalidField } from '../errors.ts';
 import { oneOf } from '../setting-fields.ts';
@@ -13,6 +15,8 @@ type Values = Readonly<Record<string, unknown>>;
 export interface SiteOption {
   readonly key: string;
   readonly choices: readonly string[];
+  /** What may be chosen, where that is no list. Errors: invalid_argument under `at`. */
+  readonly check?: (value: unknown, at: string) => void;
 }
 
 /** Whether messages of WebSockets are inspected. */
@@ -29,20 +33,44 @@ export const grpcFields: SiteOption = { key: 'grpc.fields', choices: ['off', 'on
 /** How a site's origin reads names such as `n[]`, for checks of API documents. */
 export const arrayNames: SiteOption = { key: 'api.array_names', choices: ['none', 'php', 'qs'] };
 
+/** Whether values that regularly hold what looks like an attack are proposed, or let through. */
+export const detectionLearning: SiteOption = {
+  key: 'detection.learning',
+  choices: ['suggest', 'off', 'auto'],
+};
+
+/** Applications whose fields are known: `wordpress@/blog,dokuwiki`. */
+export const detectionApplications: SiteOption = {
+  key: 'detection.applications',
+  choices: [''],
+  check: checkApplications,
+};
+
 /** All of them. */
 export const siteOptions: readonly SiteOption[] = [
   websocketMessages,
   rateLimitFields,
   grpcFields,
   arrayNames,
+  detectionLearning,
+  detectionApplications,
 ];
+
+/** What a setting chooses for a site: its own value, that for all, or the standard. */
+export function chosenFor(values: Values, { key, choices }: SiteOption, siteId: string): string {
+  const chosen = choicesOf(values, key);
+  return chosen[siteId] ?? chosen[everySite] ?? choices[0] ?? '';
+}
 
 /** Stands for all sites that are not named. */
 export const everySite = '*';
 
 /** Checks the value of one. Errors: invalid_argument under `at`. */
-export function checkSiteOption({ choices }: SiteOption): (value: unknown, at: string) => void {
-  const known = oneOf(...choices);
+export function checkSiteOption({
+  choices,
+  check,
+}: SiteOption): (value: unknown, at: string) => void {
+  const known = check ?? oneOf(...choices);
   return (value, at) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw invalidField(at, 'must be a JSON object of choices by site id, or * for all sites');
@@ -102,6 +130,8 @@ export interface TravelingOptions {
   readonly rateLimitFields: string;
   readonly grpcFields: string;
   readonly arrayNames: string;
+  readonly detectionLearning: string;
+  readonly detectionApplications: string;
 }
 
 /** What nodes get, sorted by site. */
@@ -113,7 +143,18 @@ export function travelingOptions(values: Values): TravelingOptions[] {
     rateLimitFields: choicesOf(values, rateLimitFields.key)[site] ?? '',
     grpcFields: choicesOf(values, grpcFields.key)[site] ?? '',
     arrayNames: choicesOf(values, arrayNames.key)[site] ?? '',
+    detectionLearning: choicesOf(values, detectionLearning.key)[site] ?? '',
+    detectionApplications: choicesOf(values, detectionApplications.key)[site] ?? '',
   }));
+}
+
+function checkApplications(value: unknown, at: string): void {
+  const chosen = typeof value === 'string' ? readChosen(value) : null;
+  const known = applicationNames();
+  const unknown = chosen?.find(({ name }) => !known.includes(name));
+  if (chosen !== null && unknown === undefined) return;
+  const list = known.join(', ');
+  throw invalidField(at, `must name applications, such as wordpress@/blog: ${list}`);
 }
 
 function choicesOf(values: Values, key: string): Readonly<Record<string, string>> {

@@ -5,6 +5,7 @@ import { apiCheckKind } from './api-check-parts.ts';
 import { apiLearningKind } from './api-learning-parts.ts';
 import { certificateKind } from './certificate-parts.ts';
 import { challengeKeyKind } from './challenge-key-parts.ts';
+import { detectionContentKind } from './detection-content-parts.ts';
 import { geoKind } from './geo-parts.ts';
 import { logPolicyKind } from './log-parts.ts';
 import type { PartKind } from './part-kind.ts';
@@ -19,6 +20,7 @@ export const partKinds: readonly PartKind[] = [
   apiLearningKind,
   certificateKind,
   challengeKeyKind,
+  detectionContentKind,
   geoKind,
   ipListKind,
   logPolicyKind,

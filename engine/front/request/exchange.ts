@@ -234,9 +234,17 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
       receivedAtMs: this.texts.receivedAtMs,
       siteId: this.site!.site.id,
       grpcFields: this.site!.site.grpcFields === true,
+      ...this.content(),
       connection: this.requestClient.facts,
       head: { bytes: this.bytes, spans: this.head.copySpans() },
     };
+  }
+
+  /** Signs that are ordinary content of this request. */
+  private content(): Pick<RequestSnapshot, 'content'> {
+    const { method, target, receivedAtMs } = this.texts;
+    const content = this.site!.content?.of(method, target, receivedAtMs) ?? [];
+    return content.length === 0 ? {} : { content };
   }
 
   admitsInspection(): boolean {
@@ -427,6 +435,7 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
       const policyId = this.site?.inspector ? (this.site.site.waf.policyId ?? '') : '';
       const event = requestEvent(this, durationUs, record);
       this.phases.lesson?.end(event);
+      if (this.site !== null) this.front.clientCounts.count(event, this.site.site);
       this.front.onRequestDone(event, policyId, this);
     } catch (thrown) {
       this.front.onEventFault(thrown);

@@ -22,6 +22,8 @@ import { Learner } from '../../schema/learning/learner.ts';
 import { SchemaRegistry } from '../../schema/schema-registry.ts';
 import type { SchemaServices } from '../../schema/schema-registry.ts';
 import type { LearningDelta } from '../../contract/api-learning.ts';
+import type { ClientsDelta } from '../../contract/detection-content.ts';
+import { ClientCounts } from '../../detect/learning/client-counts.ts';
 import type { ApiCountDelta } from '../../contract/api-counts.ts';
 import { ByteWriter } from '../../http/byte-writer.ts';
 import { OverloadController } from '../../overload/controller.ts';
@@ -109,6 +111,8 @@ export interface Front {
   drainApiCounts(): ApiCountDelta[];
   /** What endpoints learned since the last call, and the next interval begins. */
   drainLearning(): LearningDelta[];
+  /** Clients that showed signs of attacks in values since the last call. */
+  drainClients(): ClientsDelta[];
   /** Stops accepting, lets requests finish, cuts what is left at the deadline. */
   drain(): Promise<void>;
   /** Closes everything at once. */
@@ -150,6 +154,7 @@ class ThreadFront implements Front {
       held: new HeldBudget(settings.heldBytesMax),
       overload: options.overload ?? new OverloadController(),
       clientWatch: options.clientWatch ?? new ClientWatch(),
+      clientCounts: new ClientCounts(),
       floods: new FloodWatch(deadlines),
       captures: options.captures ?? null,
       tracer: options.tracer ?? null,
@@ -227,6 +232,11 @@ class ThreadFront implements Front {
 
   drainLearning(): LearningDelta[] {
     return this.learner.drain();
+  }
+
+  drainClients(): ClientsDelta[] {
+    const { clientCounts, clock } = this.context;
+    return clientCounts.drain(clock.nowMs());
   }
 
   async drain(): Promise<void> {

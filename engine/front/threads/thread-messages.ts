@@ -2,6 +2,7 @@
 
 import type { ApiCountDelta, EndpointDelta } from '../../contract/api-counts.ts';
 import type { LearningDelta } from '../../contract/api-learning.ts';
+import type { ClientsDelta } from '../../contract/detection-content.ts';
 import type { FactFault } from '../../contract/fact-fault.ts';
 import type { UseAnswer } from '../../contract/bot.ts';
 import type { CounterDelta, RankingDelta } from '../../contract/counters.ts';
@@ -86,6 +87,7 @@ export type FromFrontThread =
   | { readonly kind: 'rankings'; readonly deltas: readonly RankingDelta[] }
   | { readonly kind: 'endpoints'; readonly deltas: readonly EndpointDelta[] }
   | { readonly kind: 'learning'; readonly deltas: readonly LearningDelta[] }
+  | { readonly kind: 'clients'; readonly deltas: readonly ClientsDelta[] }
   | { readonly kind: 'api_counts'; readonly deltas: readonly ApiCountDelta[] }
   | { readonly kind: 'connections'; readonly count: number }
   | { readonly kind: 'overload'; readonly status: OverloadStatus }

@@ -8,6 +8,7 @@ import { AppError } from '../../../base/errors.ts';
 import { collectGarbage } from '../../../base/garbage.ts';
 import { frontLimits, tlsLimits } from '../../../base/delivery-limits.ts';
 import type { LearningDelta } from '../../contract/api-learning.ts';
+import type { ClientsDelta } from '../../contract/detection-content.ts';
 import type { ApiCountDelta, EndpointDelta } from '../../contract/api-counts.ts';
 import type { SharedUses } from '../../contract/bot.ts';
 import type { CounterDelta, RankingDelta } from '../../contract/counters.ts';
@@ -73,6 +74,7 @@ export interface FrontThreadsOptions {
   readonly onEndpoints?: (deltas: readonly EndpointDelta[]) => void;
   /** Called with what threads learned of the structure of bodies. */
   readonly onLearning?: (deltas: readonly LearningDelta[]) => void;
+  readonly onClients?: (deltas: readonly ClientsDelta[]) => void;
   readonly onApiCounts?: (deltas: readonly ApiCountDelta[]) => void;
   /** What was noticed about clients since the last call. */
   readonly onClientNotes?: (notes: ClientNotes) => void;
@@ -360,6 +362,8 @@ class Threads implements FrontThreads {
         return this.options.onEndpoints?.(message.deltas);
       case 'learning':
         return this.options.onLearning?.(message.deltas);
+      case 'clients':
+        return this.options.onClients?.(message.deltas);
       case 'api_counts':
         return this.options.onApiCounts?.(message.deltas);
       case 'connections':

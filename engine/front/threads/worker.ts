@@ -313,6 +313,8 @@ class FrontWorker {
     if (endpoints.length > 0) this.send({ kind: 'endpoints', deltas: endpoints });
     const learned = this.front?.drainLearning() ?? [];
     if (learned.length > 0) this.send({ kind: 'learning', deltas: learned });
+    const clients = this.front?.drainClients() ?? [];
+    if (clients.length > 0) this.send({ kind: 'clients', deltas: clients });
   };
 
   private readonly tellCounts = (): void => {

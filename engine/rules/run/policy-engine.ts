@@ -229,6 +229,7 @@ export class RuleSession implements InspectionSession {
       ...(tx.sanitised.length === 0 ? {} : { hidden: [...tx.sanitised] }),
       ...(tx.limitsReached.length === 0 ? {} : { limitsReached: [...tx.limitsReached] }),
       ...(tx.pcreLimitedRules.length === 0 ? {} : { pcreLimitedRules: tx.pcreLimitedRules }),
+      ...(tx.valueSigns.length === 0 ? {} : { valueSigns: tx.valueSigns }),
       ...(this.failure === null ? {} : { failure: this.failure }),
     };
     this.release();

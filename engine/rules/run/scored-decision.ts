@@ -4,14 +4,21 @@
  */
 
 import type { Decision } from '../../contract/decision.ts';
+import type { RequestContent } from '../../contract/detection-content.ts';
 import type { MatchedRule, Verdict } from '../../contract/verdict.ts';
 import type { Detection } from '../../detect/detection.ts';
+import { countedSigns, weakSigns } from '../../detect/learning/content-signs.ts';
 import { scoreSigns, type Scored } from '../../detect/score.ts';
 import type { Thresholds } from '../../detect/weights.ts';
 import { buildMatchedRule } from '../transaction/report.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import type { ProgramSettings } from '../transaction/types.ts';
-import { requestSigns, type DetectorRules, type SignedLeaf } from './request-signs.ts';
+import {
+  requestSigns,
+  type DetectorRules,
+  type RequestSigns,
+  type SignedLeaf,
+} from './request-signs.ts';
 
 /** The rule that a score refuses by, and under which events tell of it. */
 export const scoreRuleId = 198_000;
@@ -66,14 +73,16 @@ export function decideByScore(
   anomaly: Verdict | null,
 ): Verdict | null {
   const { detection, detectors, thresholds, decision } = scoring;
-  const { leaves, signs, complete } = requestSigns(tx, detection, detectors);
+  const { leaves, signs: all, complete } = requestSigns(tx, detection, detectors);
   const { weights, openedWeights, facts } = detection;
+  const signs = countedSigns(all, leaves, tx.request.content ?? noContent, facts);
   const opened = {
     weights: openedWeights,
     isOpened: (leaf: number): boolean => leaves[leaf]!.opened,
   };
   const scored = signs.length === 0 ? null : scoreSigns(signs, weights, facts, opened);
   const score = scored?.score ?? 0;
+  noteSigns(tx, scoring, { leaves, signs: all }, signs === all ? scored : null);
   const byScore = score >= thresholds.block;
   const judged = complete && !tx.matchedRules.some(({ ruleId }) => listRules.has(ruleId));
   const refused = refuses(decision, byScore, anomaly !== null, judged);
@@ -84,6 +93,23 @@ export function decideByScore(
   if (!refused) return null;
   if (anomaly !== null && !byScore) return anomaly;
   return { action: 'block', status: anomaly?.status || 403, ruleId: scoreRuleId, phase: 2 };
+}
+
+const noContent: readonly RequestContent[] = [];
+
+/** For learning what is ordinary in which value. Nothing is done without signs. */
+function noteSigns(
+  tx: Transaction,
+  { detection, thresholds }: Scoring,
+  { signs, leaves }: Pick<RequestSigns, 'signs' | 'leaves'>,
+  known: Scored | null,
+): void {
+  if (signs.length === 0) return;
+  const { weights, facts } = detection;
+  const scored = known ?? scoreSigns(signs, weights, facts);
+  if (scored === null || scored.score < thresholds.watch) return;
+  const hasPoints = (id: number): boolean => (weights.points.get(id) ?? 0) > 0;
+  tx.valueSigns = weakSigns(signs, leaves, facts, hasPoints) ?? [];
 }
 
 interface Outcome {

@@ -8,6 +8,7 @@ import type { ByteString } from '../../../base/byte-string.ts';
 import { AppError, inspectionDeadline } from '../../../base/errors.ts';
 import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import type { StoredChange, StoredText } from '../../base/stored-change.ts';
+import type { ValueSigns } from '../../contract/detection-content.ts';
 import type { RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
 import type { MatchedRule } from '../../contract/verdict.ts';
 import type { InspectionLimitName } from './inspection-limits.ts';
@@ -20,6 +21,7 @@ import { type Entry, ValueTable } from './values.ts';
 import type { XmlElement } from './xml-element.ts';
 
 const nothingLeftOut: readonly number[] = [];
+const noSigns: readonly ValueSigns[] = [];
 
 /** Collections that outlive a transaction. */
 export type PersistentName = 'ip' | 'global' | 'session' | 'user' | 'resource';
@@ -181,6 +183,8 @@ export class Transaction {
   /** Of the rule (and its chain) that is being evaluated. */
   matchedVariables: Entry[] = [];
   matchedRules: MatchedRule[] = [];
+  /** Values that show signs, none of which proves an attack. */
+  valueSigns: readonly ValueSigns[] = noSigns;
   /** What the rule that is being evaluated added to the anomaly scores. */
   scoreAdded = 0;
   /** Lowest severity number of all matches; 255 when none stated one. */
@@ -317,6 +321,7 @@ export class Transaction {
     this.matchedVariableName = '';
     if (this.matchedVariables.length > 0) this.matchedVariables = [];
     if (this.matchedRules.length > 0) this.matchedRules = [];
+    this.valueSigns = noSigns;
     this.highestSeverity = 255;
     this.sessionId = '';
     this.userId = '';

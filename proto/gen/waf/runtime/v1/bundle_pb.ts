@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/bundle.proto.
  */
 export const file_waf_runtime_v1_bundle: GenFile = /*@__PURE__*/
-  fileDesc("Cht3YWYvcnVudGltZS92MS9idW5kbGUucHJvdG8SDndhZi5ydW50aW1lLnYxIlwKE1NpZ25lZFJ1bnRpbWVCdW5kbGUSDgoGYnVuZGxlGAEgASgMEhEKCXNpZ25hdHVyZRgCIAEoDBIOCgZzaGEyNTYYAyABKAkSEgoKcHVibGljX2tleRgEIAEoDCLZCAoNUnVudGltZUJ1bmRsZRIWCg5mb3JtYXRfdmVyc2lvbhgBIAEoDRIKCgJpZBgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxIVCg1jcmVhdGVkX2F0X21zGAQgASgDEioKBXNpdGVzGAUgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGUSMgoJdXBzdHJlYW1zGAYgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVVwc3RyZWFtEi8KCHBvbGljaWVzGAcgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIwCghydWxlc2V0cxgIIAMoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EhYKDnJlc3BvbnNlc19qc29uGAkgASgJEioKBXBhcnRzGAogAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVBhcnQSLwoIaXBfbGlzdHMYCyADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EjUKC2lwX2JpbmRpbmdzGAwgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwQmluZGluZxI5Cg1jb3VudHJ5X3J1bGVzGA0gAygLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUNvdW50cnlSdWxlEjUKC3JhdGVfbGltaXRzGA4gAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZVJhdGVMaW1pdBI7Cg50cnVzdF9wcm9maWxlcxgPIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSOQoNZ2VvX2RhdGFiYXNlcxgQIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVHZW9EYXRhYmFzZRIVCg1oZWxkX3BvbGljaWVzGBEgAygJEjgKDGNlcnRpZmljYXRlcxgUIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVDZXJ0aWZpY2F0ZRI2Cgxsb2dfcG9saWNpZXMYICADKAsyIC53YWYucnVudGltZS52MS5SdW50aW1lTG9nUG9saWN5EjsKDmNoYWxsZW5nZV9rZXlzGDwgAygLMiMud2FmLnJ1bnRpbWUudjEuUnVudGltZUNoYWxsZW5nZUtleRI0CgphcGlfY2hlY2tzGEYgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUFwaUNoZWNrcxI4CgxhcGlfbGVhcm5pbmcYSyADKAsyIi53YWYucnVudGltZS52MS5SdW50aW1lQXBpTGVhcm5pbmcSOAoMc2l0ZV9vcHRpb25zGFAgAygLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGVPcHRpb25zEjIKCXZlcmlmaWVycxhVIAMoCzIfLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVWZXJpZmllciLDAQoPUnVudGltZVZlcmlmaWVyEgoKAmlkGAEgASgJEgwKBGtpbmQYAiABKAkSDQoFaG9zdHMYAyADKAkSEAoIc2l0ZV9rZXkYBCABKAkSDgoGc2VjcmV0GAUgASgJEhIKCnNjcmlwdF91cmwYBiABKAkSEgoKdmVyaWZ5X3VybBgHIAEoCRIRCgltaW5fc2NvcmUYCCABKAESEAoIZmFsbGJhY2sYCSABKAgSGAoQYWxsb3dlZF9uZXR3b3JrcxgKIAMoCSKGAQoSUnVudGltZVNpdGVPcHRpb25zEg8KB3NpdGVfaWQYASABKAkSGgoSd2Vic29ja2V0X21lc3NhZ2VzGAIgASgJEhkKEXJhdGVfbGltaXRfZmllbGRzGAMgASgJEhMKC2dycGNfZmllbGRzGAQgASgJEhMKC2FycmF5X25hbWVzGAUgASgJIjwKElJ1bnRpbWVBcGlMZWFybmluZxIPCgdzaXRlX2lkGAEgASgJEhUKDWxlYXJuaW5nX2pzb24YAiABKAwiOAoQUnVudGltZUFwaUNoZWNrcxIPCgdzaXRlX2lkGAEgASgJEhMKC2NoZWNrc19qc29uGAIgASgMIjEKE1J1bnRpbWVDaGFsbGVuZ2VLZXkSCgoCaWQYASABKAkSDgoGc2VjcmV0GAIgASgMIogCCgpSdW50aW1lQm90EgwKBG1vZGUYASABKAkSHQoVY2hhbGxlbmdlX3R0bF9zZWNvbmRzGAIgASgNEh0KFWNsZWFyYW5jZV90dGxfc2Vjb25kcxgDIAEoDRIYChBwcm9vZl9kaWZmaWN1bHR5GAQgASgNEhQKDGJpbmRfbmV0d29yaxgFIAEoCBIUCgxleGVtcHRfcGF0aHMYBiADKAkSFgoOZXhlbXB0X21ldGhvZHMYByADKAkSGwoTdHJ1c3RlZF9pcF9saXN0X2lkcxgIIAMoCRIaChJjaGFsbGVuZ2VfY3Jhd2xlcnMYCSABKAgSFwoPY2hhbGxlbmdlX3BhdGhzGAogAygJIkoKElJ1bnRpbWVDZXJ0aWZpY2F0ZRIKCgJpZBgBIAEoCRIXCg9jZXJ0aWZpY2F0ZV9wZW0YAiABKAwSDwoHa2V5X3BlbRgDIAEoDCJ9Cg5SdW50aW1lU2l0ZVRscxIWCg5jZXJ0aWZpY2F0ZV9pZBgBIAEoCRIZChFtaW5fbWlub3JfdmVyc2lvbhgCIAEoDRIVCg1odHRwX2JlaGF2aW9yGAMgASgJEiEKGXN0cmljdF90cmFuc3BvcnRfc2VjdXJpdHkYBCABKAkiQwoSUnVudGltZUdlb0RhdGFiYXNlEgwKBGtpbmQYASABKAkSDgoGc2hhMjU2GAIgASgJEg8KB2NvbnRlbnQYAyABKAwiRQoLUnVudGltZVBhcnQSDAoEa2luZBgBIAEoCRIKCgJpZBgCIAEoCRIOCgZzaGEyNTYYAyABKAwSDAoEc2l6ZRgEIAEoBCKDAwoLUnVudGltZVNpdGUSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRINCgVob3N0cxgDIAMoCRITCgt1cHN0cmVhbV9pZBgEIAEoCRITCgt3YWZfZW5hYmxlZBgFIAEoCBIWCg5kZXRlY3Rpb25fb25seRgGIAEoCBIRCglwb2xpY3lfaWQYByABKAkSEQoJZmFpbF9vcGVuGAggASgIEiwKBnJvdXRlcxgJIAMoCzIcLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSb3V0ZRIbChN1bm1hdGNoZWRfbm90X2ZvdW5kGAogASgIEisKA3RscxgOIAEoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVTaXRlVGxzEicKA2JvdBg8IAEoCzIaLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVCb3QSGAoQc2hhcmVkX3BvbGljeV9pZBgoIAEoCRIRCgl0ZW5hbnRfaWQYKSABKAkSFQoNZGVsaXZlcnlfanNvbhg9IAEoDCJaCgxSdW50aW1lUm91dGUSEwoLcGF0aF9wcmVmaXgYASABKAkSEwoLdXBzdHJlYW1faWQYAiABKAkSFAoMc3RyaXBfcHJlZml4GAMgASgIEgoKAmlkGAQgASgJIsECCg9SdW50aW1lVXBzdHJlYW0SCgoCaWQYASABKAkSCwoDdGxzGAIgASgIEjIKCWVuZHBvaW50cxgDIAMoCzIfLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVFbmRwb2ludBITCgtzZXJ2ZXJfbmFtZRgEIAEoCRI2Cg9yZXF1ZXN0X2hlYWRlcnMYBSADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSGVhZGVyEjgKDGhlYWx0aF9jaGVjaxgGIAEoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVIZWFsdGhDaGVjaxI1CgpyZXNpbGllbmNlGAcgASgLMiEud2FmLnJ1bnRpbWUudjEuUnVudGltZVJlc2lsaWVuY2USDgoGY2FfcGVtGAggASgJEhMKC3NraXBfdmVyaWZ5GAkgASgIIiwKDVJ1bnRpbWVIZWFkZXISDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSL1AQoSUnVudGltZUhlYWx0aENoZWNrEgwKBHBhdGgYASABKAkSDgoGbWV0aG9kGAIgASgJEhcKD2V4cGVjdGVkX3N0YXR1cxgDIAEoDRIYChBpbnRlcnZhbF9zZWNvbmRzGAQgASgNEhcKD3RpbWVvdXRfc2Vjb25kcxgFIAEoDRIbChN1bmhlYWx0aHlfdGhyZXNob2xkGAYgASgNEhkKEWhlYWx0aHlfdGhyZXNob2xkGAcgASgNEhgKEGZvbGxvd19yZWRpcmVjdHMYCCABKAgSFQoNZXhwZWN0ZWRfYm9keRgJIAEoCRIMCgRob3N0GAogASgJIosBChFSdW50aW1lUmVzaWxpZW5jZRIZChFwYXNzaXZlX21heF9mYWlscxgBIAEoDRIlCh1wYXNzaXZlX2ZhaWxfZHVyYXRpb25fc2Vjb25kcxgCIAEoDRIZChFyZXRyeV9kdXJhdGlvbl9tcxgDIAEoDRIZChFyZXRyeV9pbnRlcnZhbF9tcxgEIAEoDSI9Cg9SdW50aW1lRW5kcG9pbnQSDAoEaG9zdBgBIAEoCRIMCgRwb3J0GAIgASgNEg4KBndlaWdodBgDIAEoDSKMAQoNUnVudGltZVBvbGljeRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhAKCHJldmlzaW9uGAMgASgDEhIKCnJ1bGVzZXRfaWQYBCABKAkSDwoHc2VjbGFuZxgFIAEoCRIqCgVmaWxlcxgGIAMoCzIbLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVGaWxlIlkKDlJ1bnRpbWVSdWxlc2V0EgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSKgoFZmlsZXMYAyADKAsyGy53YWYucnVudGltZS52MS5SdW50aW1lRmlsZSIsCgtSdW50aW1lRmlsZRIMCgRwYXRoGAEgASgJEg8KB2NvbnRlbnQYAiABKAxiBnByb3RvMw", [file_waf_runtime_v1_access, file_waf_runtime_v1_logging]);
+  fileDesc("Cht3YWYvcnVudGltZS92MS9idW5kbGUucHJvdG8SDndhZi5ydW50aW1lLnYxIlwKE1NpZ25lZFJ1bnRpbWVCdW5kbGUSDgoGYnVuZGxlGAEgASgMEhEKCXNpZ25hdHVyZRgCIAEoDBIOCgZzaGEyNTYYAyABKAkSEgoKcHVibGljX2tleRgEIAEoDCKdCQoNUnVudGltZUJ1bmRsZRIWCg5mb3JtYXRfdmVyc2lvbhgBIAEoDRIKCgJpZBgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxIVCg1jcmVhdGVkX2F0X21zGAQgASgDEioKBXNpdGVzGAUgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGUSMgoJdXBzdHJlYW1zGAYgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVVwc3RyZWFtEi8KCHBvbGljaWVzGAcgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIwCghydWxlc2V0cxgIIAMoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EhYKDnJlc3BvbnNlc19qc29uGAkgASgJEioKBXBhcnRzGAogAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVBhcnQSLwoIaXBfbGlzdHMYCyADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EjUKC2lwX2JpbmRpbmdzGAwgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwQmluZGluZxI5Cg1jb3VudHJ5X3J1bGVzGA0gAygLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUNvdW50cnlSdWxlEjUKC3JhdGVfbGltaXRzGA4gAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZVJhdGVMaW1pdBI7Cg50cnVzdF9wcm9maWxlcxgPIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSOQoNZ2VvX2RhdGFiYXNlcxgQIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVHZW9EYXRhYmFzZRIVCg1oZWxkX3BvbGljaWVzGBEgAygJEjgKDGNlcnRpZmljYXRlcxgUIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVDZXJ0aWZpY2F0ZRI2Cgxsb2dfcG9saWNpZXMYICADKAsyIC53YWYucnVudGltZS52MS5SdW50aW1lTG9nUG9saWN5EjsKDmNoYWxsZW5nZV9rZXlzGDwgAygLMiMud2FmLnJ1bnRpbWUudjEuUnVudGltZUNoYWxsZW5nZUtleRI0CgphcGlfY2hlY2tzGEYgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUFwaUNoZWNrcxI4CgxhcGlfbGVhcm5pbmcYSyADKAsyIi53YWYucnVudGltZS52MS5SdW50aW1lQXBpTGVhcm5pbmcSQgoRZGV0ZWN0aW9uX2NvbnRlbnQYTCADKAsyJy53YWYucnVudGltZS52MS5SdW50aW1lRGV0ZWN0aW9uQ29udGVudBI4CgxzaXRlX29wdGlvbnMYUCADKAsyIi53YWYucnVudGltZS52MS5SdW50aW1lU2l0ZU9wdGlvbnMSMgoJdmVyaWZpZXJzGFUgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVZlcmlmaWVyIsMBCg9SdW50aW1lVmVyaWZpZXISCgoCaWQYASABKAkSDAoEa2luZBgCIAEoCRINCgVob3N0cxgDIAMoCRIQCghzaXRlX2tleRgEIAEoCRIOCgZzZWNyZXQYBSABKAkSEgoKc2NyaXB0X3VybBgGIAEoCRISCgp2ZXJpZnlfdXJsGAcgASgJEhEKCW1pbl9zY29yZRgIIAEoARIQCghmYWxsYmFjaxgJIAEoCBIYChBhbGxvd2VkX25ldHdvcmtzGAogAygJIsIBChJSdW50aW1lU2l0ZU9wdGlvbnMSDwoHc2l0ZV9pZBgBIAEoCRIaChJ3ZWJzb2NrZXRfbWVzc2FnZXMYAiABKAkSGQoRcmF0ZV9saW1pdF9maWVsZHMYAyABKAkSEwoLZ3JwY19maWVsZHMYBCABKAkSEwoLYXJyYXlfbmFtZXMYBSABKAkSGgoSZGV0ZWN0aW9uX2xlYXJuaW5nGAYgASgJEh4KFmRldGVjdGlvbl9hcHBsaWNhdGlvbnMYByABKAkiQAoXUnVudGltZURldGVjdGlvbkNvbnRlbnQSDwoHc2l0ZV9pZBgBIAEoCRIUCgxjb250ZW50X2pzb24YAiABKAwiPAoSUnVudGltZUFwaUxlYXJuaW5nEg8KB3NpdGVfaWQYASABKAkSFQoNbGVhcm5pbmdfanNvbhgCIAEoDCI4ChBSdW50aW1lQXBpQ2hlY2tzEg8KB3NpdGVfaWQYASABKAkSEwoLY2hlY2tzX2pzb24YAiABKAwiMQoTUnVudGltZUNoYWxsZW5nZUtleRIKCgJpZBgBIAEoCRIOCgZzZWNyZXQYAiABKAwiiAIKClJ1bnRpbWVCb3QSDAoEbW9kZRgBIAEoCRIdChVjaGFsbGVuZ2VfdHRsX3NlY29uZHMYAiABKA0SHQoVY2xlYXJhbmNlX3R0bF9zZWNvbmRzGAMgASgNEhgKEHByb29mX2RpZmZpY3VsdHkYBCABKA0SFAoMYmluZF9uZXR3b3JrGAUgASgIEhQKDGV4ZW1wdF9wYXRocxgGIAMoCRIWCg5leGVtcHRfbWV0aG9kcxgHIAMoCRIbChN0cnVzdGVkX2lwX2xpc3RfaWRzGAggAygJEhoKEmNoYWxsZW5nZV9jcmF3bGVycxgJIAEoCBIXCg9jaGFsbGVuZ2VfcGF0aHMYCiADKAkiSgoSUnVudGltZUNlcnRpZmljYXRlEgoKAmlkGAEgASgJEhcKD2NlcnRpZmljYXRlX3BlbRgCIAEoDBIPCgdrZXlfcGVtGAMgASgMIn0KDlJ1bnRpbWVTaXRlVGxzEhYKDmNlcnRpZmljYXRlX2lkGAEgASgJEhkKEW1pbl9taW5vcl92ZXJzaW9uGAIgASgNEhUKDWh0dHBfYmVoYXZpb3IYAyABKAkSIQoZc3RyaWN0X3RyYW5zcG9ydF9zZWN1cml0eRgEIAEoCSJDChJSdW50aW1lR2VvRGF0YWJhc2USDAoEa2luZBgBIAEoCRIOCgZzaGEyNTYYAiABKAkSDwoHY29udGVudBgDIAEoDCJFCgtSdW50aW1lUGFydBIMCgRraW5kGAEgASgJEgoKAmlkGAIgASgJEg4KBnNoYTI1NhgDIAEoDBIMCgRzaXplGAQgASgEIoMDCgtSdW50aW1lU2l0ZRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBWhvc3RzGAMgAygJEhMKC3Vwc3RyZWFtX2lkGAQgASgJEhMKC3dhZl9lbmFibGVkGAUgASgIEhYKDmRldGVjdGlvbl9vbmx5GAYgASgIEhEKCXBvbGljeV9pZBgHIAEoCRIRCglmYWlsX29wZW4YCCABKAgSLAoGcm91dGVzGAkgAygLMhwud2FmLnJ1bnRpbWUudjEuUnVudGltZVJvdXRlEhsKE3VubWF0Y2hlZF9ub3RfZm91bmQYCiABKAgSKwoDdGxzGA4gASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGVUbHMSJwoDYm90GDwgASgLMhoud2FmLnJ1bnRpbWUudjEuUnVudGltZUJvdBIYChBzaGFyZWRfcG9saWN5X2lkGCggASgJEhEKCXRlbmFudF9pZBgpIAEoCRIVCg1kZWxpdmVyeV9qc29uGD0gASgMIloKDFJ1bnRpbWVSb3V0ZRITCgtwYXRoX3ByZWZpeBgBIAEoCRITCgt1cHN0cmVhbV9pZBgCIAEoCRIUCgxzdHJpcF9wcmVmaXgYAyABKAgSCgoCaWQYBCABKAkiwQIKD1J1bnRpbWVVcHN0cmVhbRIKCgJpZBgBIAEoCRILCgN0bHMYAiABKAgSMgoJZW5kcG9pbnRzGAMgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZUVuZHBvaW50EhMKC3NlcnZlcl9uYW1lGAQgASgJEjYKD3JlcXVlc3RfaGVhZGVycxgFIAMoCzIdLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVIZWFkZXISOAoMaGVhbHRoX2NoZWNrGAYgASgLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUhlYWx0aENoZWNrEjUKCnJlc2lsaWVuY2UYByABKAsyIS53YWYucnVudGltZS52MS5SdW50aW1lUmVzaWxpZW5jZRIOCgZjYV9wZW0YCCABKAkSEwoLc2tpcF92ZXJpZnkYCSABKAgiLAoNUnVudGltZUhlYWRlchIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgJIvUBChJSdW50aW1lSGVhbHRoQ2hlY2sSDAoEcGF0aBgBIAEoCRIOCgZtZXRob2QYAiABKAkSFwoPZXhwZWN0ZWRfc3RhdHVzGAMgASgNEhgKEGludGVydmFsX3NlY29uZHMYBCABKA0SFwoPdGltZW91dF9zZWNvbmRzGAUgASgNEhsKE3VuaGVhbHRoeV90aHJlc2hvbGQYBiABKA0SGQoRaGVhbHRoeV90aHJlc2hvbGQYByABKA0SGAoQZm9sbG93X3JlZGlyZWN0cxgIIAEoCBIVCg1leHBlY3RlZF9ib2R5GAkgASgJEgwKBGhvc3QYCiABKAkiiwEKEVJ1bnRpbWVSZXNpbGllbmNlEhkKEXBhc3NpdmVfbWF4X2ZhaWxzGAEgASgNEiUKHXBhc3NpdmVfZmFpbF9kdXJhdGlvbl9zZWNvbmRzGAIgASgNEhkKEXJldHJ5X2R1cmF0aW9uX21zGAMgASgNEhkKEXJldHJ5X2ludGVydmFsX21zGAQgASgNIj0KD1J1bnRpbWVFbmRwb2ludBIMCgRob3N0GAEgASgJEgwKBHBvcnQYAiABKA0SDgoGd2VpZ2h0GAMgASgNIowBCg1SdW50aW1lUG9saWN5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoIcmV2aXNpb24YAyABKAMSEgoKcnVsZXNldF9pZBgEIAEoCRIPCgdzZWNsYW5nGAUgASgJEioKBWZpbGVzGAYgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZUZpbGUiWQoOUnVudGltZVJ1bGVzZXQSCgoCaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIqCgVmaWxlcxgDIAMoCzIbLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVGaWxlIiwKC1J1bnRpbWVGaWxlEgwKBHBhdGgYASABKAkSDwoHY29udGVudBgCIAEoDGIGcHJvdG8z", [file_waf_runtime_v1_access, file_waf_runtime_v1_logging]);
 
 /**
  * A configuration as it travels and as it lies on disk.
@@ -256,6 +256,13 @@ export type RuntimeBundle = Message<"waf.runtime.v1.RuntimeBundle"> & {
   apiLearning: RuntimeApiLearning[];
 
   /**
+   * What sites learned of signs that are ordinary content.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeDetectionContent detection_content = 76;
+   */
+  detectionContent: RuntimeDetectionContent[];
+
+  /**
    * What settings of the deployment choose for sites.
    *
    * @generated from field: repeated waf.runtime.v1.RuntimeSiteOptions site_options = 80;
@@ -429,6 +436,13 @@ export type RuntimeBundleJson = {
    * @generated from field: repeated waf.runtime.v1.RuntimeApiLearning api_learning = 75;
    */
   apiLearning?: RuntimeApiLearningJson[];
+
+  /**
+   * What sites learned of signs that are ordinary content.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeDetectionContent detection_content = 76;
+   */
+  detectionContent?: RuntimeDetectionContentJson[];
 
   /**
    * What settings of the deployment choose for sites.
@@ -653,6 +667,20 @@ export type RuntimeSiteOptions = Message<"waf.runtime.v1.RuntimeSiteOptions"> & 
    * @generated from field: string array_names = 5;
    */
   arrayNames: string;
+
+  /**
+   * Learning which signs are content: suggest, off or auto; empty for no value.
+   *
+   * @generated from field: string detection_learning = 6;
+   */
+  detectionLearning: string;
+
+  /**
+   * Applications whose fields are known, with their paths; empty for no value.
+   *
+   * @generated from field: string detection_applications = 7;
+   */
+  detectionApplications: string;
 };
 
 /**
@@ -695,6 +723,20 @@ export type RuntimeSiteOptionsJson = {
    * @generated from field: string array_names = 5;
    */
   arrayNames?: string;
+
+  /**
+   * Learning which signs are content: suggest, off or auto; empty for no value.
+   *
+   * @generated from field: string detection_learning = 6;
+   */
+  detectionLearning?: string;
+
+  /**
+   * Applications whose fields are known, with their paths; empty for no value.
+   *
+   * @generated from field: string detection_applications = 7;
+   */
+  detectionApplications?: string;
 };
 
 /**
@@ -703,6 +745,55 @@ export type RuntimeSiteOptionsJson = {
  */
 export const RuntimeSiteOptionsSchema: GenMessage<RuntimeSiteOptions, {jsonType: RuntimeSiteOptionsJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_bundle, 3);
+
+/**
+ * What one site learned of signs that are ordinary content of its values.
+ *
+ * @generated from message waf.runtime.v1.RuntimeDetectionContent
+ */
+export type RuntimeDetectionContent = Message<"waf.runtime.v1.RuntimeDetectionContent"> & {
+  /**
+   * Identifier of the site.
+   *
+   * @generated from field: string site_id = 1;
+   */
+  siteId: string;
+
+  /**
+   * An object of the type DetectionContent (engine/contract/detection-content.ts), as JSON.
+   *
+   * @generated from field: bytes content_json = 2;
+   */
+  contentJson: Uint8Array;
+};
+
+/**
+ * What one site learned of signs that are ordinary content of its values.
+ *
+ * @generated from message waf.runtime.v1.RuntimeDetectionContent
+ */
+export type RuntimeDetectionContentJson = {
+  /**
+   * Identifier of the site.
+   *
+   * @generated from field: string site_id = 1;
+   */
+  siteId?: string;
+
+  /**
+   * An object of the type DetectionContent (engine/contract/detection-content.ts), as JSON.
+   *
+   * @generated from field: bytes content_json = 2;
+   */
+  contentJson?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.RuntimeDetectionContent.
+ * Use `create(RuntimeDetectionContentSchema)` to create a new message.
+ */
+export const RuntimeDetectionContentSchema: GenMessage<RuntimeDetectionContent, {jsonType: RuntimeDetectionContentJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_bundle, 4);
 
 /**
  * Endpoints of one site that learn the structure of request bodies.
@@ -751,7 +842,7 @@ export type RuntimeApiLearningJson = {
  * Use `create(RuntimeApiLearningSchema)` to create a new message.
  */
 export const RuntimeApiLearningSchema: GenMessage<RuntimeApiLearning, {jsonType: RuntimeApiLearningJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 4);
+  messageDesc(file_waf_runtime_v1_bundle, 5);
 
 /**
  * What one site checks of the requests to its API.
@@ -800,7 +891,7 @@ export type RuntimeApiChecksJson = {
  * Use `create(RuntimeApiChecksSchema)` to create a new message.
  */
 export const RuntimeApiChecksSchema: GenMessage<RuntimeApiChecks, {jsonType: RuntimeApiChecksJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 5);
+  messageDesc(file_waf_runtime_v1_bundle, 6);
 
 /**
  * A secret that all nodes share, so that a clearance of one counts on all.
@@ -849,7 +940,7 @@ export type RuntimeChallengeKeyJson = {
  * Use `create(RuntimeChallengeKeySchema)` to create a new message.
  */
 export const RuntimeChallengeKeySchema: GenMessage<RuntimeChallengeKey, {jsonType: RuntimeChallengeKeyJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 6);
+  messageDesc(file_waf_runtime_v1_bundle, 7);
 
 /**
  * What clients of a site prove before they are served.
@@ -1010,7 +1101,7 @@ export type RuntimeBotJson = {
  * Use `create(RuntimeBotSchema)` to create a new message.
  */
 export const RuntimeBotSchema: GenMessage<RuntimeBot, {jsonType: RuntimeBotJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 7);
+  messageDesc(file_waf_runtime_v1_bundle, 8);
 
 /**
  * A certificate with its chain and its private key.
@@ -1073,7 +1164,7 @@ export type RuntimeCertificateJson = {
  * Use `create(RuntimeCertificateSchema)` to create a new message.
  */
 export const RuntimeCertificateSchema: GenMessage<RuntimeCertificate, {jsonType: RuntimeCertificateJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 8);
+  messageDesc(file_waf_runtime_v1_bundle, 9);
 
 /**
  * How a site is served over TLS.
@@ -1150,7 +1241,7 @@ export type RuntimeSiteTlsJson = {
  * Use `create(RuntimeSiteTlsSchema)` to create a new message.
  */
 export const RuntimeSiteTlsSchema: GenMessage<RuntimeSiteTls, {jsonType: RuntimeSiteTlsJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 9);
+  messageDesc(file_waf_runtime_v1_bundle, 10);
 
 /**
  * A data set that maps addresses.
@@ -1213,7 +1304,7 @@ export type RuntimeGeoDatabaseJson = {
  * Use `create(RuntimeGeoDatabaseSchema)` to create a new message.
  */
 export const RuntimeGeoDatabaseSchema: GenMessage<RuntimeGeoDatabase, {jsonType: RuntimeGeoDatabaseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 10);
+  messageDesc(file_waf_runtime_v1_bundle, 11);
 
 /**
  * A piece of a configuration: an encoded RuntimeBundle of which only lists are set. Pieces are put
@@ -1292,7 +1383,7 @@ export type RuntimePartJson = {
  * Use `create(RuntimePartSchema)` to create a new message.
  */
 export const RuntimePartSchema: GenMessage<RuntimePart, {jsonType: RuntimePartJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 11);
+  messageDesc(file_waf_runtime_v1_bundle, 12);
 
 /**
  * One site.
@@ -1523,7 +1614,7 @@ export type RuntimeSiteJson = {
  * Use `create(RuntimeSiteSchema)` to create a new message.
  */
 export const RuntimeSiteSchema: GenMessage<RuntimeSite, {jsonType: RuntimeSiteJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 12);
+  messageDesc(file_waf_runtime_v1_bundle, 13);
 
 /**
  * A path prefix with an origin of its own.
@@ -1600,7 +1691,7 @@ export type RuntimeRouteJson = {
  * Use `create(RuntimeRouteSchema)` to create a new message.
  */
 export const RuntimeRouteSchema: GenMessage<RuntimeRoute, {jsonType: RuntimeRouteJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 13);
+  messageDesc(file_waf_runtime_v1_bundle, 14);
 
 /**
  * A set of origins.
@@ -1747,7 +1838,7 @@ export type RuntimeUpstreamJson = {
  * Use `create(RuntimeUpstreamSchema)` to create a new message.
  */
 export const RuntimeUpstreamSchema: GenMessage<RuntimeUpstream, {jsonType: RuntimeUpstreamJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 14);
+  messageDesc(file_waf_runtime_v1_bundle, 15);
 
 /**
  * A header field.
@@ -1796,7 +1887,7 @@ export type RuntimeHeaderJson = {
  * Use `create(RuntimeHeaderSchema)` to create a new message.
  */
 export const RuntimeHeaderSchema: GenMessage<RuntimeHeader, {jsonType: RuntimeHeaderJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 15);
+  messageDesc(file_waf_runtime_v1_bundle, 16);
 
 /**
  * How the addresses of a set are probed.
@@ -1957,7 +2048,7 @@ export type RuntimeHealthCheckJson = {
  * Use `create(RuntimeHealthCheckSchema)` to create a new message.
  */
 export const RuntimeHealthCheckSchema: GenMessage<RuntimeHealthCheck, {jsonType: RuntimeHealthCheckJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 16);
+  messageDesc(file_waf_runtime_v1_bundle, 17);
 
 /**
  * What happens with failing addresses.
@@ -2034,7 +2125,7 @@ export type RuntimeResilienceJson = {
  * Use `create(RuntimeResilienceSchema)` to create a new message.
  */
 export const RuntimeResilienceSchema: GenMessage<RuntimeResilience, {jsonType: RuntimeResilienceJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 17);
+  messageDesc(file_waf_runtime_v1_bundle, 18);
 
 /**
  * One address of an origin.
@@ -2097,7 +2188,7 @@ export type RuntimeEndpointJson = {
  * Use `create(RuntimeEndpointSchema)` to create a new message.
  */
 export const RuntimeEndpointSchema: GenMessage<RuntimeEndpoint, {jsonType: RuntimeEndpointJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 18);
+  messageDesc(file_waf_runtime_v1_bundle, 19);
 
 /**
  * How requests are inspected.
@@ -2202,7 +2293,7 @@ export type RuntimePolicyJson = {
  * Use `create(RuntimePolicySchema)` to create a new message.
  */
 export const RuntimePolicySchema: GenMessage<RuntimePolicy, {jsonType: RuntimePolicyJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 19);
+  messageDesc(file_waf_runtime_v1_bundle, 20);
 
 /**
  * Rule and data files of one ruleset.
@@ -2265,7 +2356,7 @@ export type RuntimeRulesetJson = {
  * Use `create(RuntimeRulesetSchema)` to create a new message.
  */
 export const RuntimeRulesetSchema: GenMessage<RuntimeRuleset, {jsonType: RuntimeRulesetJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 20);
+  messageDesc(file_waf_runtime_v1_bundle, 21);
 
 /**
  * One file.
@@ -2314,5 +2405,5 @@ export type RuntimeFileJson = {
  * Use `create(RuntimeFileSchema)` to create a new message.
  */
 export const RuntimeFileSchema: GenMessage<RuntimeFile, {jsonType: RuntimeFileJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 21);
+  messageDesc(file_waf_runtime_v1_bundle, 22);
 

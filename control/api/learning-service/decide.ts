@@ -1,0 +1,132 @@
+/** LearningService/AcceptProposal, DismissProposal and ResetLearning: what people decide. */
+
+import { create } from '@bufbuild/protobuf';
+import {
+  AcceptProposalResponseSchema,
+  DismissProposalResponseSchema,
+  ResetLearningResponseSchema,
+  type LearningService,
+  type Proposal,
+} from '../../../proto/gen/waf/learning/v1/learning_pb.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { notFound, refusal } from '../../domain/errors.ts';
+import {
+  decisionOf,
+  evidenceOf,
+  otherFamily,
+  proposalsOf,
+  withDecisions,
+  type DetectionLearningRecord,
+  type LearnedDecision,
+} from '../../domain/policy/detection-learning.ts';
+import { detectionLearningLimits } from '../../limits/detection-learning-limits.ts';
+import type { SiteRecord } from '../../domain/records.ts';
+import { detectionLearning } from '../../store/collections.ts';
+import type { WriteStore } from '../../store/store.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import type { Method } from '../method.ts';
+import { storedSite } from '../site-service/stored-site.ts';
+import { learnedOf, showProposal } from './read-learning.ts';
+
+const dayMs = 86_400_000;
+
+/** Signs of the family are content of the value from now on. */
+export function acceptProposal(parts: ApiParts): Method<typeof LearningService, 'acceptProposal'> {
+  return async ({ siteId, id, days }, context) => {
+    const proposal = await decide(parts, callerOf(context), siteId, id, 'accepted', days);
+    return create(AcceptProposalResponseSchema, { proposal });
+  };
+}
+
+/** They are not, or not any more. */
+export function dismissProposal(
+  parts: ApiParts,
+): Method<typeof LearningService, 'dismissProposal'> {
+  return async ({ siteId, id }, context) => {
+    const proposal = await decide(parts, callerOf(context), siteId, id, 'dismissed', 0);
+    return create(DismissProposalResponseSchema, { proposal });
+  };
+}
+
+/** Forgets all of it: counts of the earlier generation are not taken any more. */
+export function resetLearning(parts: ApiParts): Method<typeof LearningService, 'resetLearning'> {
+  return async ({ siteId }, context) => {
+    const caller = callerOf(context);
+    const forgottenCount = await parts.store.write((tx) => {
+      const site = storedSite(tx, caller, siteId, 'siteId');
+      const before = recordOf(tx, site);
+      const after = { ...before, generation: before.generation + 1, decisions: [] };
+      tx.put(detectionLearning, after);
+      tx.audit({ ...noteOf(caller, site), action: 'reset', before, after });
+      return before.decisions.length;
+    });
+    await parts.counters.forgetLearned();
+    return create(ResetLearningResponseSchema, { forgottenCount });
+  };
+}
+
+function decide(
+  parts: ApiParts,
+  caller: Caller,
+  siteId: string,
+  id: string,
+  state: LearnedDecision['state'],
+  days: number,
+): Promise<Proposal> {
+  const nowMs = parts.clock.nowMs();
+  return parts.store.write((tx) => {
+    const site = storedSite(tx, caller, siteId, 'siteId');
+    const before = recordOf(tx, site);
+    const { rows } = learnedOf(parts, tx, site.id);
+    const known = before.decisions.find((one) => one.id === id);
+    const row = rows.find((one) => one.id === id) ?? (known && { ...known, samples: [] });
+    if (row === undefined) throw notFound('proposal', id);
+    const counted = 'hours' in row && typeof row.hours === 'object';
+    const facts = counted
+      ? decisionOf(row as never, evidenceOf(row as never, nowMs))
+      : (known as LearnedDecision);
+    if (state === 'accepted') refuseSecondFamily(row, before, nowMs);
+    const length = days || detectionLearningLimits.acceptedDays;
+    const made: LearnedDecision = {
+      ...{ id, method: row.method, path: row.path, name: row.name, family: row.family },
+      ...{ clients: facts.clients, hours: facts.hours, requests: facts.requests },
+      ...{ state, by: caller.username, atMs: nowMs, voices: '' },
+      endsAtMs: state === 'accepted' ? nowMs + length * dayMs : 0,
+    };
+    const after = withDecisions(before, [made], nowMs);
+    tx.put(detectionLearning, after);
+    const action = state === 'accepted' ? 'accept' : 'dismiss';
+    tx.audit({ ...noteOf(caller, site), action, ...(known && { before: known }), after: made });
+    const shown = proposalsOf(rows, after, nowMs).find((one) => one.id === id);
+    return showProposal(shown!);
+  });
+}
+
+function refuseSecondFamily(
+  row: Pick<LearnedDecision, 'id' | 'method' | 'path' | 'name' | 'family'>,
+  record: DetectionLearningRecord,
+  nowMs: number,
+): void {
+  const other = otherFamily(row, record, nowMs);
+  if (other === undefined) return;
+  throw refusal(
+    'failed_precondition',
+    `id: the value already holds ${other.family} as content, and one family of a value is the ` +
+      'most; dismiss that first, or exclude the rules with waf rule exclude',
+  );
+}
+
+/** What is kept of a site, or the beginning of it. */
+export function recordOf(tx: WriteStore, site: SiteRecord): DetectionLearningRecord {
+  const { id, tenantId } = site;
+  return tx.get(detectionLearning, id) ?? { id, tenantId, generation: 0, decisions: [] };
+}
+
+function noteOf(caller: Caller, site: SiteRecord) {
+  return {
+    ...actorNote(caller),
+    resourceType: 'detection_learning',
+    resourceId: site.id,
+    resourceName: site.name,
+  };
+}

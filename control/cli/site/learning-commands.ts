@@ -1,0 +1,132 @@
+/** `waf learning ...`: which values of a site hold what looks like an attack, and what you decide. */
+
+import type { Proposal } from '../../../proto/gen/waf/learning/v1/learning_pb.ts';
+import { curlOf } from '../try-lines.ts';
+import { textFlag, type ArgumentDefinition, type CommandDefinition } from '../command.ts';
+import { badFlag } from '../input.ts';
+import { showMessage, timeText } from '../show.ts';
+import { siteOptionCommand } from './site-option.ts';
+
+const messages = () => import('../../../proto/gen/waf/learning/v1/learning_pb.ts');
+
+const siteArgument: ArgumentDefinition = {
+  name: '<site>',
+  summary: 'id or name',
+  resource: 'site',
+};
+const idArgument: ArgumentDefinition = {
+  name: '<id>',
+  summary: 'id of the proposal; see learning list',
+};
+const columns = ['ID', 'STATE', 'CLIENTS', 'HOURS', 'CONFIDENCE', 'ENDS', 'WHAT'];
+
+/** Commands on what sites learn. */
+export const learningCommands: readonly CommandDefinition[] = [
+  siteOptionCommand({
+    path: ['learning', 'mode'],
+    option: { key: 'detection.learning', choices: ['suggest', 'off', 'auto'] },
+    summary: 'Show or change whether a site learns which signs are ordinary content',
+    help:
+      'A site whose policy decides by score counts the clients that show signs of an attack in a\n' +
+      'value, by hour. With suggest (the standard) it proposes that the value holds such content,\n' +
+      'with auto it acts on that by itself, for 30 days. Signs that prove an attack count always.\n' +
+      'Example: waf learning mode blog --mode auto',
+    flag: 'mode',
+    flagSummary: 'what is done with what the site learns',
+    tryLine: (site) => `Try: ${curlOf(site)}/, then waf learning list ${site.name}`,
+  }),
+  {
+    path: ['learning', 'list'],
+    summary: 'List what a site proposes to let through, and what was decided',
+    help:
+      'Clients are distinct networks (IPv4 /24, IPv6 /48) of the last 24 hours. Requests that\n' +
+      'others than the score refused, and those with a sign that proves an attack, do not count.\n' +
+      'Example: waf learning list blog',
+    arguments: [siteArgument],
+    flags: [],
+    run: async (context, [siteId = '']) => {
+      const { ListProposalsResponseSchema } = await messages();
+      const { learning } = await context.api();
+      const response = await learning.listProposals({ siteId });
+      const rows = response.items.map(rowOf);
+      await showMessage(context, ListProposalsResponseSchema, response, { columns, rows });
+      if (response.mode === 'off') context.output.note('The site does not learn: learning mode');
+      return 0;
+    },
+  },
+  {
+    path: ['learning', 'accept'],
+    summary: 'Accept a proposal: signs of its family are content of its value',
+    help:
+      'Weak signs of the family no longer count in this parameter of this site; a sign that proves\n' +
+      'an attack still does. A value has one such family.\n' +
+      'Example: waf learning accept blog 3f2a9c41d0be --days 30',
+    arguments: [siteArgument, idArgument],
+    flags: [{ flags: '--days <days>', summary: 'days until it ends, 1 to 366; default 90' }],
+    published: true,
+    run: async (context, [siteId = '', id = ''], flags) => {
+      const { AcceptProposalResponseSchema } = await messages();
+      const { learning } = await context.api();
+      const text = textFlag(flags, 'days') ?? '0';
+      if (!/^\d{1,3}$/.test(text)) throw badFlag('--days: expected a number from 1 to 366');
+      const response = await learning.acceptProposal({ siteId, id, days: Number(text) });
+      const rows = [response.proposal!].map(rowOf);
+      await showMessage(context, AcceptProposalResponseSchema, response, { columns, rows });
+      return 0;
+    },
+  },
+  {
+    path: ['learning', 'dismiss'],
+    summary: 'Dismiss a proposal, or end what was accepted',
+    help: 'It is not proposed again. Example: waf learning dismiss blog 3f2a9c41d0be',
+    arguments: [siteArgument, idArgument],
+    flags: [],
+    published: true,
+    run: async (context, [siteId = '', id = '']) => {
+      const { DismissProposalResponseSchema } = await messages();
+      const { learning } = await context.api();
+      const response = await learning.dismissProposal({ siteId, id });
+      const rows = [response.proposal!].map(rowOf);
+      await showMessage(context, DismissProposalResponseSchema, response, { columns, rows });
+      return 0;
+    },
+  },
+  {
+    path: ['learning', 'reset'],
+    summary: 'Forget what a site learned and all that was decided of it',
+    help: 'Example: waf learning reset blog',
+    arguments: [siteArgument],
+    flags: [],
+    published: true,
+    run: async (context, [siteId = '']) => {
+      const { ResetLearningResponseSchema } = await messages();
+      const { learning } = await context.api();
+      const response = await learning.resetLearning({ siteId });
+      await showMessage(context, ResetLearningResponseSchema, response, {
+        columns: ['SITE', 'DECISIONS FORGOTTEN'],
+        rows: [[siteId, String(response.forgottenCount)]],
+      });
+      return 0;
+    },
+  },
+  {
+    path: ['learning', 'export'],
+    summary: 'Print all that a site learned, with its counts by hour, as JSON',
+    help: 'Example: waf learning export blog > learned.json',
+    arguments: [siteArgument],
+    flags: [],
+    run: async (context, [siteId = '']) => {
+      const { learning } = await context.api();
+      const { learningJson } = await learning.exportLearning({ siteId });
+      const learned: unknown = JSON.parse(Buffer.from(learningJson).toString('utf8'));
+      context.output.line(JSON.stringify(learned, null, 2));
+      return 0;
+    },
+  },
+];
+
+function rowOf(one: Proposal): string[] {
+  const { id, state, clients, hours, confidence, endsAt, summary, family } = one;
+  const ends = timeText(endsAt);
+  return [id, state, String(clients), String(hours), confidence, ends, `${family}: ${summary}`];
+}
