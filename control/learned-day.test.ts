@@ -98,7 +98,7 @@ const weak = (name: string, family: SignFamily): ValueSigns[] => [{ name, family
 const client = (at: number): string => `10.1.${at}.7`;
 const attacker = (at: number): string => `203.${at}.113.9`;
 
-test('200 clients teach what they write; 100 networks blind one family of one value at most', async () => {
+test('200 clients teach what they write; 100 networks blind one family of a value at most', async () => {
   const day = await openDay();
   const targets = ['/search', '/login', '/orders'] as const;
   for (let hour = 0; hour < 24; hour++) {

@@ -11,7 +11,7 @@ import { startSiemExports } from './export/siem-exports.ts';
 import type { FindEvidence } from './export/evidence-wait.ts';
 import { openClickhouseEvents } from './observe/clickhouse/clickhouse-events.ts';
 import type { ClickhouseAddress } from './observe/clickhouse/clickhouse-option.ts';
-import { openCounterStore } from './observe/counter-store.ts';
+import { openCounterStore, type CounterStore } from './observe/counter-store.ts';
 import type { ClientsPlace } from './observe/detection-clients.ts';
 import { startRetention } from './observe/event-retention.ts';
 import type { EventStore, KeptSince } from './observe/event-store.ts';
@@ -31,7 +31,13 @@ import { ViolationSamples } from './observe/violation-samples.ts';
 import { evidenceStoreLimits, observationLimits } from './limits/observation-limits.ts';
 import { globalLogPolicy, resolvedLogPolicy, retentionDays } from './publish/parts/log-parts.ts';
 import { startOtlp, type OtlpExports } from './start-otlp.ts';
-import { apiLearning, detectionLearning, logEmergencies, logPolicies, sites } from './store/collections.ts';
+import {
+  apiLearning,
+  detectionLearning,
+  logEmergencies,
+  logPolicies,
+  sites,
+} from './store/collections.ts';
 import { evidenceKeysFile, evidenceStore } from './store/data-files.ts';
 import { openLogs } from './store/open-logs.ts';
 import type { Kv } from './store/kv.ts';
@@ -89,12 +95,7 @@ export function openObserved(
     if (siem.wants(kind)) for (const fact of facts) siem.take(kind, fact.bytes, fact);
   });
   const otlp = startOtlp({ settings, events, clock, logger, version });
-  const counters = openCounterStore(
-    kv,
-    (assetId) => store.get(apiLearning, assetId) ?? null,
-    systemClock,
-    (siteId) => clientsPlaceOf(store, siteId),
-  );
+  const counters = openCounters(kv, store);
   const samples = openSamples(kv, store, logger);
   events.onFacts((kind, facts) => {
     if (kind === 'security') samples.take(facts);
@@ -282,6 +283,16 @@ async function keepEmergency(store: Store, logger: Logger, active: boolean): Pro
   if (active) {
     logger.warn('the disk is almost full: by the log policy, details of requests are not kept');
   } else logger.info('the disk has room again: details of requests are kept');
+}
+
+/** Counts, with whose learning is taken. */
+function openCounters(kv: Kv, store: Store): CounterStore {
+  return openCounterStore(
+    kv,
+    (assetId) => store.get(apiLearning, assetId) ?? null,
+    systemClock,
+    (siteId) => clientsPlaceOf(store, siteId),
+  );
 }
 
 /** Whose counts of clients a site's are; null for one that is none. */

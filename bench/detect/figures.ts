@@ -8,6 +8,7 @@ import { refuses } from '../../engine/rules/run/scored-decision.ts';
 import { markdownTable } from '../report/table.ts';
 import { formatShare, wilson } from './intervals.ts';
 import type { Observation } from './observe.ts';
+import type { BuiltPatches } from './patches.ts';
 
 /** Refused requests of one class. */
 export interface ClassFigures {
@@ -16,6 +17,8 @@ export interface ClassFigures {
   readonly attack: boolean;
   readonly count: number;
   readonly refused: Readonly<Record<Decision, number>>;
+  /** By the score or by a virtual patch; absent where patches were not asked. */
+  readonly patched?: number;
 }
 
 /** What requests are scored with. */
@@ -40,7 +43,11 @@ export function scoreOf(observation: Observation, by: JudgedBy): number {
 }
 
 /** Figures by source, label and class, then of all benign and all attacks of each source. */
-export function figuresOf(observations: readonly Observation[], by: JudgedBy): ClassFigures[] {
+export function figuresOf(
+  observations: readonly Observation[],
+  by: JudgedBy,
+  patches: Pick<BuiltPatches, 'stops'> | null = null,
+): ClassFigures[] {
   const classes = new Map<string, Observation[]>();
   for (const one of observations) {
     const { source, kind, attack } = one.request;
@@ -52,13 +59,16 @@ export function figuresOf(observations: readonly Observation[], by: JudgedBy): C
   return [...classes.values()].map((own) => {
     const { source, kind, attack } = own[0]!.request;
     const refused = { crs: 0, score: 0, both: 0, scoreConfirms: 0 };
+    let patched = 0;
     for (const one of own) {
       const byScore = scoreOf(one, by) >= by.weights.thresholds.block;
       for (const decision of decisions) {
         if (one.otherwise || refuses(decision, byScore, one.anomaly)) refused[decision]++;
       }
+      if (one.otherwise || byScore || patches?.stops(one.request) === true) patched++;
     }
-    return { source, kind, attack, count: own.length, refused };
+    const made = { source, kind, attack, count: own.length, refused };
+    return patches === null ? made : { ...made, patched };
   });
 }
 
@@ -72,7 +82,9 @@ export function figuresTable(figures: readonly ClassFigures[]): string {
     const own = figures.filter((one) => one.attack === attack);
     if (own.length > 0) rows.push(rowOf(attack ? 'all attacks' : 'all benign', sumOf(own)));
   }
-  return markdownTable(['refused of', 'requests', 'crs', 'score', 'both', 'score-confirms'], rows);
+  const patched = figures.some((one) => one.patched !== undefined) ? ['score, patches'] : [];
+  const columns = ['refused of', 'requests', 'crs', 'score', 'both', 'score-confirms'];
+  return markdownTable([...columns, ...patched], rows);
 }
 
 /** Several classes as one. */
@@ -88,6 +100,7 @@ export function sumOf(figures: readonly ClassFigures[]): ClassFigures {
       both: sum(({ refused }) => refused.both),
       scoreConfirms: sum(({ refused }) => refused.scoreConfirms),
     },
+    ...(figures[0]!.patched === undefined ? {} : { patched: sum((one) => one.patched ?? 0) }),
   };
 }
 
@@ -95,9 +108,10 @@ function nameOf({ source, kind, attack }: ClassFigures): string {
   return `${source}: ${attack ? 'attack' : 'benign'} ${kind}`;
 }
 
-function rowOf(name: string, { count, refused }: ClassFigures): string[] {
+function rowOf(name: string, { count, refused, patched }: ClassFigures): string[] {
   const shares = decisions.map((decision) => formatShare(wilson(refused[decision], count)));
-  return [name, String(count), ...shares];
+  const more = patched === undefined ? [] : [formatShare(wilson(patched, count))];
+  return [name, String(count), ...shares, ...more];
 }
 
 function compare(one: string, other: string): number {

@@ -11,6 +11,7 @@ import { attackForms } from './attack-forms.ts';
 import { describeFuzzed, fuzz } from './fuzz/fuzz.ts';
 import { observe, observeAll, type Observation } from './observe.ts';
 import { buildJudgedPolicy, rulesetNames, type RulesetName } from './policy.ts';
+import { buildPatches } from './patches.ts';
 import { placeOf, readRequests, type LabelledRequest } from './requests.ts';
 import { formsTable, judgeForms, requestWith, samplePayloads } from './robust.ts';
 import { leaveOutEach } from './train/left-out.ts';
@@ -100,11 +101,21 @@ function main(): void {
     const { detection } = engine.scoring!;
     if (choice.train) trainOn(observations, detection, version, choice);
     else {
-      process.stdout.write(`${figuresTable(figuresOf(observations, detection))}\n`);
+      process.stdout.write(`${figuresBesidePatches(observations, detection)}\n`);
     }
     if (choice.misses > 0) process.stdout.write(missesOf(observations, detection, choice));
   } finally {
     engine.retire();
+  }
+}
+
+/** The table of figures, with what virtual patches stop beside the score. */
+function figuresBesidePatches(observations: readonly Observation[], by: JudgedBy): string {
+  const patches = buildPatches(root, join(root, '.cache', 'bench-databases'));
+  try {
+    return figuresTable(figuresOf(observations, by, patches));
+  } finally {
+    patches.retire();
   }
 }
 

@@ -65,9 +65,6 @@ export interface ValueSigns {
 /** What a site does with what it learns. */
 export const learningModes = ['suggest', 'off', 'auto'] as const;
 
-/** One of them. */
-export type LearningMode = (typeof learningModes)[number];
-
 /** Family of counts of clients, on its way to control. */
 export const detectionClientsFamily = 'detection_clients';
 

@@ -27,7 +27,7 @@ const article =
   "<?php echo shell_exec($_GET['c']); ?> and {{7*7}} in templates.";
 const note = "O'Brien's select from where; final.jpg <b>bold</b> && rm -rf /tmp/x; cat file | less";
 /** What visitors write: nothing in it proves an attack. */
-const remark = "O'Brien's select from where; final.jpg <b>bold</b>, <code>a && b || c</code> :-)";
+const remark = "O'Brien's select from where; final.jpg <b>bold</b>, <code>a && b</code> :-)";
 const css = 'body > p { color: red } /* <style> */ @import url("a.css"); a{width:calc(100% - 1px)}';
 const query =
   "SELECT u.name, COUNT(*) FROM `users` u LEFT JOIN orders o ON o.uid = u.id WHERE u.id = '1' OR " +

@@ -86,7 +86,10 @@ test('what is accepted reaches nodes; one family of a value is the most', async 
   const list = await proposals();
   const id = (family: string): string => list.find((one) => one.family === family)!.id;
   const accepted = await ask('AcceptProposal', { id: id('html'), days: 7 });
-  expect(accepted.body['proposal']).toMatchObject({ state: 'accepted', decidedBy: 'local administrator' });
+  expect(accepted.body['proposal']).toMatchObject({
+    state: 'accepted',
+    decidedBy: 'local administrator',
+  });
   await eventually(() => servedContent()?.rules.length === 1);
   const [rule] = servedContent()!.rules;
   expect(rule).toMatchObject({ method: 'POST', path: '/posts', name: 'ARGS:content' });

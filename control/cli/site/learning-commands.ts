@@ -1,4 +1,4 @@
-/** `waf learning ...`: which values of a site hold what looks like an attack, and what you decide. */
+/** `waf learning ...`: values of a site that hold what looks like an attack, and decisions on it. */
 
 import type { Proposal } from '../../../proto/gen/waf/learning/v1/learning_pb.ts';
 import { curlOf } from '../try-lines.ts';
@@ -27,9 +27,9 @@ export const learningCommands: readonly CommandDefinition[] = [
     option: { key: 'detection.learning', choices: ['suggest', 'off', 'auto'] },
     summary: 'Show or change whether a site learns which signs are ordinary content',
     help:
-      'A site whose policy decides by score counts the clients that show signs of an attack in a\n' +
-      'value, by hour. With suggest (the standard) it proposes that the value holds such content,\n' +
-      'with auto it acts on that by itself, for 30 days. Signs that prove an attack count always.\n' +
+      'A site whose policy decides by score counts the clients that show signs of an attack in\n' +
+      'a value, by hour. With suggest (the standard) it proposes that the value holds such\n' +
+      'content, with auto it acts by itself, for 30 days. Signs that prove an attack count always.\n' +
       'Example: waf learning mode blog --mode auto',
     flag: 'mode',
     flagSummary: 'what is done with what the site learns',
@@ -40,7 +40,7 @@ export const learningCommands: readonly CommandDefinition[] = [
     summary: 'List what a site proposes to let through, and what was decided',
     help:
       'Clients are distinct networks (IPv4 /24, IPv6 /48) of the last 24 hours. Requests that\n' +
-      'others than the score refused, and those with a sign that proves an attack, do not count.\n' +
+      'others than the score refused, or with a sign that proves an attack, do not count.\n' +
       'Example: waf learning list blog',
     arguments: [siteArgument],
     flags: [],
@@ -58,8 +58,8 @@ export const learningCommands: readonly CommandDefinition[] = [
     path: ['learning', 'accept'],
     summary: 'Accept a proposal: signs of its family are content of its value',
     help:
-      'Weak signs of the family no longer count in this parameter of this site; a sign that proves\n' +
-      'an attack still does. A value has one such family.\n' +
+      'Weak signs of the family no longer count in this parameter of this site; a sign that\n' +
+      'proves an attack still does. A value has one such family.\n' +
       'Example: waf learning accept blog 3f2a9c41d0be --days 30',
     arguments: [siteArgument, idArgument],
     flags: [{ flags: '--days <days>', summary: 'days until it ends, 1 to 366; default 90' }],

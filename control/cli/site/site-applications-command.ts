@@ -1,7 +1,13 @@
 /** `waf site applications`: which known applications a site serves. */
 
 import { againWhenChanged, readAt } from '../change-attempts.ts';
-import { switchFlag, textFlag, type CommandContext, type CommandDefinition } from '../command.ts';
+import {
+  switchFlag,
+  textFlag,
+  type CommandContext,
+  type CommandDefinition,
+  type FlagValues,
+} from '../command.ts';
 import { badFlag } from '../input.ts';
 
 const key = 'detection.applications';
@@ -11,8 +17,8 @@ export const siteApplicationsCommand: CommandDefinition = {
   path: ['site', 'applications'],
   summary: 'Show or change which applications a site serves, so that their editors work',
   help:
-    'Known applications send HTML, SQL or code in fields of their own. There, and only there, the\n' +
-    'score does not count the signs that such content has. A path after @ says where one lies.\n' +
+    'Known applications send HTML, SQL or code in fields of their own. There, and only there,\n' +
+    'the score does not count the signs of such content. A path after @ says where one lies.\n' +
     'Only for policies that decide by score; others use plugins: waf crs exclusion-use.\n' +
     'Example: waf site applications shop --names wordpress@/blog,grafana',
   arguments: [{ name: '<site>', summary: 'id or name', resource: 'site' }],
@@ -31,7 +37,7 @@ export const siteApplicationsCommand: CommandDefinition = {
 async function changeApplications(
   context: CommandContext,
   siteId: string,
-  flags: Readonly<Record<string, unknown>>,
+  flags: FlagValues,
 ): Promise<void> {
   const names = textFlag(flags, 'names');
   const none = switchFlag(flags, 'none');

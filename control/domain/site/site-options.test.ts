@@ -35,7 +35,10 @@ test('name sites, which may be called otherwise, or be gone', () => {
   expect(withoutSite(values, 's1')).toEqual({ ...values, [key]: { '*': 'observe' } });
 });
 
-const nothing = { websocketMessages: '', rateLimitFields: '', grpcFields: '', arrayNames: '' };
+const nothing = {
+  ...{ websocketMessages: '', rateLimitFields: '', grpcFields: '', arrayNames: '' },
+  ...{ detectionLearning: '', detectionApplications: '' },
+};
 
 test('travel to nodes by site', () => {
   expect(travelingOptions({})).toEqual([]);

@@ -31,7 +31,7 @@ interface Counted {
   sample: string;
 }
 
-/** What counting asks of a site. */
+/** What counting reads of a site. */
 type LearningSite = Pick<SiteConfig, 'detectionLearning' | 'detectionContent'>;
 
 /** What a thread counts; see the header. */
@@ -40,7 +40,7 @@ export class ClientCounts {
   /** Values for which there was no place. */
   leftOut = 0;
 
-  /** Counts a finished request of a site that learns. Cost: with signs, a hash and a look-up each. */
+  /** Counts a finished request of a site that learns. Cost: with signs, a hash, a look-up each. */
   count(event: RequestEvent, site: LearningSite): void {
     const signs = event.transaction?.valueSigns;
     if (signs === undefined || site.detectionLearning === undefined || !teaches(event)) return;

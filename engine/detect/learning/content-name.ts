@@ -6,7 +6,7 @@ import { looksVariable, variableSegment } from '../../../base/endpoint-tree.ts';
 const nameCharsMax = 128;
 const pathCharsMax = 256;
 
-/** Variables whose values can be content; names of arguments and paths are the sender's to choose. */
+/** Variables whose values can be content; names of arguments and paths are the sender's choice. */
 const learnable = /^(?:ARGS|REQUEST_COOKIES|REQUEST_HEADERS|FILES):.|^(?:XML|REQUEST_BODY)$/;
 
 /** A name of a value without the numbers of lists: `ARGS:json.blocks.*.text`. */

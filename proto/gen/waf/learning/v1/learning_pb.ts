@@ -686,8 +686,8 @@ export const LearningService: GenService<{
     output: typeof ListProposalsResponseSchema;
   },
   /**
-   * Accepts a proposal: signs of its family are content of its value until the end. Signs that prove
-   * an attack still count.
+   * Accepts a proposal: signs of its family are content of its value until the end. Signs that
+   * prove an attack still count.
    *
    * @generated from rpc waf.learning.v1.LearningService.AcceptProposal
    */

@@ -1,0 +1,56 @@
+/**
+ * Owns the virtual patches that the bench judges beside detection: those of `deploy/patches`, in a
+ * policy without a ruleset that only records.
+ */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readYaml } from '../../control/documents/yaml-text.ts';
+import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
+import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
+import { readVirtualPatch, renderPatch } from '../../control/domain/policy/virtual-patch.ts';
+import { buildEngine } from '../../engine/policies/policy-build.ts';
+import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
+import { buildOptions } from '../micro/policy.ts';
+import { parseRequest, type LabelledRequest } from './requests.ts';
+
+/** Number of the first patch's rule. */
+const firstId = 100_001;
+/** Of the documents beside a patch: what the rule around it says. */
+const ruleFields = new Set(['title', 'action', 'status']);
+
+/** Patches, built. */
+export interface BuiltPatches {
+  /** Whether one of them stops a request. */
+  stops(request: LabelledRequest): boolean;
+  retire(): void;
+}
+
+/** Builds those of a file. Errors: a patch that is none. */
+export function buildPatches(root: string, cacheFolder: string): BuiltPatches {
+  const file = join(root, 'deploy', 'patches', 'known-faults.yaml');
+  const rules = readYaml(readFileSync(file, 'utf8'), file).map(({ value }, at) => {
+    const document = Object.entries(value as object).filter(([name]) => !ruleFields.has(name));
+    const patch = readVirtualPatch(Object.fromEntries(document), `document ${at + 1}`);
+    const rule = { ruleId: String(firstId + at), phase: 2, message: patch.id };
+    return renderPatch(patch, rule, 'pass,log');
+  });
+  const template = builtInTemplates.find(({ name }) => name === 'Standard')!;
+  const { seclang } = renderPolicy(template, null, { beforeCrs: `${rules.join('\n')}\n` });
+  const source = { id: 'patches', name: 'patches', revision: '1', seclangEntry: seclang };
+  const engine = buildEngine({ ...source, files: new Map() }, buildOptions(cacheFolder));
+  const last = firstId + rules.length;
+  return {
+    stops: (request) => matchesOne(engine, request, last),
+    retire: () => engine.retire(),
+  };
+}
+
+function matchesOne(engine: PolicyEngine, { wire }: LabelledRequest, last: number): boolean {
+  const parsed = parseRequest(wire);
+  if (parsed === null) return false;
+  const session = engine.open(parsed.snapshot);
+  if (session.requestHead().action === 'pass') session.requestBody(parsed.body);
+  const { matchedRules } = session.finish();
+  return matchedRules.some(({ ruleId }) => ruleId >= firstId && ruleId < last);
+}

@@ -1,0 +1,82 @@
+/**
+ * Contents of a site through the product: a profile lets an editor's work pass live and in
+ * TestPolicy, attacks beside it stay refused; weak signs of live traffic reach control.
+ */
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { applicationRows, type ApplicationRow } from './application-rows.ts';
+import { describeCase, type DescribedCase } from './described-case.ts';
+import { differences, startLiveWaf, type LiveWaf } from './live-waf.ts';
+
+let waf: LiveWaf;
+let siteId = '';
+let policyId = '';
+
+beforeAll(async () => {
+  waf = await startLiveWaf();
+  await waf.serve(async () => {
+    const policy = { name: 'scored', crsCore: { decision: 'DECISION_SCORE' } };
+    const made = await waf.ask('PolicyService/CreatePolicy', { policy });
+    policyId = (made['policy'] as { id: string }).id;
+    const upstreams = [{ inline: { url: waf.originUrl } }];
+    const site = { name: 'a', primaryHost: 'a.test', upstreams, waf: { enabled: true, policyId } };
+    const { site: kept } = await waf.ask('SiteService/CreateSite', { site });
+    siteId = (kept as { id: string }).id;
+  });
+}, 600_000);
+afterAll(() => waf.close());
+
+const [wordpress] = applicationRows;
+const post = wordpress!.work.find(({ title }) => title === 'save in the classic editor')!;
+const attack = wordpress!.attacks.find(({ title }) => title === 'SQL in the number of a post')!;
+
+function caseOf({ title, request }: ApplicationRow): DescribedCase {
+  const { method = 'GET', url, headers = {}, body = '' } = request;
+  const lines = [`${method} ${url} HTTP/1.1`, 'Host: a.test', 'Connection: close'];
+  lines.push('User-Agent: Mozilla/5.0', 'Accept: */*');
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+  if (body.length > 0) lines.push(`Content-Length: ${Buffer.byteLength(body)}`);
+  const wire = Buffer.from(`${lines.join('\r\n')}\r\n\r\n${String(body)}`).toString('base64');
+  const made = describeCase({ title, wire_b64: wire });
+  if (typeof made === 'string') throw new Error(made);
+  return made;
+}
+
+/** Live and by TestPolicy, which agree. */
+async function blocked(row: ApplicationRow): Promise<boolean> {
+  const one = caseOf(row);
+  const live = await waf.send(one);
+  expect(differences(live, await waf.test(one, policyId, siteId))).toEqual([]);
+  return live.blocked;
+}
+
+test('a profile lets the work of an editor pass, and nothing beside it', async () => {
+  expect([await blocked(post), await blocked(attack)]).toEqual([true, true]);
+  const values = { 'detection.applications': { [siteId]: 'wordpress' } };
+  await waf.serve(() => waf.ask('SystemService/UpdateSystemSettings', { values }));
+  expect([await blocked(post), await blocked(attack)]).toEqual([false, true]);
+  const unknown = { 'detection.applications': { [siteId]: 'wordpres' } };
+  const answer = await waf.control.call('SystemService/UpdateSystemSettings', { values: unknown });
+  expect(answer.text).toContain('must name applications, such as wordpress@/blog: wordpress,');
+});
+
+test('weak signs of live traffic are counted at control', async () => {
+  const body = 'note=see+../../docs/readme.txt';
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const request = { method: 'POST', url: '/notes/42', headers, body };
+  await waf.send(caseOf({ title: 'a note', request }));
+  // A thread that ends reports what it counted.
+  await waf.restart();
+  const rpc = 'waf.learning.v1.LearningService/ExportLearning';
+  await expect
+    .poll(
+      async () => {
+        const { learningJson } = await waf.ask(rpc, { siteId });
+        const text = Buffer.from(learningJson as string, 'base64').toString();
+        const { values } = JSON.parse(text) as { values: readonly Record<string, unknown>[] };
+        return values.map(({ method, path, name, family }) => [method, path, name, family]);
+      },
+      { timeout: 30_000 },
+    )
+    .toEqual([['POST', '/notes/{value}', 'ARGS:note', 'path']]);
+}, 120_000);
