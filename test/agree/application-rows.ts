@@ -33,7 +33,7 @@ const query =
   "SELECT u.name, COUNT(*) FROM `users` u LEFT JOIN orders o ON o.uid = u.id WHERE u.id = '1' OR " +
   '1=1 UNION ALL SELECT table_name, 1 FROM information_schema.tables; -- all of them';
 const code =
-  'const fs = require("fs"); msg.payload = fs.readFileSync("/etc/hostname"); return eval(msg.code);';
+  'const fs = require("fs"); msg.a = fs.readFileSync("/etc/hostname"); return eval(msg.code);';
 
 /** Attacks by what they look like. */
 const injected = "1' UNION SELECT user_login, user_pass FROM wp_users-- -";
