@@ -9,7 +9,9 @@ const protos = join(import.meta.dirname, '../../proto');
 
 /** Calls as the contract's files have them: `Service/Method`, and whether a client streams. */
 function contract(): Map<string, boolean> {
-  const folders = ['waf/v1', 'waf/replay/v1', 'waf/access/v1'].map((path) => join(protos, path));
+  const folders = ['waf/v1', 'waf/replay/v1', 'waf/access/v1', 'waf/learning/v1'].map((path) =>
+    join(protos, path),
+  );
   const found = new Map<string, boolean>();
   for (const folder of folders) {
     for (const name of readdirSync(folder)) {
