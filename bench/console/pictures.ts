@@ -93,7 +93,9 @@ async function details(page: Page, { url }: Product): Promise<Record<string, str
     return (await link!.evaluate((one) => one.getAttribute('href'))) ?? path;
   };
   const [site, policy] = [await first('/sites'), await first('/policies')];
-  const views = ['names', 'routes', 'tls', 'inspection', 'challenges', 'limits', 'trust'];
+  const views = [
+    ...['names', 'routes', 'tls', 'inspection', 'challenges', 'limits', 'trust', 'delivery'],
+  ];
   const tabs = ['settings', 'exclusions', 'rules', 'test', 'versions'];
   return Object.fromEntries([
     ...views.map((view) => [`site-${view}`, `${site}?tab=${view}`]),

@@ -30,7 +30,7 @@ const places = Object.entries(coverage).flatMap(([service, methods]) =>
   Object.entries(methods).map(([method, place]) => ({ service, method, place })),
 );
 
-const scripts: readonly string[] = ['session', 'pages/site-losses'];
+const scripts: readonly string[] = ['session', 'pages/site-losses', 'pages/api-review'];
 const source = (path: string): string =>
   readFileSync(
     join(import.meta.dirname, `${path}.${scripts.includes(path) ? 'ts' : 'tsx'}`),

@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'puppeteer-core';
+import { Agent, fetch } from 'undici';
 import { expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import type { Product } from '../support/product.ts';
@@ -34,15 +35,27 @@ export async function tokenOf(product: Product): Promise<string> {
   return String((await call(product, '', 'AuthService/Login', login))['accessToken']);
 }
 
-/** One call of the API in plain JSON. Errors: any answer but 200. */
+/** Where the console and the API are. */
+export const managementUrl = (product: Product): string =>
+  /Management API +(https?:\/\/\S+)/.exec(product.output())![1]!;
+
+/** The product's own certificate is nobody's to vouch for. */
+const trusting = new Agent({ connect: { rejectUnauthorized: false } });
+
+/**
+ * One call of the API in plain JSON; `method` is of `waf.v1` unless it names its package.
+ * Errors: any answer but 200.
+ */
 export async function call(
   product: Product,
   token: string,
   method: string,
   body: object,
 ): Promise<Record<string, unknown>> {
-  const answer = await fetch(`http://127.0.0.1:${product.managementPort}/waf.v1.${method}`, {
+  const path = method.startsWith('waf.') ? method : `waf.v1.${method}`;
+  const answer = await fetch(`${managementUrl(product)}/${path}`, {
     method: 'POST',
+    dispatcher: trusting,
     headers: {
       'content-type': 'application/json',
       ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
@@ -75,7 +88,7 @@ export function sendRaw(
 /** What a site need not have of its own: the page asks, and the answer is that there is none. */
 const mayBeMissing = /\/(?:GetTrustProfile|GetSitePolicyOverride)$/;
 /** What a page may report although nothing is wrong: the first refresh has no cookie yet. */
-const usualFault = /401 \(Unauthorized\)/;
+const usualFault = /status of 401 \(/;
 
 /** A page of a browser of its own, and what it complained about. */
 export async function openPage(

@@ -57,7 +57,9 @@ async function detailPaths(): Promise<string[]> {
   const tabs = ['settings', 'exclusions', 'rules', 'test', 'versions'];
   const sites = await driver.call(product, token, 'SiteService/ListSites', {});
   const site = (sites['items'] as { id: string }[])[0]!;
-  const views = ['names', 'routes', 'tls', 'inspection', 'challenges', 'limits', 'trust'];
+  const views = [
+    ...['names', 'routes', 'tls', 'inspection', 'challenges', 'limits', 'trust', 'delivery'],
+  ];
   return [
     ...tabs.map((tab) => `/policies/${id}?tab=${tab}`),
     ...views.map((view) => `/sites/${site.id}?tab=${view}`),

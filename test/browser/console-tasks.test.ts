@@ -4,10 +4,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { missingBuild, startProduct } from '../support/product.ts';
 import { missingChromium, startChromium } from './chromium.ts';
 import { choosePassword, enterPassword, openPage, tokenOf } from './console-driver.ts';
 import { chineseTasks } from './tasks/chinese-tasks.ts';
+import { deliveryTasks } from './tasks/delivery-tasks.ts';
 import { Desk } from './tasks/desk.ts';
 import { editTasks } from './tasks/edit-tasks.ts';
 import { eventTasks } from './tasks/event-tasks.ts';
@@ -16,6 +18,7 @@ import { operateTasks } from './tasks/operate-tasks.ts';
 import { policyTasks } from './tasks/policy-tasks.ts';
 import { siteTasks } from './tasks/site-tasks.ts';
 import { World } from './tasks/task.ts';
+import { wholeTasks } from './tasks/whole-tasks.ts';
 
 const skip = missingChromium ?? missingBuild;
 const testMs = 120_000;
@@ -24,7 +27,7 @@ const usualFault = /status of (?:400|409) /;
 
 const tasks = [
   ...[...eventTasks, ...keyTasks, ...chineseTasks, ...siteTasks, ...editTasks],
-  ...[...policyTasks, ...operateTasks],
+  ...[...deliveryTasks, ...policyTasks, ...operateTasks, ...wholeTasks],
 ];
 const origin = createServer((_request, response) => response.end('ok'));
 let browser: Browser;
@@ -34,11 +37,13 @@ let faults: string[];
 
 describe.skipIf(skip !== null)(`tasks (${skip ?? 'in Chromium'})`, { timeout: testMs }, () => {
   beforeAll(async () => {
-    const product = await startProduct('--management-tls', 'off');
+    const securePort = await freePort();
+    const product = await startProduct('--https', `127.0.0.1:${securePort}`);
     await choosePassword(product);
     await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
     const { port } = origin.address() as AddressInfo;
-    world = new World(product, await tokenOf(product), `http://127.0.0.1:${port}`);
+    const own = `http://127.0.0.1:${port}`;
+    world = new World({ product, token: await tokenOf(product), origin: own, securePort });
     browser = await startChromium();
     const opened = await openPage(browser, `${world.url}/`);
     await enterPassword(opened.page);

@@ -2,20 +2,21 @@
 
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { ApiSchemaService } from '../../../proto/gen/waf/v1/api_schema_pb.ts';
 import { OperationControlService } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
 import { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { address, go, withQuery } from '../address.ts';
 import { useCall } from '../call.ts';
-import { Act } from '../parts/act.tsx';
 import { Edit } from '../parts/edit.tsx';
 import { Link } from '../parts/link.tsx';
 import { allItems, CursorSteps, List, useCursor } from '../parts/list.tsx';
-import { Card, Head } from '../parts/panel.tsx';
+import { Card, Fold, Head } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts } from '../text/text.ts';
+import { Enforce } from './api-enforce.tsx';
 
 const schemas = createClient(ApiSchemaService, transport);
 const controls = createClient(OperationControlService, transport);
@@ -43,23 +44,13 @@ const w = pageTexts({
   noDocument: ['No document yet: upload one.', '还没有文档：请上传。'],
   file: ['Document', '文档'],
   upload: ['Upload', '上传'],
-  profiles: ['2. Checks', '2. 校验'],
-  profilesNote: [
-    'Compiled from a document; nothing is enforced by that.',
-    '由文档编译而成，此时不会强制执行。',
-  ],
+  kept: ['What is kept for review', '保留的审核数据'],
+  profiles: ['Checks', '校验'],
   operations: ['Operations', '操作数'],
   made: ['Made', '创建时间'],
-  noProfile: [
-    'No checks yet: make them from a document above.',
-    '还没有校验：请从上面的文档生成。',
-  ],
-  compile: ['Make checks', '生成校验'],
-  bindings: ['3. Reviewed and bound', '3. 已审核并绑定'],
-  noBinding: [
-    'Nothing is bound yet. The command `waf api enforce` or “All operations” binds checks.',
-    '尚未绑定。可用命令 `waf api enforce` 或“全部操作”进行绑定。',
-  ],
+  noProfile: ['No checks yet.', '还没有校验。'],
+  bindings: ['Choices of operations', '操作选择'],
+  noBinding: ['No choice yet.', '还没有选择。'],
   declarations: ['Declarations', '声明'],
   noDeclaration: ['No declaration yet.', '还没有声明。'],
   history: ['4. What was put in force', '4. 已生效的变更'],
@@ -106,7 +97,11 @@ export function Apis(): JSX.Element {
                   </select>
                 </label>
               </div>
-              <Documents key={site.id} siteId={site.id} />
+              <Documents
+                key={site.id}
+                siteId={site.id}
+                hosts={[site.primaryHost, ...site.aliases]}
+              />
             </>
           );
         }}
@@ -115,9 +110,15 @@ export function Apis(): JSX.Element {
   );
 }
 
-function Documents({ siteId }: { readonly siteId: string }): JSX.Element {
+function Documents({
+  siteId,
+  hosts,
+}: {
+  readonly siteId: string;
+  readonly hosts: readonly string[];
+}): JSX.Element {
   const sources = useCall(siteId, (signal) => schemas.listSchemaSources({ siteId }, { signal }));
-  const profiles = useCall(siteId, (signal) => schemas.listSchemaProfiles({ siteId }, { signal }));
+  const [turn, setTurn] = useState(0);
   return (
     <>
       <Card title={w('documents')} note={w('documentsNote')}>
@@ -136,50 +137,19 @@ function Documents({ siteId }: { readonly siteId: string }): JSX.Element {
                 { title: w('version'), of: ({ documentVersion }) => documentVersion },
                 { title: w('size'), number: true, of: ({ sizeBytes }) => exactNumber(sizeBytes) },
                 { title: w('warnings'), number: true, of: ({ warnings }) => exactNumber(warnings) },
-                {
-                  title: '',
-                  of: ({ id }) => (
-                    <Act
-                      label={w('compile')}
-                      codes={['api_inventory:write', 'site:write']}
-                      run={() =>
-                        schemas.stageSchemaProfile({
-                          siteId,
-                          sourceId: id,
-                          idempotencyKey: window.crypto.randomUUID(),
-                        })
-                      }
-                      done={profiles.reload}
-                    />
-                  ),
-                },
               ]}
             />
           )}
         </State>
         <Upload siteId={siteId} changed={sources.reload} />
       </Card>
-      <Card title={w('profiles')} note={w('profilesNote')}>
-        <State of={profiles}>
-          {({ profiles: items }) => (
-            <Table
-              label={w('profiles')}
-              items={items}
-              empty={w('noProfile')}
-              columns={[
-                { title: w('revision'), of: ({ revision }) => exactNumber(revision) },
-                {
-                  title: w('operations'),
-                  number: true,
-                  of: ({ operationCount }) => exactNumber(operationCount),
-                },
-                { title: w('made'), of: ({ createdAt }) => createdAt },
-              ]}
-            />
-          )}
-        </State>
-      </Card>
-      <InForce siteId={siteId} />
+      <Enforce
+        siteId={siteId}
+        hosts={hosts}
+        sources={sources.value?.sources ?? []}
+        changed={() => setTurn(turn + 1)}
+      />
+      <Kept key={turn} siteId={siteId} />
     </>
   );
 }
@@ -223,11 +193,8 @@ function Upload({
   );
 }
 
-function InForce({ siteId }: { readonly siteId: string }): JSX.Element {
-  const bindings = useCall(siteId, (signal) => schemas.listSchemaBindings({ siteId }, { signal }));
-  const contracts = useCall(siteId, (signal) =>
-    schemas.listSchemaContracts({ siteId }, { signal }),
-  );
+/** What was put in force before, and what is kept for it. */
+function Kept({ siteId }: { readonly siteId: string }): JSX.Element {
   const [before, setBefore] = useCursor(siteId);
   const history = useCall(`${siteId} ${before}`, (signal) =>
     controls.listOperationControlHistory({ siteId, beforeRevision: BigInt(before) }, { signal }),
@@ -235,35 +202,6 @@ function InForce({ siteId }: { readonly siteId: string }): JSX.Element {
   const next = history.value?.nextBeforeRevision ?? 0n;
   return (
     <>
-      <Card title={w('bindings')}>
-        <State of={bindings}>
-          {({ bindings: items }) => (
-            <Table
-              label={w('bindings')}
-              items={items}
-              empty={w('noBinding')}
-              columns={[
-                { title: w('name'), of: ({ id }) => id },
-                { title: w('made'), of: ({ createdAt }) => createdAt },
-              ]}
-            />
-          )}
-        </State>
-        <h3>{w('declarations')}</h3>
-        <State of={contracts}>
-          {({ contracts: items }) => (
-            <Table
-              label={w('declarations')}
-              items={items}
-              empty={w('noDeclaration')}
-              columns={[
-                { title: w('revision'), of: ({ revision }) => exactNumber(revision) },
-                { title: w('made'), of: ({ createdAt }) => createdAt },
-              ]}
-            />
-          )}
-        </State>
-      </Card>
       <Card title={w('history')}>
         <List
           of={history}
@@ -282,6 +220,67 @@ function InForce({ siteId }: { readonly siteId: string }): JSX.Element {
           go={setBefore}
         />
       </Card>
+      <Choices siteId={siteId} />
     </>
+  );
+}
+
+/** Checks, choices and declarations that a review stored. */
+function Choices({ siteId }: { readonly siteId: string }): JSX.Element {
+  const profiles = useCall(siteId, (signal) => schemas.listSchemaProfiles({ siteId }, { signal }));
+  const bindings = useCall(siteId, (signal) => schemas.listSchemaBindings({ siteId }, { signal }));
+  const contracts = useCall(siteId, (signal) =>
+    schemas.listSchemaContracts({ siteId }, { signal }),
+  );
+  return (
+    <Fold title={w('kept')}>
+      <h3>{w('profiles')}</h3>
+      <State of={profiles}>
+        {({ profiles: items }) => (
+          <Table
+            label={w('profiles')}
+            items={items}
+            empty={w('noProfile')}
+            columns={[
+              { title: w('revision'), of: ({ revision }) => exactNumber(revision) },
+              {
+                title: w('operations'),
+                number: true,
+                of: ({ operationCount }) => exactNumber(operationCount),
+              },
+              { title: w('made'), of: ({ createdAt }) => createdAt },
+            ]}
+          />
+        )}
+      </State>
+      <h3>{w('bindings')}</h3>
+      <State of={bindings}>
+        {({ bindings: items }) => (
+          <Table
+            label={w('bindings')}
+            items={items}
+            empty={w('noBinding')}
+            columns={[
+              { title: w('name'), of: ({ id }) => id },
+              { title: w('made'), of: ({ createdAt }) => createdAt },
+            ]}
+          />
+        )}
+      </State>
+      <h3>{w('declarations')}</h3>
+      <State of={contracts}>
+        {({ contracts: items }) => (
+          <Table
+            label={w('declarations')}
+            items={items}
+            empty={w('noDeclaration')}
+            columns={[
+              { title: w('revision'), of: ({ revision }) => exactNumber(revision) },
+              { title: w('made'), of: ({ createdAt }) => createdAt },
+            ]}
+          />
+        )}
+      </State>
+    </Fold>
   );
 }

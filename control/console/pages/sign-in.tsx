@@ -24,7 +24,7 @@ export function SignIn(): JSX.Element {
       .finally(() => setBusy(false));
   };
   return (
-    <form class="sign-in card" onSubmit={submit}>
+    <form class="sign-in card" aria-label={t('signIn.title')} onSubmit={submit}>
       <h1>{t('signIn.title')}</h1>
       {challenge ? (
         <label>

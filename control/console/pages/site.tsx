@@ -18,6 +18,7 @@ import { transport } from '../session.ts';
 import { pageTexts, t } from '../text/text.ts';
 import { enteredOrigins, urlOf, whatIsLeft } from './site-origins.ts';
 import { SiteChallenges } from './site-challenges.tsx';
+import { SiteDelivery } from './site-delivery.tsx';
 import { SiteEdit, type ShownSite } from './site-form.tsx';
 import { SiteInspection } from './site-inspection.tsx';
 import { SiteLimits } from './site-limits.tsx';
@@ -36,6 +37,7 @@ const w = pageTexts({
   challenges: ['Challenges', '人机验证'],
   limits: ['Rate limits', '频率限制'],
   trust: ['Client address', '客户端地址'],
+  delivery: ['Delivery', '交付'],
   name: ['Name', '名称'],
   host: ['Host', '主机名'],
   aliases: ['Further hosts, one a line', '其他主机名，每行一个'],
@@ -109,6 +111,7 @@ function Views({ of }: { readonly of: ShownSite }): JSX.Element {
         { name: 'challenges', title: w('challenges'), view: () => <SiteChallenges of={of} /> },
         { name: 'limits', title: w('limits'), view: () => <SiteLimits of={of} /> },
         { name: 'trust', title: w('trust'), view: () => <SiteTrust siteId={of.site.id} /> },
+        { name: 'delivery', title: w('delivery'), view: () => <SiteDelivery of={of} /> },
       ]}
     />
   );

@@ -11,6 +11,8 @@ const chinese: Readonly<Record<string, string>> = {
   local: '本机',
   remote: '远程',
   online: '在线',
+  connected: '已连接',
+  built_in: '内置',
   offline: '离线',
   healthy: '健康',
   degraded: '降级',

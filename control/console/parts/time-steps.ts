@@ -22,8 +22,8 @@ const lengths = [1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440] as const;
 const stepsMax = 60;
 
 /**
- * Adds amounts up in steps from `startMs` to `endMs`; a step is at least `leastMs`, for amounts that
- * stand for so much themselves. Amounts outside are left out.
+ * Adds amounts up in steps from `startMs` to `endMs`; a step is at least `leastMs`, for amounts
+ * that stand for as much themselves. Amounts outside are left out.
  */
 export function stepsOf(
   amounts: readonly Amount[],

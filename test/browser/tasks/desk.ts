@@ -92,6 +92,13 @@ export class Desk {
     await field.dispose();
   }
 
+  /** Sets or clears the box with this label. */
+  async tick(label: string, within = ''): Promise<void> {
+    const field = await this.#find('field', label, within);
+    await field.click();
+    await field.dispose();
+  }
+
   /** What a field holds. */
   async held(label: string, within = ''): Promise<string> {
     const field = await this.#find('field', label, within);

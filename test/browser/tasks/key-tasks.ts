@@ -1,4 +1,4 @@
-/** Tasks of the first three pages with the keyboard alone: sign-in, overview, attacks and events. */
+/** Tasks of the first three pages with keys alone: sign-in, overview, attacks and events. */
 
 import { expect } from 'vitest';
 import { eventually } from '../../support/eventually.ts';

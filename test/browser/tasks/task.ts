@@ -2,7 +2,7 @@
 
 import { eventually } from '../../support/eventually.ts';
 import type { Product } from '../../support/product.ts';
-import { call, sendRaw } from '../console-driver.ts';
+import { call, managementUrl, sendRaw } from '../console-driver.ts';
 import type { Desk } from './desk.ts';
 
 /** One task: who reads its row knows what a person does, and what has to come of it. */
@@ -32,17 +32,20 @@ export class World {
   readonly token: string;
   /** The address of an origin that answers. */
   readonly origin: string;
+  /** Where sites are served over TLS. */
+  readonly securePort: number;
   #clients = 1;
 
-  constructor(product: Product, token: string, origin: string) {
-    this.product = product;
-    this.token = token;
-    this.origin = origin;
+  constructor(of: Pick<World, 'product' | 'token' | 'origin' | 'securePort'>) {
+    this.product = of.product;
+    this.token = of.token;
+    this.origin = of.origin;
+    this.securePort = of.securePort;
   }
 
   /** The console's address, without a path. */
   get url(): string {
-    return `http://127.0.0.1:${this.product.managementPort}`;
+    return managementUrl(this.product);
   }
 
   /** One call of the API. */

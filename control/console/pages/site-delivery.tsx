@@ -1,0 +1,112 @@
+/** What a site does for visitors beside protection, each part with a form of its own. */
+
+import { create } from '@bufbuild/protobuf';
+import type { JSX } from 'preact';
+import {
+  MaintenanceModeSchema,
+  type MaintenanceMode,
+} from '../../../proto/gen/waf/v1/delivery_pb.ts';
+import { partsOf, type Field, type Values } from '../parts/edit.tsx';
+import { Card } from '../parts/panel.tsx';
+import { pageTexts } from '../text/text.ts';
+import { deliveryKinds } from './delivery-kinds.ts';
+import { DeliveryList, deliveryOf } from './delivery-list.tsx';
+import { SiteEdit, type ShownSite } from './site-form.tsx';
+
+const w = pageTexts({
+  maintenance: ['Close the site for work', '维护模式'],
+  maintenanceNote: [
+    'Visitors get 503. Allowed clients and paths are served, and inspected as ever.',
+    '访问者收到 503。允许的客户端与路径照常服务并检测。',
+  ],
+  enabled: ['The site is closed', '站点已关闭'],
+  retry: ['Visitors come again after seconds, 0 for no word', '提示访问者重试的秒数，0 表示不提示'],
+  title: ['Title of the page', '页面标题'],
+  message: ['Text of the page', '页面文字'],
+  networks: [
+    'Addresses and networks that are served, one a line',
+    '仍提供服务的地址与网段，每行一个',
+  ],
+  paths: ['Paths that are served, one a line', '仍提供服务的路径，每行一个'],
+  security: ['Who reports a weakness (security.txt)', '漏洞报告方式（security.txt）'],
+  securityNote: [
+    'The answer at /.well-known/security.txt; empty leaves the path to the origin.',
+    '/.well-known/security.txt 的内容；留空则由源站响应。',
+  ],
+  text: ['Text, with lines Contact: and Expires:', '文本，需包含 Contact: 与 Expires: 行'],
+});
+
+/** The view. */
+export function SiteDelivery({ of }: { readonly of: ShownSite }): JSX.Element {
+  const kinds = deliveryKinds();
+  return (
+    <>
+      <Card title={w('maintenance')} note={w('maintenanceNote')}>
+        <SiteEdit
+          of={of}
+          label={w('maintenance')}
+          mask={['delivery.maintenance']}
+          fields={(site) => maintenanceFields(maintenanceOf(site))}
+          apply={(site, values) => {
+            const maintenance = enteredMaintenance(maintenanceOf(site), values);
+            return { ...site, delivery: { ...deliveryOf(site), maintenance } };
+          }}
+        />
+      </Card>
+      <DeliveryList of={of} kind={kinds.redirects} />
+      <DeliveryList of={of} kind={kinds.basicAuth} />
+      <DeliveryList of={of} kind={kinds.bodyLimits} />
+      <DeliveryList of={of} kind={kinds.cors} />
+      <DeliveryList of={of} kind={kinds.requestFields} />
+      <DeliveryList of={of} kind={kinds.responseFields} />
+      <Card title={w('security')} note={w('securityNote')}>
+        <SiteEdit
+          of={of}
+          label={w('security')}
+          mask={['delivery.securityTxt']}
+          fields={(site) => [
+            {
+              name: 'text',
+              label: w('text'),
+              kind: 'area',
+              value: deliveryOf(site).securityTxt,
+            },
+          ]}
+          apply={(site, { text = '' }) => ({
+            ...site,
+            delivery: { ...deliveryOf(site), securityTxt: text.replaceAll('\r\n', '\n') },
+          })}
+        />
+      </Card>
+    </>
+  );
+}
+
+const maintenanceOf = (site: ShownSite['site']): MaintenanceMode =>
+  deliveryOf(site).maintenance ?? create(MaintenanceModeSchema);
+
+function maintenanceFields(mode: MaintenanceMode): Field[] {
+  return [
+    { name: 'enabled', label: w('enabled'), kind: 'check', value: mode.enabled ? 'on' : '' },
+    { name: 'retry', label: w('retry'), kind: 'number', value: String(mode.retryAfterSeconds) },
+    { name: 'title', label: w('title'), value: mode.title },
+    { name: 'message', label: w('message'), kind: 'area', value: mode.message },
+    {
+      name: 'networks',
+      label: w('networks'),
+      kind: 'area',
+      value: mode.allowedNetworks.join('\n'),
+    },
+    { name: 'paths', label: w('paths'), kind: 'area', value: mode.allowedPaths.join('\n') },
+  ];
+}
+
+const enteredMaintenance = (before: MaintenanceMode, values: Values): MaintenanceMode => ({
+  ...before,
+  enabled: values['enabled'] === 'on',
+  retryAfterSeconds: Number(values['retry']),
+  title: values['title'] ?? '',
+  message: (values['message'] ?? '').replaceAll('\r\n', '\n'),
+  allowedNetworks: partsOf(values['networks']),
+  allowedPaths: partsOf(values['paths']),
+});
