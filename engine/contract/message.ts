@@ -87,6 +87,8 @@ export interface BodyRest {
   readonly begins: Uint8Array;
   /** True where the window begins within a CDATA section. */
   readonly inCdata: boolean;
+  /** Bytes of a body of gRPC that stands before the window and reads it as messages. */
+  readonly messageBytes?: number;
 }
 
 /** The head of the origin's answer. */

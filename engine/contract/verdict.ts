@@ -44,6 +44,8 @@ export interface BodyRestNeed {
   readonly limitBytes: number;
   /** Set for multipart bodies: what follows is read on in place of windows. */
   readonly files?: FilesNeed;
+  /** Set for bodies of gRPC that are read as messages, as they stand or in base64. */
+  readonly grpc?: 'binary' | 'base64';
 }
 
 /** How a long multipart body is inspected while the content of its files flows. */

@@ -54,8 +54,7 @@ export class BodyRestRun {
     this.need = need;
     const bytes = Buffer.from(first.buffer, first.byteOffset, first.length);
     this.inspected = this.reached = bytes.length;
-    this.reader =
-      need.files === undefined ? new WindowReader(bytes) : new FilesReader(bytes, need, need.files);
+    this.reader = readerOf(bytes, need);
   }
 
   /** What is inspected of the held part. */
@@ -186,6 +185,11 @@ export class BodyRestRun {
     else if (result.action !== 'pass') this.verdict = result;
     return result;
   }
+}
+
+function readerOf(held: Buffer, need: BodyRestNeed): RestReader {
+  if (need.files !== undefined) return new FilesReader(held, need, need.files);
+  return new WindowReader(held, need.grpc);
 }
 
 function bodyOf(

@@ -5,6 +5,8 @@
 
 import { valueLimits } from '../../base/rule-limits.ts';
 import type { BodySnapshot } from '../contract/message.ts';
+import type { BodyRestNeed } from '../contract/verdict.ts';
+import { GrpcWindows } from '../rules/features/bodies/grpc-windows.ts';
 import type { RestReader } from './rest-reader.ts';
 
 /** Offsets of windows are multiples of it: characters of UTF-16 and UTF-32 stay whole. */
@@ -23,8 +25,11 @@ export class WindowReader implements RestReader {
   /** Bytes of the body up to the end of `tail`. */
   private reached: number;
 
-  /** `held`: what was inspected of the body so far. */
-  constructor(held: Buffer) {
+  private readonly messages: GrpcWindows | null;
+
+  /** `held`: what was inspected of the body so far; `grpc`: it is read as messages of gRPC. */
+  constructor(held: Buffer, grpc?: BodyRestNeed['grpc']) {
+    this.messages = grpc === undefined ? null : new GrpcWindows(held, grpc === 'base64');
     this.first = { bytes: held, truncated: true };
     this.begins = beginsOf(held);
     this.reached = held.length;
@@ -34,12 +39,16 @@ export class WindowReader implements RestReader {
 
   next(piece: Buffer): BodySnapshot {
     const window = Buffer.concat([this.tail, piece]);
-    const { inCdata, begins } = this;
+    const { inCdata, begins, messages } = this;
     this.reached += piece.length;
     this.inCdata = endsInCdata(piece, inCdata);
     const inside = inCdata && !window.subarray(0, this.tail.length).includes(']]>');
     this.tail = tailOf(window, this.reached);
-    return { bytes: window, truncated: true, rest: { begins, inCdata: inside } };
+    const rest = { begins, inCdata: inside };
+    if (messages === null) return { bytes: window, truncated: true, rest };
+    const body = messages.push(piece);
+    const bytes = Buffer.concat([body, window]);
+    return { bytes, truncated: true, rest: { ...rest, messageBytes: body.length } };
   }
 }
 

@@ -31,6 +31,7 @@ import { selectUnicodeMap } from '../features/transformations/list.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import type { ProgramSettings, Rule } from '../transaction/types.ts';
 import type { Detection } from '../../detect/detection.ts';
+import { grpcReading } from '../features/bodies/grpc.ts';
 import { clearBoundary } from '../features/bodies/multipart.ts';
 import { detected } from '../features/operators/detected.ts';
 import { SOURCE } from '../transaction/values.ts';
@@ -373,11 +374,14 @@ function longFormNeed(tx: Transaction, acts: boolean): BodyNeed {
 }
 
 /** What is inspected after the part that is held. */
-function restNeed({ settings, control }: Transaction, held: number): BodyRestNeed {
+function restNeed(tx: Transaction, held: number): BodyRestNeed {
+  const { settings, control } = tx;
   const { requestBodyExcessAction, requestBodyInspectionLimitBytes } = settings;
   if (requestBodyExcessAction === 'off') return nothingAfter(held);
   const limitBytes = requestBodyInspectionLimitBytes || Infinity;
-  return { acts: requestBodyExcessAction === 'block' && control.engine === 'on', limitBytes };
+  const acts = requestBodyExcessAction === 'block' && control.engine === 'on';
+  const grpc = grpcReading(tx);
+  return { acts, limitBytes, ...(grpc !== null && { grpc }) };
 }
 
 /** What follows is counted. */

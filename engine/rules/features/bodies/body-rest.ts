@@ -7,6 +7,8 @@
 import type { BodyRest } from '../../../contract/message.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { SOURCE } from '../../transaction/values.ts';
+import { grpcBody } from './grpc.ts';
+import { readInnerTexts } from './inner-texts.ts';
 import { addJsonPieces } from './json-pieces.ts';
 import { addRawText } from './raw-text.ts';
 import { appendAsUtf8, wideEncodingOf } from './text-encoding.ts';
@@ -51,6 +53,11 @@ export function loadBodyRest(
   tx.requestBodyBytes = bytes.length;
   let start = (tx.bodyStart = tx.values.append(bytes));
   let end = start + bytes.length;
+  const { messageBytes = 0 } = rest;
+  if (messageBytes > 0 && processorName === grpcBody.name) {
+    readMessages(tx, start, start + messageBytes);
+  }
+  start += messageBytes;
   const begins = Buffer.from(rest.begins);
   const wide = wideEncodingOf(begins, 0, begins.length);
   if (wide !== null) {
@@ -101,6 +108,15 @@ function readingsOf(
   if (file) return none;
   const form = looksLikeForm(begins, 0, begins.length);
   return { ...none, form, text: !form };
+}
+
+/** The fields, under their names; the window that follows is read as text, whatever they are. */
+function readMessages(tx: Transaction, start: number, end: number): void {
+  const first = tx.values.rowsOf(SOURCE.argPost).length;
+  quietly(tx, () => {
+    grpcBody.process(tx, start, end, true);
+    readInnerTexts(tx, first, true);
+  });
 }
 
 function readXmlWindow(tx: Transaction, start: number, end: number, inCdata: boolean): void {

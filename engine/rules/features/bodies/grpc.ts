@@ -31,7 +31,7 @@ export const grpcBody: BodyProcessorDefinition = {
   source: 'gRPC over HTTP/2; gRPC Web; Protocol Buffers, Encoding',
   process(tx: Transaction, start: number, end: number, truncated: boolean): void {
     reader.begin(tx);
-    if (!headerBegins(tx, 'content-type', 'application/grpc-web-text')) {
+    if (!isBase64(tx)) {
       new MessageReader(tx, truncated).read(start, end);
       return;
     }
@@ -43,6 +43,13 @@ export const grpcBody: BodyProcessorDefinition = {
     addRaw(tx, stopped, end);
   },
 };
+
+/** How a body is written that will be read as messages of gRPC; null for another one. */
+export function grpcReading(tx: Transaction): 'binary' | 'base64' | null {
+  const name = tx.control.requestBodyProcessor || tx.bodyProcessor;
+  if (name !== grpcBody.name) return null;
+  return isBase64(tx) ? 'base64' : 'binary';
+}
 
 /** The messages of one body, one after the other. */
 class MessageReader {
@@ -149,8 +156,9 @@ function addRaw(tx: Transaction, start: number, end: number): void {
   if (start < end && tx.settings.inspectsUnparsed) addRawText(tx, SOURCE.argPost, start, end);
 }
 
-function headerBegins(tx: Transaction, name: string, beginning: string): boolean {
+function isBase64(tx: Transaction): boolean {
   const { values } = tx;
-  const row = lastFieldRow(tx, name);
-  return row >= 0 && startsWithName(values.slab, values.start[row]!, values.end[row]!, beginning);
+  const row = lastFieldRow(tx, 'content-type');
+  const type = 'application/grpc-web-text';
+  return row >= 0 && startsWithName(values.slab, values.start[row]!, values.end[row]!, type);
 }
