@@ -9,6 +9,7 @@ import {
   type PolicyReading,
   type ProcessorReading,
 } from '../../base/body-family.ts';
+import type { ArrayNames } from '../contract/array-names.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
 import type { ApiBodyRule } from '../contract/body-control.ts';
 import type { RequestView } from '../guard/request-view.ts';
@@ -36,6 +37,7 @@ export class BodyControlRun {
   readonly index: number;
   private readonly runs: readonly RuleRun[];
   private readonly type: MediaType;
+  private readonly arrayNames: ArrayNames;
   /** Null where the body has none. */
   private readonly family: BodyFamily | null;
 
@@ -44,7 +46,9 @@ export class BodyControlRun {
     readings: readonly PolicyReading[],
     view: RequestView,
     hasBody: boolean,
+    arrayNames: ArrayNames = 'none',
   ) {
+    this.arrayNames = arrayNames;
     this.index = found[0]!.index;
     this.type = hasBody ? typeOf(view) : noType;
     const family = this.type.type === '' ? null : bodyFamilyOf(this.type.type, readings);
@@ -90,7 +94,8 @@ export class BodyControlRun {
     for (const run of this.runs) {
       if (!run.pending) continue;
       run.pending = false;
-      run.finding = checkUpload(run.rule.upload!, body, this.type.boundary, run.slot);
+      const { rule, slot } = run;
+      run.finding = checkUpload(rule.upload!, body, this.type.boundary, slot, this.arrayNames);
     }
   }
 

@@ -90,7 +90,8 @@ export class SiteChecks implements RunSite {
   ): BodyControlRun | null {
     const found = this.controls.find(view.host, view.method, readings);
     if (found.length === 0) return null;
-    return new BodyControlRun(found, this.checks.bodyControls.readings, view, hasBody);
+    const { readings: asPolicy } = this.checks.bodyControls;
+    return new BodyControlRun(found, asPolicy, view, hasBody, this.arrayNames);
   }
 
   private add(

@@ -7,7 +7,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { ApiField, ApiMedia } from '../../engine/contract/api-checks.ts';
 import { arrayNames, type ArrayNames } from '../../engine/contract/array-names.ts';
 import { Closing } from '../../engine/front/fixtures/fixture.ts';
-import { checksOf, operation, parameter } from '../../engine/schema/fixture.ts';
+import { checksOf, operation, parameter, segmentsOf } from '../../engine/schema/fixture.ts';
 import { live, simulated, type BothCase } from './both-ways.ts';
 
 const closing = new Closing();
@@ -58,6 +58,31 @@ const operations = [
   operation('POST', '/b', { body: { required: true, media, pointer } }),
 ];
 const api = checksOf(operations, [small, smalls, object, form].join(', '));
+
+const ofCookies = checksOf(
+  [
+    operation('GET', '/c', {
+      parameters: ['id', 'a_b'].map((name) =>
+        parameter('cookie', name, { shape: integer, check: 0 }),
+      ),
+    }),
+  ],
+  small,
+);
+
+const upload = {
+  ...{ minFiles: 1, maxFiles: 2, contentTypes: [], fields: ['photo', 'docs[]'] },
+  ...{ fileBytes: 100, totalFileBytes: 100, bodyBytes: 4_000 },
+};
+const families = ['multipart'] as const;
+const effective = { specRevision: 's', families, mismatch: 'block', upload } as const;
+const control = { assetId: 'f', key: 'POST /f', method: 'POST', host: 'api.test', effective };
+const ofFiles = checksOf([operation('POST', '/f', { mode: 'off' })], '', {
+  bodyControls: {
+    operations: [{ ...control, path: segmentsOf('/f') }],
+    ...{ readings: [], policySha256: 'p' },
+  },
+});
 
 type Place = 'query' | 'form' | 'multipart';
 const places: readonly Place[] = ['query', 'form', 'multipart'];
@@ -115,21 +140,90 @@ function wireOf(place: Place, sent: string): string {
   return `POST /b HTTP/1.1\r\n${end}${about}\r\n${body}`;
 }
 
+/** Express takes names of cookies as they are. */
+const cookieRows: readonly (readonly [sent: string, taken: readonly ArrayNames[]])[] = [
+  ['id=1', all],
+  ['id=99', []],
+  ['id=1; id[]=1', ['none', 'qs']],
+  ['id[]=1', ['none', 'qs']],
+  ['id[]=99', ['none', 'qs']],
+  ['a_b=99', []],
+  ['a.b=99', ['none', 'qs']],
+  ['a b=99', ['none', 'qs']],
+  ['a.b=1', all],
+];
+
+/** Names of the fields of files, with `&` between them. */
+const fileRows: readonly (readonly [sent: string, taken: readonly ArrayNames[]])[] = [
+  ['photo', all],
+  ['photo&docs[]', all],
+  ['photo[]', origins],
+  ['photo[]&photo[]', origins],
+  ['photo[0]&photo[1]', origins],
+  ['photo[x]', []],
+  ['photo&photo[x]', []],
+  ['docs', origins],
+  ['docs[0]', origins],
+  ['docs[5]', []],
+  ['other', []],
+  ['photo&other[]', []],
+];
+
+function fileWire(sent: string): string {
+  const parts = sent.split('&').map((name) => {
+    const disposition = `Content-Disposition: form-data; name="${name}"; filename="f"`;
+    return `--b\r\n${disposition}\r\n\r\nx\r\n`;
+  });
+  const body = `${parts.join('')}--b--\r\n`;
+  const about = `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${body.length}`;
+  return `POST /f HTTP/1.1\r\nHost: api.test\r\nConnection: close\r\n${about}\r\n\r\n${body}`;
+}
+
+/** Where a request is not answered as its row has it. */
+async function wrongOnes(
+  checks: NonNullable<BothCase['api']>,
+  sent: string,
+  wire: string,
+  taken: readonly ArrayNames[],
+): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const by of arrayNames) {
+    const one: BothCase = { api: checks, arrayNames: by, wire };
+    const status = taken.includes(by) ? 0 : 403;
+    const { seen } = await live(closing, one);
+    const other = simulated(one).seen;
+    if (seen.status !== status || other.status !== status) {
+      wrong.push(`${sent} ${by}: ${seen.status} and ${other.status}, not ${status}`);
+    }
+  }
+  await closing.run();
+  return wrong;
+}
+
+test('names of cookies are read as the setting says', async () => {
+  const end = 'Host: api.test\r\nConnection: close\r\n\r\n';
+  const wrong: string[] = [];
+  for (const [sent, taken] of cookieRows) {
+    const wire = `GET /c HTTP/1.1\r\nCookie: ${sent}\r\n${end}`;
+    wrong.push(...(await wrongOnes(ofCookies, sent, wire, taken)));
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('fields of files that a body control names are read as the setting says', async () => {
+  const wrong: string[] = [];
+  for (const [sent, taken] of fileRows) {
+    wrong.push(...(await wrongOnes(ofFiles, sent, fileWire(sent), taken)));
+  }
+  expect(wrong).toEqual([]);
+});
+
 for (const place of places) {
   test(`names in a ${place} are read as the setting says`, async () => {
     const wrong: string[] = [];
     for (const { sent, ...taken } of rows) {
       const expected = taken[place] ?? taken.form;
-      for (const by of arrayNames) {
-        const one: BothCase = { api, arrayNames: by, wire: wireOf(place, sent) };
-        const status = expected.includes(by) ? 0 : 403;
-        const { seen } = await live(closing, one);
-        const other = simulated(one).seen;
-        if (seen.status !== status || other.status !== status) {
-          wrong.push(`${sent} ${by}: ${seen.status} and ${other.status}, not ${status}`);
-        }
-      }
-      await closing.run();
+      wrong.push(...(await wrongOnes(api, sent, wireOf(place, sent), expected)));
     }
     expect(wrong).toEqual([]);
   });

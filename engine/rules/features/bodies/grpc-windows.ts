@@ -36,7 +36,8 @@ interface Level {
 type Field =
   | { readonly kind: 'field'; readonly next: number }
   | { readonly kind: 'bytes'; readonly tag: number; readonly from: number; readonly next: number }
-  | { readonly kind: 'cut' | 'none' };
+  | { readonly kind: 'cut' }
+  | { readonly kind: 'none' };
 
 /** The windows of one body; see the header. Cost: a step a field, and one copy of all bytes. */
 export class GrpcWindows {
