@@ -30,6 +30,12 @@ const runsMin = 4_400;
 /** Requests at one time; rows that send several in order are sent one by one. */
 const atOnce = 8;
 
+interface RowFaults {
+  readonly faults: readonly string[];
+  /** Null where the request has no event under its id. */
+  readonly logged: Promise<string[]> | null;
+}
+
 const groups = Object.entries(chainGroups);
 const allRows = groups.flatMap(([, { rows }]) => rows);
 
@@ -109,7 +115,8 @@ describe.skipIf(missingBuild !== null)('the protection chain', () => {
     return { ...row.request, headers: { ...row.request.headers, cookie } };
   };
 
-  const run = async (row: ChainRow, way: Way): Promise<string[]> => {
+  /** What the answers say otherwise than the row, and what the events will. */
+  const run = async (row: ChainRow, way: Way): Promise<RowFaults> => {
     const faults: string[] = [];
     const count = (status: number): void => {
       const outcome = status === row.expected.status ? outcomeOf(row.expected) : 'served';
@@ -126,11 +133,16 @@ describe.skipIf(missingBuild !== null)('the protection chain', () => {
     const [requestId, answer] = await send(row, way, request);
     if (row.expected.status > 0) count(row.expected.status);
     faults.push(...answerFaults(answer, row.expected));
-    if (row.expected.unnamed === true) return faults;
+    const logged = row.expected.unnamed === true ? null : eventFaultsOf(row, requestId);
+    return { faults, logged };
+  };
+
+  /** What the events of a request say otherwise than its row. */
+  const eventFaultsOf = async (row: ChainRow, requestId: string): Promise<string[]> => {
     const event = await waf.eventOf(requestId).catch((error: unknown) => String(error));
-    if (typeof event === 'string') return [...faults, event];
+    if (typeof event === 'string') return [event];
     const siteId = waf.ids.get(`site:${row.expected.site ?? row.site}`) ?? '';
-    faults.push(...eventFaults(event, row.expected, siteId));
+    const faults = eventFaults(event, row.expected, siteId);
     const { message } = row.expected;
     if (message === undefined) return faults;
     const of = await waf.eventOf(`${requestId}.m1`).catch((error: unknown) => String(error));
@@ -143,15 +155,22 @@ describe.skipIf(missingBuild !== null)('the protection chain', () => {
     test.each(ways)('%s', { timeout: timeoutMs }, async (way) => {
       const fitting = rows.filter((row) => row.ways?.includes(way) ?? true);
       const faults: string[] = [];
+      const logged: Promise<void>[] = [];
       const note = async (row: ChainRow): Promise<void> => {
         const found = await run(row, way);
-        if (found.length > 0) faults.push(`${row.says}: ${found.join('; ')}`);
+        // Events are written in the background: other rows are sent meanwhile.
+        const whole = async (): Promise<void> => {
+          const all = [...found.faults, ...((await found.logged) ?? [])];
+          if (all.length > 0) faults.push(`${row.says}: ${all.join('; ')}`);
+        };
+        logged.push(whole());
       };
       const single = fitting.filter(({ before }) => before === undefined);
       for (let at = 0; at < single.length; at += atOnce) {
         await Promise.all(single.slice(at, at + atOnce).map(note));
       }
       for (const row of fitting.filter(({ before }) => before !== undefined)) await note(row);
+      await Promise.all(logged);
       expect(faults).toEqual([]);
     });
   });
