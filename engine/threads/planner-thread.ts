@@ -23,7 +23,7 @@ parentPort!.on('message', (task: PlannerTask) => {
     send({ kind: 'failed', id: task.id, message });
   }
   // Databases that nobody uses any more live until the last thread lets go of them.
-  setImmediate(collectGarbage);
+  if (task.kind === 'plan') setImmediate(collectGarbage);
 });
 
 /** What was linked last, without errors: most likely it is planned next. */
