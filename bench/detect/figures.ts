@@ -9,6 +9,7 @@ import { markdownTable } from '../report/table.ts';
 import { formatShare, wilson } from './intervals.ts';
 import type { Observation } from './observe.ts';
 import type { BuiltPatches } from './patches.ts';
+import type { LabelledRequest } from './requests.ts';
 
 /** Refused requests of one class. */
 export interface ClassFigures {
@@ -46,10 +47,66 @@ export function scoreOf(observation: Observation, by: JudgedBy): number {
 export function figuresOf(
   observations: readonly Observation[],
   by: JudgedBy,
-  patches: Pick<BuiltPatches, 'stops'> | null = null,
+  patches: Stops | null = null,
 ): ClassFigures[] {
-  const classes = new Map<string, Observation[]>();
+  return counted(
+    observations.map((one) => ({ request: one.request, refused: refusalsOf(one, by, patches) })),
+    patches !== null,
+  );
+}
+
+/**
+ * Figures by fault: of attacks whose ids number the requests of one (`CVE-2021-44228#2`), whether
+ * one is refused. Most faults need all of their requests, sign-ins and look-ups among them.
+ */
+export function faultFiguresOf(
+  observations: readonly Observation[],
+  by: JudgedBy,
+  patches: Stops,
+): ClassFigures[] {
+  const faults = new Map<string, Judged>();
   for (const one of observations) {
+    const [fault = '', number] = one.request.id.split('#');
+    if (!one.request.attack || number === undefined) continue;
+    const name = JSON.stringify([one.request.source, one.request.kind, fault]);
+    const refused = refusalsOf(one, by, patches);
+    const known = faults.get(name);
+    for (const key of Object.keys(refused) as (keyof Refusals)[]) {
+      refused[key] ||= known?.refused[key] === true;
+    }
+    const kind = `${one.request.kind}, faults`;
+    faults.set(name, { request: { ...one.request, kind }, refused });
+  }
+  return counted([...faults.values()], true);
+}
+
+/** What patches are asked. */
+type Stops = Pick<BuiltPatches, 'stops'>;
+
+/** Under which decisions a request is refused, and by the score or a patch. */
+type Refusals = Record<Decision | 'patched', boolean>;
+
+interface Judged {
+  readonly request: LabelledRequest;
+  readonly refused: Refusals;
+}
+
+function refusalsOf(one: Observation, by: JudgedBy, patches: Stops | null): Refusals {
+  const byScore = scoreOf(one, by) >= by.weights.thresholds.block;
+  const refused = (decision: Decision): boolean =>
+    one.otherwise || refuses(decision, byScore, one.anomaly);
+  return {
+    crs: refused('crs'),
+    score: refused('score'),
+    both: refused('both'),
+    scoreConfirms: refused('scoreConfirms'),
+    patched: one.otherwise || byScore || patches?.stops(one.request) === true,
+  };
+}
+
+function counted(judged: readonly Judged[], withPatches: boolean): ClassFigures[] {
+  const classes = new Map<string, Judged[]>();
+  for (const one of judged) {
     const { source, kind, attack } = one.request;
     const name = JSON.stringify([source, attack, kind]);
     const known = classes.get(name);
@@ -58,17 +115,15 @@ export function figuresOf(
   }
   return [...classes.values()].map((own) => {
     const { source, kind, attack } = own[0]!.request;
-    const refused = { crs: 0, score: 0, both: 0, scoreConfirms: 0 };
-    let patched = 0;
-    for (const one of own) {
-      const byScore = scoreOf(one, by) >= by.weights.thresholds.block;
-      for (const decision of decisions) {
-        if (one.otherwise || refuses(decision, byScore, one.anomaly)) refused[decision]++;
-      }
-      if (one.otherwise || byScore || patches?.stops(one.request) === true) patched++;
-    }
+    const count = (key: keyof Refusals): number => own.filter(({ refused }) => refused[key]).length;
+    const refused = {
+      crs: count('crs'),
+      score: count('score'),
+      both: count('both'),
+      scoreConfirms: count('scoreConfirms'),
+    };
     const made = { source, kind, attack, count: own.length, refused };
-    return patches === null ? made : { ...made, patched };
+    return withPatches ? { ...made, patched: count('patched') } : made;
   });
 }
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { detectors } from '../../engine/detect/list.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
-import { figuresOf, figuresTable, scoreOf, type JudgedBy } from './figures.ts';
+import { faultFiguresOf, figuresOf, figuresTable, scoreOf, type JudgedBy } from './figures.ts';
 import { attackForms } from './attack-forms.ts';
 import { describeFuzzed, fuzz } from './fuzz/fuzz.ts';
 import { observe, observeAll, type Observation } from './observe.ts';
@@ -113,7 +113,9 @@ function main(): void {
 function figuresBesidePatches(observations: readonly Observation[], by: JudgedBy): string {
   const patches = buildPatches(root, join(root, '.cache', 'bench-databases'));
   try {
-    return figuresTable(figuresOf(observations, by, patches));
+    const faults = faultFiguresOf(observations, by, patches);
+    const table = figuresTable(figuresOf(observations, by, patches));
+    return faults.length === 0 ? table : `${table}\n\n${figuresTable(faults)}`;
   } finally {
     patches.retire();
   }
