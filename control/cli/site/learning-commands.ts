@@ -119,7 +119,9 @@ export const learningCommands: readonly CommandDefinition[] = [
       const { learning } = await context.api();
       const { learningJson } = await learning.exportLearning({ siteId });
       const learned: unknown = JSON.parse(Buffer.from(learningJson).toString('utf8'));
-      context.output.line(JSON.stringify(learned, null, 2));
+      // People who redirect it get JSON, too.
+      if (context.output.format === 'table') context.output.line(JSON.stringify(learned, null, 2));
+      else context.output.result(learned, { columns: [], rows: [] });
       return 0;
     },
   },
