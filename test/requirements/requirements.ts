@@ -41,6 +41,7 @@ export class Sources {
   private readonly texts = new Map<string, string>();
   private readonly tests = new Map<string, DeclaredTest[]>();
   private readonly named = new Map<string, Set<string>>();
+  private readonly imports = new Map<string, string[]>();
 
   /** Text of a file; empty where there is none. */
   text(path: string): string {
@@ -62,9 +63,14 @@ export class Sources {
   reaches(from: string, to: string): boolean {
     const seen = new Set([from]);
     for (const path of seen) {
-      for (const next of importsOf(path, this.text(path))) seen.add(next);
+      if (path === to) return true;
+      for (const next of this.importsOf(path)) seen.add(next);
     }
-    return seen.has(to);
+    return false;
+  }
+
+  private importsOf(path: string): string[] {
+    return kept(this.imports, path, () => importsOf(path, this.text(path)));
   }
 }
 
