@@ -9,13 +9,13 @@ import { checkTags } from '../../domain/release/enrollment.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import type { AgentRecord } from '../../domain/resource-records.ts';
 import { applyMask } from '../../domain/update-mask.ts';
-import { agentIdentities, agents, enrollments } from '../../store/collections.ts';
-import type { Caller } from '../../auth/permissions.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { agentIdentities, enrollments } from '../../store/collections.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { nextUpdate } from '../unchanged.ts';
-import { agentsOf, storedAgent } from './known-nodes.ts';
+import { drop, keep } from '../resource/owned.ts';
+import { agentKind, agentsOf, storedAgent } from './known-nodes.ts';
 import { showAgent } from './show-node.ts';
 
 const nameCharactersMax = 128;
@@ -37,9 +37,7 @@ export function updateAgent(parts: ApiParts): Method<typeof AgentService, 'updat
       const tags = checkTags(masked.tags ?? [], 'agent.tags');
       const updatedAt = nextUpdate(before, parts.clock);
       const after: AgentRecord = { ...before, name, tags, updatedAt };
-      tx.put(agents, after);
-      tx.audit({ ...agentNote(caller, after), action: 'update', before, after });
-      return after;
+      return keep(tx, caller, agentKind, before, after);
     });
     return { agent: showAgent(parts, stored) };
   };
@@ -52,12 +50,11 @@ export function deleteAgent(parts: ApiParts): Method<typeof AgentService, 'delet
     const deletedAt = new Date(parts.clock.nowMs()).toISOString();
     await parts.store.write((tx) => {
       const before = storedAgent(tx, caller, id, 'id');
-      tx.remove(agents, id);
       tx.remove(agentIdentities, id);
       // It stays counted by the tokens that enrolled it, and does not come back with them.
       for (const row of tx.find(enrollments, 'agent', id))
         tx.put(enrollments, { ...row, deletedAt });
-      tx.audit({ ...agentNote(caller, before), action: 'delete', before });
+      drop(tx, caller, agentKind, before);
     });
     parts.streams.end(id, 'the node was deleted');
     parts.nodes.remove(id);
@@ -73,13 +70,4 @@ function checkName(name: string | undefined): string {
   if (text === '') throw invalidField('agent.name', 'is required');
   if (text.length <= nameCharactersMax) return text;
   throw invalidField('agent.name', `has at most ${nameCharactersMax} characters`);
-}
-
-function agentNote(caller: Caller, agent: AgentRecord) {
-  return {
-    ...actorNote(caller),
-    resourceType: 'agent',
-    resourceId: agent.id,
-    resourceName: agent.name,
-  };
 }

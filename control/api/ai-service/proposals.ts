@@ -10,15 +10,16 @@ import {
 import type { CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { requirePermission, type Caller } from '../../auth/permissions.ts';
 import type { AiProposalRecord } from '../../domain/settings/ai-records.ts';
-import { invalidField, notFound, refusal } from '../../domain/errors.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
 import { aiLimits } from '../../limits/ai-limits.ts';
 import { callLimits } from '../../limits/call-limits.ts';
 import { aiProposals } from '../../store/ai-collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
-import { isoNow, requireText, toMessage } from '../convert.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { isoNow, toMessage } from '../convert.ts';
 import { createRule } from '../custom-rule-service/write-rules.ts';
 import type { Method } from '../method.ts';
+import { noteOf, stored, type Owned } from '../resource/owned.ts';
 
 /** Proposals of the caller's tenant, newest first. */
 export function listAIProposals(parts: ApiParts): Method<typeof AIService, 'listAIProposals'> {
@@ -49,7 +50,7 @@ export function listAIProposals(parts: ApiParts): Method<typeof AIService, 'list
 /** One proposal. */
 export function getAIProposal(parts: ApiParts): Method<typeof AIService, 'getAIProposal'> {
   return ({ id }, context) => ({
-    proposal: showProposal(storedProposal(parts.store, callerOf(context), id)),
+    proposal: showProposal(stored(parts.store, callerOf(context), proposalKind, id, 'id')),
   });
 }
 
@@ -62,7 +63,7 @@ export function rejectAIProposal(parts: ApiParts): Method<typeof AIService, 'rej
       const status = 'AI_PROPOSAL_STATUS_REJECTED' as const;
       const after = { ...before, status, updatedAt: isoNow(parts.clock) };
       tx.put(aiProposals, after);
-      tx.audit({ ...proposalNote(caller, after), action: 'reject' });
+      tx.audit({ ...noteOf(caller, proposalKind, after), action: 'reject' });
       return after;
     });
     return { proposal: showProposal(proposal) };
@@ -88,7 +89,7 @@ export function applyAIProposal(parts: ApiParts): Method<typeof AIService, 'appl
       const appliedAuditId = tx.auditHead()?.id ?? '';
       applied = { ...before, status, appliedAuditId, updatedAt: isoNow(parts.clock) };
       tx.put(aiProposals, applied);
-      tx.audit({ ...proposalNote(caller, applied), action: 'apply' });
+      tx.audit({ ...noteOf(caller, proposalKind, applied), action: 'apply' });
     });
     return { proposal: showProposal(applied), result: { id: kept.id, changed: true } };
   };
@@ -109,7 +110,7 @@ export function keepProposal(tx: WriteStore, caller: Caller, proposal: AiProposa
   const decided = all.filter(({ status }) => status !== 'AI_PROPOSAL_STATUS_DRAFT').sort(byAge);
   const old = [...all.filter((one) => !decided.includes(one)).sort(byAge), ...decided];
   for (const one of old.slice(aiLimits.proposalsMax)) tx.remove(aiProposals, one.id);
-  tx.audit({ ...proposalNote(caller, proposal), action: 'create', after: proposal });
+  tx.audit({ ...noteOf(caller, proposalKind, proposal), action: 'create', after: proposal });
 }
 
 /** A proposal as it is shown. */
@@ -121,22 +122,18 @@ function byAge(left: AiProposalRecord, right: AiProposalRecord): number {
   return left.createdAt < right.createdAt ? 1 : left.createdAt > right.createdAt ? -1 : 0;
 }
 
-/** Errors: not_found, also for proposals of other tenants. */
-function storedProposal(store: ReadStore, caller: Caller, id: string): AiProposalRecord {
-  const found = store.get(aiProposals, requireText(id, 'id'));
-  if (found === undefined || found.tenantId !== caller.tenantId) throw notFound('proposal', id);
-  return found;
-}
+/** Proposals. */
+const proposalKind: Owned<AiProposalRecord> = {
+  collection: aiProposals,
+  noun: 'proposal',
+  audit: 'ai_proposal',
+  nameOf: ({ kind = '' }) => kind,
+};
 
 /** Errors: failed_precondition for one that was decided. */
 function openProposal(store: ReadStore, caller: Caller, id: string): AiProposalRecord {
-  const found = storedProposal(store, caller, id);
+  const found = stored(store, caller, proposalKind, id, 'id');
   if (found.status === 'AI_PROPOSAL_STATUS_DRAFT') return found;
   const state = (found.status ?? '').replace('AI_PROPOSAL_STATUS_', '').toLowerCase();
   throw refusal('failed_precondition', `id: the proposal is ${state} already`);
-}
-
-function proposalNote(caller: Caller, { id, kind }: AiProposalRecord) {
-  const base = { ...actorNote(caller), resourceType: 'ai_proposal' };
-  return { ...base, resourceId: id, resourceName: kind ?? '' };
 }

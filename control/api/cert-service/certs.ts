@@ -10,8 +10,7 @@ import { fitsQuery, isoNow, pageOf, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { checkCertificateName, keepCertificate, sameCertificate } from './keep-certificate.ts';
 import { certificateKind, usersOfCertificate } from './certificate.ts';
-import { drop, noteOf, stored } from '../resource/owned.ts';
-import { listed } from '../resource/serve.ts';
+import { drop, listed, noteOf, stored } from '../resource/owned.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -6,7 +6,8 @@ import { invalidField } from '../../domain/errors.ts';
 import type { DnsSpec } from '../../publish/manifests/manifest-accounts.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Built } from '../method.ts';
-import { listed, serve } from '../resource/serve.ts';
+import { listed } from '../resource/owned.ts';
+import { serve } from '../resource/serve.ts';
 import { dnsProviderKind } from './dns-provider.ts';
 
 type DnsMethods = Pick<

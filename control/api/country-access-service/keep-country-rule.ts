@@ -9,8 +9,16 @@ import { checkCountryRule, type CountryRuleRecord } from '../../domain/access/co
 import { refusal } from '../../domain/errors.ts';
 import { countryRules } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { actorNote } from '../context.ts';
 import { requirePlace } from '../ip-list-service/bindings.ts';
+import { keep, type Owned } from '../resource/owned.ts';
+
+/** Country rules. */
+export const countryRuleKind: Owned<CountryRuleRecord> = {
+  collection: countryRules,
+  noun: 'country rule',
+  audit: 'country_access_rule',
+  nameOf: ({ name }) => name,
+};
 
 /**
  * The rule as it is kept under `id`, or under a new one where that is ''; `dry` only checks.
@@ -54,18 +62,5 @@ export function keepCountryRule(
   const etag = createHash('sha256').update(canonicalJson(draft)).digest('hex').slice(0, 32);
   const record: CountryRuleRecord = { ...draft, etag };
   if (dry) return record;
-  tx.put(countryRules, record);
-  const earlier = before === undefined ? {} : { before };
-  tx.audit({ ...countryRuleNote(caller, record), action: 'upsert', ...earlier, after: record });
-  return record;
-}
-
-/** The audit note of a change of a rule. */
-export function countryRuleNote(caller: Caller, rule: CountryRuleRecord) {
-  return {
-    ...actorNote(caller),
-    resourceType: 'country_access_rule',
-    resourceId: rule.id,
-    resourceName: rule.name,
-  };
+  return keep(tx, caller, countryRuleKind, before, record, { action: 'upsert' });
 }

@@ -10,22 +10,21 @@ import { countryCatalog } from '../../access/country-catalog.ts';
 import { policyName, siteName } from '../../access/references.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import type { CountryRuleRecord } from '../../domain/access/country-access.ts';
-import { invalidField, notFound, refusal } from '../../domain/errors.ts';
-import { countryRules } from '../../store/collections.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { countryActivation } from '../country-activation.ts';
-import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
+import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Built } from '../method.ts';
-import { countryRuleNote, keepCountryRule } from './keep-country-rule.ts';
+import { drop, ownedBy, stored } from '../resource/owned.ts';
+import { countryRuleKind, keepCountryRule } from './keep-country-rule.ts';
 
 /** CountryAccessService. */
 export function countryAccessService(parts: ApiParts): Built<typeof CountryAccessService> {
   const { store } = parts;
   return {
     listCountryAccessRules: (_request, context) => {
-      const { tenantId } = callerOf(context);
-      const found = store.list(countryRules).filter((rule) => rule.tenantId === tenantId);
+      const found = ownedBy(store, callerOf(context), countryRuleKind);
       found.sort(
         (left, right) =>
           (left.sortOrder ?? 0) - (right.sortOrder ?? 0) || (left.id < right.id ? -1 : 1),
@@ -33,14 +32,14 @@ export function countryAccessService(parts: ApiParts): Built<typeof CountryAcces
       return { items: found.map((rule) => show(store, rule)) };
     },
     getCountryAccessRule: ({ id }, context) => ({
-      rule: show(store, storedRule(store, callerOf(context), id, 'id')),
+      rule: show(store, stored(store, callerOf(context), countryRuleKind, id, 'id')),
     }),
     upsertCountryAccessRule: async ({ rule }, context) => {
       const caller = callerOf(context);
       if (rule === undefined) throw invalidField('rule', 'is required');
       const asked = toRecord<CountryAccessRuleJson>(CountryAccessRuleSchema, rule);
-      const stored = await store.write((tx) => upsert(tx, caller, asked, isoNow(parts.clock)));
-      return { rule: show(store, stored) };
+      const kept = await store.write((tx) => upsert(tx, caller, asked, isoNow(parts.clock)));
+      return { rule: show(store, kept) };
     },
     getCountryCatalog: () => {
       const catalog = countryCatalog(store);
@@ -52,9 +51,7 @@ export function countryAccessService(parts: ApiParts): Built<typeof CountryAcces
     deleteCountryAccessRule: async ({ id }, context) => {
       const caller = callerOf(context);
       await store.write((tx) => {
-        const before = storedRule(tx, caller, id, 'id');
-        tx.remove(countryRules, before.id);
-        tx.audit({ ...countryRuleNote(caller, before), action: 'delete', before });
+        drop(tx, caller, countryRuleKind, stored(tx, caller, countryRuleKind, id, 'id'));
       });
       return { result: { id, changed: true } };
     },
@@ -68,7 +65,7 @@ function upsert(
   now: string,
 ): CountryRuleRecord {
   const id = asked.id ?? '';
-  const before = id === '' ? undefined : storedRule(tx, caller, id, 'rule.id');
+  const before = id === '' ? undefined : stored(tx, caller, countryRuleKind, id, 'rule.id');
   if (before !== undefined) {
     if ((asked.etag ?? '') === '') {
       throw invalidField('rule.etag', 'is required to change a rule: send the one that you read');
@@ -78,17 +75,6 @@ function upsert(
     }
   }
   return keepCountryRule(tx, caller, asked, before, id, now, false);
-}
-
-function storedRule(
-  store: ReadStore,
-  caller: Caller,
-  id: string,
-  field: string,
-): CountryRuleRecord {
-  const rule = store.get(countryRules, requireText(id, field));
-  if (rule === undefined || rule.tenantId !== caller.tenantId) throw notFound('country rule', id);
-  return rule;
 }
 
 function show(store: ReadStore, rule: CountryRuleRecord) {

@@ -18,9 +18,10 @@ import { bindingsOf, bundledFileOf } from '../../publish/rulesets/ruleset-plugin
 import { loadRuleset } from '../../publish/rulesets/stored-rulesets.ts';
 import { pluginBindings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { drop, keep, type Kept } from '../resource/owned.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
 import { refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
@@ -54,14 +55,7 @@ export function upsertPolicyExclusionPlugin(
       const { record: settled, before } = settlePluginUse(tx, caller, asked, now);
       requireUnchanged(expectedUpdatedAt, before);
       const record = { ...settled, updatedAt: nextUpdate(before, parts.clock) };
-      tx.put(pluginBindings, record);
-      tx.audit({
-        ...pluginUseNote(caller, record),
-        action: 'upsert',
-        ...(before === undefined ? {} : { before }),
-        after: record,
-      });
-      return record;
+      return keep(tx, caller, pluginUseKind, before, record, { action: 'upsert' });
     });
     return { binding: show(parts.store, stored) };
   };
@@ -77,12 +71,18 @@ export function deletePolicyExclusionPlugin(
       const before = tx.get(pluginBindings, requireText(id, 'id'));
       if (before === undefined) throw notFound('exclusion plugin of a policy', id);
       storedPolicy(tx, caller, before.policyId, 'id');
-      tx.remove(pluginBindings, before.id);
-      tx.audit({ ...pluginUseNote(caller, before), action: 'delete', before });
+      drop(tx, caller, pluginUseKind, before);
     });
     return { result: { id, changed: true } };
   };
 }
+
+/** Uses of exclusion plugins. */
+export const pluginUseKind: Kept<PluginBindingRecord> = {
+  collection: pluginBindings,
+  audit: 'policy_exclusion_plugin',
+  nameOf: ({ pluginSlug }) => pluginSlug,
+};
 
 /** Checks a binding against the store. Errors: invalid_argument, not_found, failed_precondition. */
 export function settlePluginUse(
@@ -142,14 +142,4 @@ function show(store: ReadStore, record: PluginBindingRecord): PolicyCrsExclusion
   const { curated, imported } = findPlugin(store, record.pluginSlug);
   const txVariable = imported?.txVariable || (curated?.bundledVariable ?? '');
   return toMessage(PolicyCrsExclusionPluginSchema, { ...record, txVariable });
-}
-
-/** The audit note of a change of a use. */
-export function pluginUseNote(caller: Caller, binding: PluginBindingRecord) {
-  return {
-    ...actorNote(caller),
-    resourceType: 'policy_exclusion_plugin',
-    resourceId: binding.id,
-    resourceName: binding.pluginSlug,
-  };
 }

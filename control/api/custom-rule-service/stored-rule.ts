@@ -18,10 +18,17 @@ import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import { countOf } from '../../domain/access/ip-list-content.ts';
 import type { CustomRuleRecord } from '../../domain/records.ts';
 import { customRules, ipLists } from '../../store/collections.ts';
-import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { actorNote } from '../context.ts';
+import type { ReadStore } from '../../store/store.ts';
 import { requireText, toMessage } from '../convert.ts';
 import { storedPolicy } from '../policy-service/stored-policy.ts';
+import type { Kept } from '../resource/owned.ts';
+
+/** Rules of operators. */
+export const customRuleKind: Kept<CustomRuleRecord> = {
+  collection: customRules,
+  audit: 'custom_rule',
+  nameOf: ({ name = '' }) => name,
+};
 
 /** A rule of the caller's tenant. Errors: invalid_argument at `field`, not_found. */
 export function storedRule(
@@ -97,33 +104,6 @@ export function settleRule(store: ReadStore, rule: CustomRuleRecord): CustomRule
     if (!taken.has(free)) number = free;
   }
   return { ...rule, name: (rule.name ?? '').trim(), ruleId: String(number) };
-}
-
-/** Keeps a rule with its audit row. */
-export function keepRule(
-  tx: WriteStore,
-  caller: Caller,
-  before: CustomRuleRecord | null,
-  after: CustomRuleRecord,
-): CustomRuleRecord {
-  tx.put(customRules, after);
-  tx.audit({
-    ...ruleNote(caller, after),
-    action: before === null ? 'create' : 'update',
-    ...(before === null ? {} : { before }),
-    after,
-  });
-  return after;
-}
-
-/** The audit note of a change of a rule. */
-export function ruleNote(caller: Caller, rule: CustomRuleRecord) {
-  return {
-    ...actorNote(caller),
-    resourceType: 'custom_rule',
-    resourceId: rule.id,
-    resourceName: rule.name ?? '',
-  };
 }
 
 function numberIn(seclang: string | undefined): number {

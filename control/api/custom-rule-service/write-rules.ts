@@ -13,19 +13,18 @@ import { customRuleTemplates } from '../../domain/policy/custom-rule-templates.t
 import { invalidField } from '../../domain/errors.ts';
 import type { CustomRuleRecord } from '../../domain/records.ts';
 import { applyMask, type MaskFields } from '../../domain/update-mask.ts';
-import { customRules } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { drop, keep } from '../resource/owned.ts';
 import { refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
 import { refuseOtherPolicy, storedSite } from '../site-service/stored-site.ts';
 import { refuseFaultyRule } from './rule-trial.ts';
 import {
   checkLists,
-  keepRule,
+  customRuleKind,
   requireSecLangPermission,
-  ruleNote,
   rulesOfPolicy,
   settleRule,
   showRule,
@@ -103,7 +102,7 @@ export function updateCustomRule(
     await refuseFaultyRule(parts, policy, after, others);
     const stored = await parts.store.write((tx) => {
       const current = storedRule(tx, caller, before.id, 'rule.id');
-      return keepRule(tx, caller, current, settleRule(tx, after));
+      return keep(tx, caller, customRuleKind, current, settleRule(tx, after));
     });
     return { rule: showRule(stored) };
   };
@@ -116,9 +115,7 @@ export function deleteCustomRule(
   return async ({ id }, context) => {
     const caller = callerOf(context);
     await parts.store.write((tx) => {
-      const before = storedRule(tx, caller, id, 'id');
-      tx.remove(customRules, before.id);
-      tx.audit({ ...ruleNote(caller, before), action: 'delete', before });
+      drop(tx, caller, customRuleKind, storedRule(tx, caller, id, 'id'));
     });
     return { result: { id, changed: true } };
   };
@@ -143,7 +140,7 @@ export function reorderCustomRules(
         const after = { ...before, sortOrder: at + 1 };
         return before.sortOrder === after.sortOrder
           ? [after]
-          : [keepRule(tx, caller, before, after)];
+          : [keep(tx, caller, customRuleKind, before, after)];
       });
     });
     return { rules: stored.map(showRule) };
@@ -186,7 +183,7 @@ export async function createRule(
   const others = rulesOfPolicy(parts.store, policy.id);
   await refuseFaultyRule(parts, policy, settled, others);
   return parts.store.write((tx) => {
-    const kept = keepRule(tx, caller, null, settleRule(tx, settled));
+    const kept = keep(tx, caller, customRuleKind, null, settleRule(tx, settled));
     also(tx);
     return kept;
   });

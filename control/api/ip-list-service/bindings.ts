@@ -23,9 +23,10 @@ import type { IpListBinding, IpListRecord } from '../../domain/access/ip-list.ts
 import { keepBindingsVersion } from '../../publish/policy-versions.ts';
 import { ipListBindings, ipLists } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
-import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { drop, keep, stored, type Owned } from '../resource/owned.ts';
 import { storedPolicy } from '../policy-service/stored-policy.ts';
 import { refuseOtherPolicy, storedSite } from '../site-service/stored-site.ts';
 import { applyNow } from '../deployment.ts';
@@ -163,10 +164,7 @@ export function bindOnlyGlobally(
   now: string,
 ): void {
   const gone = tx.find(ipListBindings, 'list', list.id);
-  for (const binding of gone) {
-    tx.remove(ipListBindings, binding.id);
-    tx.audit({ ...bindingNote(caller, binding), action: 'delete', before: binding });
-  }
+  for (const binding of gone) drop(tx, caller, bindingKind, binding);
   keepVersionsOf(tx, caller, gone, now);
   const choice = checkAccessChoice(
     { kind, addressSource: 'client_ip', matchMode: 'in_list' },
@@ -291,10 +289,7 @@ export function keepBinding(
     sortOrder: fresh.sortOrder ?? before?.sortOrder ?? 0,
     createdAt: before?.createdAt ?? now,
   };
-  tx.put(ipListBindings, record);
-  const earlier = before === undefined ? {} : { before };
-  tx.audit({ ...bindingNote(caller, record), action: 'upsert', ...earlier, after: record });
-  return record;
+  return keep(tx, caller, bindingKind, before, record, { action: 'upsert' });
 }
 
 /** The binding of the same list, place, path and address. */
@@ -333,11 +328,18 @@ async function remove(parts: ApiParts, caller: Caller, id: string, global: boole
   const now = isoNow(parts.clock);
   await parts.store.write((tx) => {
     const before = storedBinding(tx, caller, id, 'id', global);
-    tx.remove(ipListBindings, before.id);
-    tx.audit({ ...bindingNote(caller, before), action: 'delete', before });
+    drop(tx, caller, bindingKind, before);
     keepVersionsOf(tx, caller, [before], now);
   });
 }
+
+/** Bindings of lists. */
+export const bindingKind: Owned<IpListBinding> = {
+  collection: ipListBindings,
+  noun: 'binding of this kind',
+  audit: 'ip_list_binding',
+  nameOf: ({ ipListId }) => ipListId,
+};
 
 function storedBinding(
   store: ReadStore,
@@ -346,23 +348,12 @@ function storedBinding(
   field: string,
   global: boolean,
 ): IpListBinding {
-  const binding = store.get(ipListBindings, requireText(id, field));
-  const fits = binding !== undefined && (binding.scope === 'global') === global;
-  if (!fits || binding.tenantId !== caller.tenantId) throw notFound('binding of this kind', id);
+  const binding = stored(store, caller, bindingKind, id, field);
+  if ((binding.scope === 'global') !== global) throw notFound(bindingKind.noun, id);
   return binding;
 }
 
 function showBinding(store: ReadStore, binding: IpListBinding): IpListBindingRecord {
   const ipListName = store.get(ipLists, binding.ipListId)?.name ?? '';
   return toMessage(IpListBindingRecordSchema, { ...binding, ipListName });
-}
-
-/** The audit note of a change of a binding. */
-export function bindingNote(caller: Caller, binding: IpListBinding) {
-  return {
-    ...actorNote(caller),
-    resourceType: 'ip_list_binding',
-    resourceId: binding.id,
-    resourceName: binding.ipListId,
-  };
 }

@@ -37,12 +37,13 @@ import { ipListBindings, ipLists } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { noteOf } from '../resource/owned.ts';
 import { bindOnlyGlobally } from './bindings.ts';
 import { adopting, sorted } from './lists.ts';
 import { rolloutOf } from './rollout.ts';
 import {
   auditedList,
-  listNote,
+  listKind,
   refuseSameListName,
   requireEtag,
   requireManual,
@@ -99,7 +100,7 @@ export function addEntries(parts: ApiParts): Method<typeof IpListService, 'addEn
         const most = guardLimits.listEntriesMax;
         throw invalidField('entries', `a list has at most ${most} entries`);
       }
-      const note = { ...listNote(caller, before), action: 'add_entries', before: audited };
+      const note = { ...noteOf(caller, listKind, before), action: 'add_entries', before: audited };
       tx.audit({ ...note, after: { ...auditedList(tx, before), set: entries.size } });
       return before;
     });
@@ -122,7 +123,11 @@ export function removeEntries(parts: ApiParts): Method<typeof IpListService, 're
       requireManual(before, 'ipListId');
       const audited = auditedList(tx, before);
       editEntries(tx, before.id, new Map(), new Set(keys), isoNow(parts.clock));
-      const note = { ...listNote(caller, before), action: 'remove_entries', before: audited };
+      const note = {
+        ...noteOf(caller, listKind, before),
+        action: 'remove_entries',
+        before: audited,
+      };
       tx.audit({ ...note, after: { ...auditedList(tx, before), removed: keys.length } });
       return before;
     });
@@ -151,7 +156,7 @@ export function replaceIpListEntries(
       requireEtag(request.etag, contentOf(tx, known.id).etag);
       const after = { ...before, name, description, updatedAt: isoNow(parts.clock) };
       refuseSameListName(tx, after, 'name');
-      const note = { ...listNote(caller, after), before: auditedList(tx, before) };
+      const note = { ...noteOf(caller, listKind, after), before: auditedList(tx, before) };
       adoptContent(tx, staged, after.updatedAt);
       tx.put(ipLists, after);
       if (kind !== '') bindOnlyGlobally(tx, caller, after, kind, after.updatedAt);

@@ -28,9 +28,10 @@ import type { WriteStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { noteOf } from '../resource/owned.ts';
 import {
   auditedList,
-  listNote,
+  listKind,
   refuseSameListName,
   requireEtag,
   requireManual,
@@ -127,7 +128,7 @@ export function updateIpList(parts: ApiParts): Method<typeof IpListService, 'upd
       if (withEntries) requireEtag(etag, contentOf(tx, known.id).etag);
       const after = { ...before, ...texts, updatedAt: isoNow(parts.clock) };
       refuseSameListName(tx, after, 'ipList.name');
-      const note = { ...listNote(caller, after), before: auditedList(tx, before) };
+      const note = { ...noteOf(caller, listKind, after), before: auditedList(tx, before) };
       if (staged !== null) adoptContent(tx, staged, after.updatedAt);
       tx.put(ipLists, after);
       tx.audit({ ...note, action: 'update', after: auditedList(tx, after) });
@@ -160,7 +161,11 @@ export function deleteIpList(parts: ApiParts): Method<typeof IpListService, 'del
     const garbage = await store.write((tx) => {
       const before = storedList(tx, caller, id, 'id');
       refuseUsed(referencesOf(tx, before.id));
-      tx.audit({ ...listNote(caller, before), action: 'delete', before: auditedList(tx, before) });
+      tx.audit({
+        ...noteOf(caller, listKind, before),
+        action: 'delete',
+        before: auditedList(tx, before),
+      });
       tx.remove(ipLists, before.id);
       tx.remove(ipListSecrets, before.id);
       for (const run of tx.find(ipListRuns, 'list', before.id)) tx.remove(ipListRuns, run.id);
@@ -218,7 +223,7 @@ async function createManual(
     refuseSameListName(tx, list, nameField);
     adoptContent(tx, staged, now);
     tx.put(ipLists, list);
-    tx.audit({ ...listNote(caller, list), action: 'create', after: auditedList(tx, list) });
+    tx.audit({ ...noteOf(caller, listKind, list), action: 'create', after: auditedList(tx, list) });
     return list;
   });
 }

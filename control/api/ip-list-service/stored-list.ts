@@ -9,29 +9,28 @@ import {
 import { accessLimits } from '../../limits/access-limits.ts';
 import { chunkReader, contentOf } from '../../access/list-contents.ts';
 import { referencesOf, type ListReference } from '../../access/references.ts';
-import type { Caller } from '../../auth/permissions.ts';
-import { notFound, refusal } from '../../domain/errors.ts';
+import { refusal } from '../../domain/errors.ts';
 import { allEntries, countOf } from '../../domain/access/ip-list-content.ts';
 import { showSource } from '../../domain/access/ip-list-source.ts';
 import { showEntry, type IpListRecord } from '../../domain/access/ip-list.ts';
 import { ipLists, sites } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { localNodeId } from '../agent-service/known-nodes.ts';
-import { actorNote, type ApiParts } from '../context.ts';
-import { requireText, toMessage } from '../convert.ts';
+import type { ApiParts } from '../context.ts';
+import { toMessage } from '../convert.ts';
 import { deploymentOf } from '../deployment.ts';
+import { finderOf, type Owned } from '../resource/owned.ts';
+
+/** Lists; audit rows show them without their entries, of which there may be a million. */
+export const listKind: Pick<Owned<IpListRecord>, 'collection' | 'noun' | 'audit' | 'nameOf'> = {
+  collection: ipLists,
+  noun: 'IP list',
+  audit: 'ip_list',
+  nameOf: ({ name }) => name,
+};
 
 /** A list of the caller's tenant. Errors: invalid_argument at `field`, not_found. */
-export function storedList(
-  store: ReadStore,
-  caller: Caller,
-  id: string,
-  field: string,
-): IpListRecord {
-  const list = store.get(ipLists, requireText(id, field));
-  if (list === undefined || list.tenantId !== caller.tenantId) throw notFound('IP list', id);
-  return list;
-}
+export const storedList = finderOf(listKind);
 
 /** Errors: failed_precondition for a list that its source fills. */
 export function requireManual(list: IpListRecord, field: string): void {
@@ -60,16 +59,6 @@ export function refuseSameListName(store: ReadStore, list: IpListRecord, field: 
     .find(ipLists, 'name', list.name.toLowerCase())
     .some((other) => other.id !== list.id && other.tenantId === list.tenantId);
   if (taken) throw refusal('already_exists', `${field}: another IP list has this name`);
-}
-
-/** The audit note of a change of a list. Entries never go into it: there may be a million. */
-export function listNote(caller: Caller, list: IpListRecord) {
-  return {
-    ...actorNote(caller),
-    resourceType: 'ip_list',
-    resourceId: list.id,
-    resourceName: list.name,
-  };
 }
 
 /** The fields of a list that an audit row holds. */

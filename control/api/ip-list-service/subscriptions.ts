@@ -37,10 +37,11 @@ import type { WriteStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { noteOf } from '../resource/owned.ts';
 import { refuseTooManyLists } from './lists.ts';
 import {
   auditedList,
-  listNote,
+  listKind,
   refuseSameListName,
   requireSubscription,
   showList,
@@ -75,7 +76,11 @@ export function createIpListSubscription(
       refuseTooManyLists(tx);
       refuseSameListName(tx, list, 'name');
       keepWithSecrets(tx, list, known);
-      tx.audit({ ...listNote(caller, list), action: 'create', after: auditedList(tx, list) });
+      tx.audit({
+        ...noteOf(caller, listKind, list),
+        action: 'create',
+        after: auditedList(tx, list),
+      });
     });
     const run = request.syncNow ? await syncAndWait(parts, list.id, 'create') : null;
     return answerWith(parts, list.id, run);
@@ -114,7 +119,7 @@ export function updateIpListSubscription(
       };
       refuseSameListName(tx, after, 'name');
       keepWithSecrets(tx, after, known);
-      const note = { ...listNote(caller, after), before: auditedList(tx, before) };
+      const note = { ...noteOf(caller, listKind, after), before: auditedList(tx, before) };
       tx.audit({ ...note, action: 'update', after: auditedList(tx, after) });
       return { id: after.id, garbage: dropped ? removeHeld(tx, before) : '' };
     });
@@ -167,7 +172,9 @@ export function syncIpListNow(parts: ApiParts): Method<typeof IpListService, 'sy
     const caller = callerOf(context);
     const list = storedList(parts.store, caller, id, 'id');
     requireSubscription(list);
-    await parts.store.write((tx) => tx.audit({ ...listNote(caller, list), action: 'sync' }));
+    await parts.store.write((tx) =>
+      tx.audit({ ...noteOf(caller, listKind, list), action: 'sync' }),
+    );
     const run = await syncAndWait(parts, list.id, 'manual');
     return run === null ? {} : { syncRun: showRun(run) };
   };
@@ -179,7 +186,10 @@ export function pauseIpListSync(parts: ApiParts): Method<typeof IpListService, '
     const caller = callerOf(context);
     const list = await parts.store.write((tx) => {
       const before = storedList(tx, caller, id, 'id');
-      return keepPaused(parts, tx, before, true, { ...listNote(caller, before), action: 'pause' });
+      return keepPaused(parts, tx, before, true, {
+        ...noteOf(caller, listKind, before),
+        action: 'pause',
+      });
     });
     return { ipList: showList(parts, list, { entries: true }) };
   };
@@ -193,7 +203,10 @@ export function resumeIpListSync(
     const caller = callerOf(context);
     await parts.store.write((tx) => {
       const before = storedList(tx, caller, id, 'id');
-      keepPaused(parts, tx, before, false, { ...listNote(caller, before), action: 'resume' });
+      keepPaused(parts, tx, before, false, {
+        ...noteOf(caller, listKind, before),
+        action: 'resume',
+      });
     });
     return answerWith(parts, id, syncNow ? await syncAndWait(parts, id, 'resume') : null);
   };
@@ -222,7 +235,7 @@ export function acceptHeldIpListUpdate(
       };
       const after = { ...rest, sync: restingState(state, list.source, clock.nowMs()) };
       tx.put(ipLists, after);
-      const note = { ...listNote(caller, list), action: 'accept_held_update', before };
+      const note = { ...noteOf(caller, listKind, list), action: 'accept_held_update', before };
       tx.audit({ ...note, after: auditedList(tx, after) });
       const {
         entryCount = 0,
@@ -260,7 +273,7 @@ export function discardHeldIpListUpdate(
       const state = { ...before.sync, status: 'healthy', lastError: '' };
       const after = { ...rest, sync: restingState(state, before.source, clock.nowMs()) };
       tx.put(ipLists, after);
-      const note = { ...listNote(caller, after), action: 'discard_held_update' };
+      const note = { ...noteOf(caller, listKind, after), action: 'discard_held_update' };
       tx.audit({ ...note, before: { held }, after: {} });
       return { list: after, garbage: removeContent(tx, heldContentId(before.id)) };
     });

@@ -42,10 +42,10 @@ import type { Spec } from '../../publish/manifests/manifest-fields.ts';
 import { keepBindingsVersion } from '../../publish/policy-versions.ts';
 import { bindingsOf } from '../../publish/rulesets/ruleset-plugins.ts';
 import { ipListBindings, pluginBindings, rateLimits } from '../../store/collections.ts';
-import type { Collection } from '../../store/collections.ts';
-import { settlePluginUse, pluginUseNote } from '../crs-service/policy-plugins.ts';
-import { bindingNote, requirePlace, sortBindings } from '../ip-list-service/bindings.ts';
-import { rateLimitNote } from '../rate-limit-service/service.ts';
+import { settlePluginUse, pluginUseKind } from '../crs-service/policy-plugins.ts';
+import { bindingKind, requirePlace, sortBindings } from '../ip-list-service/bindings.ts';
+import { limitKind } from '../rate-limit-service/service.ts';
+import { drop, keep, type Kept } from '../resource/owned.ts';
 import { nextUpdate } from '../unchanged.ts';
 import { keepProfile } from '../trust-service/profiles.ts';
 import { withLists, type ApplyRun, type DocumentChange, type StatedList } from './context.ts';
@@ -79,8 +79,7 @@ export function applyPluginUses(
   const wanted = new Set(asked.map((one) => `${one.pluginSlug}\n${one.pathPrefix ?? ''}`));
   for (const gone of present) {
     if (wanted.has(`${gone.pluginSlug}\n${gone.pathPrefix ?? ''}`)) continue;
-    tx.remove(pluginBindings, gone.id);
-    tx.audit({ ...pluginUseNote(caller, gone), action: 'delete', before: gone });
+    drop(tx, caller, pluginUseKind, gone);
   }
   asked.forEach(({ id = '', ...one }, at) => {
     const field = `spec.exclusionPlugins[${at}]`;
@@ -93,9 +92,7 @@ export function applyPluginUses(
       before !== undefined &&
       canonicalJson(pluginUseSpec(before)) === canonicalJson(pluginUseSpec(record));
     if (same) return;
-    tx.put(pluginBindings, record);
-    const earlier = before === undefined ? {} : { before };
-    tx.audit({ ...pluginUseNote(caller, record), action: 'upsert', ...earlier, after: record });
+    keep(tx, caller, pluginUseKind, before, record, { action: 'upsert' });
   });
   const after = bindingsOf(tx, change.id);
   const stated = {
@@ -140,13 +137,12 @@ function applyBindings(
   });
   const keyOf = (one: (typeof fresh)[number] | IpListBinding): string =>
     canonicalJson([one.ipListId, one.policyId, one.pathPrefix ?? '', one.addressSource ?? '']);
-  const { gone, kept } = keepExactly(run, ipListBindings, present, fresh, {
+  const { gone, kept } = keepExactly(run, bindingKind, present, fresh, {
     name,
     prefix: 'binding',
     keyOf,
     specOf: (one) => bindingSpec(one, run.references, place.siteId !== ''),
     finish: (one, before): IpListBinding => ({ ...one, createdAt: before?.createdAt ?? now }),
-    noteOf: (one) => bindingNote(caller, one),
   });
   if (tx.count(ipListBindings) > accessLimits.bindingsMax) {
     throw refusal('resource_exhausted', `there are at most ${accessLimits.bindingsMax} bindings`);
@@ -183,7 +179,7 @@ function applyRateLimits(
   });
   const specOf = (one: RateLimitRecord): Spec =>
     rateLimitSpec(one, run.references, place.siteId !== '');
-  const { kept } = keepExactly(run, rateLimits, present, fresh, {
+  const { kept } = keepExactly(run, limitKind, present, fresh, {
     name,
     prefix: 'ratelimit',
     keyOf: (one) => canonicalJson([one.policyId, signatureOf(one)]),
@@ -193,7 +189,6 @@ function applyRateLimits(
       createdAt: before?.createdAt ?? now,
       updatedAt: nextUpdate(before, { nowMs: () => run.nowMs }),
     }),
-    noteOf: (one) => rateLimitNote(caller, one),
   });
   if (tx.count(rateLimits) > accessLimits.rateLimitsMax) {
     throw refusal('resource_exhausted', `there are at most ${accessLimits.rateLimitsMax} limits`);
@@ -259,38 +254,31 @@ interface Keeping<F extends Entry, R extends Entry> {
   readonly keyOf: (one: F | R) => string;
   readonly specOf: (one: R) => Spec;
   readonly finish: (one: F, before: R | undefined) => R;
-  readonly noteOf: (one: R) => Omit<Parameters<ApplyRun['tx']['audit']>[0], 'action' | 'after'>;
 }
 
 /** Makes `fresh` all that is there; an entry that is the same stays as it is, with its id. */
 function keepExactly<F extends Entry, R extends Entry>(
-  { tx }: ApplyRun,
-  collection: Collection<R>,
+  { tx, caller }: ApplyRun,
+  kind: Kept<R>,
   present: readonly R[],
   fresh: readonly F[],
-  { name, prefix, keyOf, specOf, finish, noteOf }: Keeping<F, R>,
+  { name, prefix, keyOf, specOf, finish }: Keeping<F, R>,
 ): { readonly gone: readonly R[]; readonly kept: readonly R[] } {
   const keys = fresh.map(keyOf);
   const twice = keys.findIndex((key, at) => keys.indexOf(key) !== at);
   if (twice >= 0) throw refusal('invalid_argument', `spec.${name}[${twice}]: is there twice`);
   const known = new Map(present.map((one) => [keyOf(one), one]));
   const gone = present.filter((one) => !keys.includes(keyOf(one)));
-  for (const one of gone) {
-    tx.remove(collection, one.id);
-    tx.audit({ ...noteOf(one), action: 'delete', before: one });
-  }
+  for (const one of gone) drop(tx, caller, kind, one);
   const kept = fresh.map((one) => {
     const before = known.get(keyOf(one));
-    const free = one.id !== '' && tx.get(collection, one.id) === undefined;
+    const free = one.id !== '' && tx.get(kind.collection, one.id) === undefined;
     const id = before?.id ?? (free ? one.id : `${prefix}-${randomUUID()}`);
     const record = finish({ ...one, id }, before);
     if (before !== undefined && canonicalJson(specOf(before)) === canonicalJson(specOf(record))) {
       return before;
     }
-    tx.put(collection, record);
-    const earlier = before === undefined ? {} : { before };
-    tx.audit({ ...noteOf(record), action: 'upsert', ...earlier, after: record });
-    return record;
+    return keep(tx, caller, kind, before, record, { action: 'upsert' });
   });
   return { gone, kept };
 }

@@ -13,11 +13,12 @@ import { readSourceSpec } from '../../publish/manifests/manifest-source.ts';
 import { ipLists } from '../../store/collections.ts';
 import {
   auditedList,
-  listNote,
+  listKind,
   refuseSameListName,
   requireManual,
 } from '../ip-list-service/stored-list.ts';
 import { applySubscription } from './apply-subscription.ts';
+import { noteOf } from '../resource/owned.ts';
 import { changeOf, type ApplyRun, type DocumentChange } from './context.ts';
 import { findBefore, refuseTakenId } from './find-before.ts';
 
@@ -60,7 +61,7 @@ export function applyIpList(run: ApplyRun, document: ManifestDocument): Document
   editEntries(tx, record.id, ...differences(present, wanted), now);
   references.add('ip list', record.id, record.name);
   tx.audit({
-    ...listNote(caller, record),
+    ...noteOf(caller, listKind, record),
     action: before === null ? 'create' : 'update',
     ...audited,
     after: auditedList(tx, record),

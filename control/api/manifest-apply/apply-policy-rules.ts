@@ -19,16 +19,19 @@ import {
   readCustomRuleSpecs,
   readOverrideSpecs,
 } from '../../publish/manifests/manifest-rules.ts';
-import { customRules, policies, ruleOverrides } from '../../store/collections.ts';
-import { actorNote } from '../context.ts';
+import { policies, ruleOverrides } from '../../store/collections.ts';
 import {
-  keepRule,
+  customRuleKind,
   requireSecLangPermission,
-  ruleNote,
   rulesOfPolicy,
   settleRule,
 } from '../custom-rule-service/stored-rule.ts';
-import { refuseMisplaced, refuseUnreadTargets } from '../rule-override-service/upsert.ts';
+import { drop, keep } from '../resource/owned.ts';
+import {
+  overrideKind,
+  refuseMisplaced,
+  refuseUnreadTargets,
+} from '../rule-override-service/upsert.ts';
 import type { ApplyRun, DocumentChange } from './context.ts';
 
 /** Applies both lists and returns the change with theirs. Errors: AppError naming the field. */
@@ -94,17 +97,11 @@ function applyOverrides(
       createdAt: before?.createdAt ?? now,
       updatedAt: now,
     };
-    tx.put(ruleOverrides, after);
-    const earlier = before === undefined ? {} : { before };
-    tx.audit({ ...overrideNote(caller, after), action: 'upsert', ...earlier, after });
-    return after;
+    return keep(tx, caller, overrideKind, before, after, { action: 'upsert' });
   });
   refuseTwice(kept.map(keyOf), 'policy.ruleOverrides', 'rule, site and scope');
   checkEffects(run, where, policyId, kept, new Set(present));
-  for (const gone of known.values()) {
-    tx.remove(ruleOverrides, gone.id);
-    tx.audit({ ...overrideNote(caller, gone), action: 'delete', before: gone });
-  }
+  for (const gone of known.values()) drop(tx, caller, overrideKind, gone);
   const same = kept.length === present.length && kept.every((one) => present.includes(one));
   if (!same) run.overridesChanged.push({ policyId, overrides: kept, where });
   return [show(present), show(kept)];
@@ -163,10 +160,7 @@ function applyRules(
     if (found !== undefined) left.delete(found);
     return found;
   });
-  for (const gone of left) {
-    tx.remove(customRules, gone.id);
-    tx.audit({ ...ruleNote(caller, gone), action: 'delete', before: gone });
-  }
+  for (const gone of left) drop(tx, caller, customRuleKind, gone);
   const changed: { readonly rule: CustomRuleRecord; readonly at: number }[] = [];
   const kept = asked.map((one, at): CustomRuleRecord => {
     const before = taken[at];
@@ -190,7 +184,7 @@ function applyRules(
     }
     requireSecLangPermission(caller, after);
     changed.push({ rule: after, at });
-    return keepRule(tx, caller, before ?? null, after);
+    return keep(tx, caller, customRuleKind, before, after);
   });
   for (const { rule, at } of changed) {
     const others = kept.filter(({ id }) => id !== rule.id);
@@ -217,13 +211,4 @@ function atIndex<T>(at: number, check: () => T): T {
 function refuseTwice(keys: readonly string[], field: string, what: string): void {
   const twice = keys.findIndex((key, at) => keys.indexOf(key) !== at);
   if (twice >= 0) throw invalidField(`${field}[${twice}]`, `has the ${what} of another entry`);
-}
-
-function overrideNote(caller: Parameters<typeof actorNote>[0], override: RuleOverrideRecord) {
-  return {
-    ...actorNote(caller),
-    resourceType: 'rule_override',
-    resourceId: override.id,
-    resourceName: override.crsRuleId ?? '',
-  };
 }

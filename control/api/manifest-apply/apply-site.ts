@@ -8,11 +8,12 @@ import { checkSite } from '../../domain/site/site.ts';
 import { checkRouting, requireDefault } from '../../domain/site/site-routing.ts';
 import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
 import { readSiteSpec, siteSpec, type SiteSpec } from '../../publish/manifests/manifest-site.ts';
-import { siteOverrides, siteRoutings, sites } from '../../store/collections.ts';
-import { actorNote } from '../context.ts';
+import { siteOverrides, siteRoutings } from '../../store/collections.ts';
 import { nextRevision } from '../convert.ts';
 import { checkOverrideRanges } from '../site-service/policy-override.ts';
+import { keep } from '../resource/owned.ts';
 import { routingOf } from '../site-service/routing.ts';
+import { siteKind } from '../site-service/stored-site.ts';
 import { changeOf, type ApplyRun, type DocumentChange } from './context.ts';
 import { findBefore, refuseTakenId } from './find-before.ts';
 
@@ -44,19 +45,10 @@ export function applySite(run: ApplyRun, document: ManifestDocument): DocumentCh
   if (change.action === 'unchanged' && !renamed) {
     return { ...change, revision: before?.revision ?? '1' };
   }
-  tx.put(sites, draft);
   run.sites.set(id, draft);
   references.add('site', id, draft.name);
   keepExtras(run, draft, settled);
-  tx.audit({
-    ...actorNote(caller),
-    action: before === null ? 'create' : 'update',
-    resourceType: 'site',
-    resourceId: id,
-    resourceName: draft.name,
-    ...(before === null ? {} : { before }),
-    after: draft,
-  });
+  keep(tx, caller, siteKind, before, draft);
   return renamed ? { ...change, action: 'update', changedPaths: ['metadata.name'] } : change;
 }
 

@@ -19,9 +19,10 @@ import {
 } from '../../publish/manifests/manifest-source.ts';
 import { filled } from '../../publish/manifests/manifest-specs.ts';
 import { ipListSecrets } from '../../store/collections.ts';
-import { auditedList, listNote, refuseSameListName } from '../ip-list-service/stored-list.ts';
+import { auditedList, listKind, refuseSameListName } from '../ip-list-service/stored-list.ts';
 import { keepWithSecrets } from '../ip-list-service/subscriptions.ts';
 import { atField } from './apply-access.ts';
+import { noteOf } from '../resource/owned.ts';
 import { changeOf, type ApplyRun, type DocumentChange } from './context.ts';
 
 /** Makes the list follow the source of the document. Errors: AppError naming the field. */
@@ -59,7 +60,7 @@ export function applySubscription(
   keepWithSecrets(tx, fresh, { headers });
   references.add('ip list', fresh.id, fresh.name);
   tx.audit({
-    ...listNote(caller, fresh),
+    ...noteOf(caller, listKind, fresh),
     action: before === null ? 'create' : 'update',
     ...audited,
     after: auditedList(tx, fresh),

@@ -13,7 +13,7 @@ import type {
 } from '../../domain/records.ts';
 import type { ManifestDocument, ManifestKind } from '../../publish/manifests/manifest-documents.ts';
 import type { Spec } from '../../publish/manifests/manifest-fields.ts';
-import { References } from '../../publish/manifests/manifest-references.ts';
+import { References, type ReferenceKind } from '../../publish/manifests/manifest-references.ts';
 import {
   agentGroups,
   alertChannels,
@@ -28,8 +28,10 @@ import {
   sites,
   upstreams,
   users,
+  type Collection,
 } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
+import type { TenantRecord } from '../resource/owned.ts';
 import { surroundingsIn } from '../site-service/surroundings.ts';
 
 /** One run over the documents of a manifest, inside one transaction. */
@@ -120,15 +122,25 @@ export function openRun(
     tx.count(collection);
     return committed.list(collection);
   };
-  const ours = ({ tenantId }: { readonly tenantId: string }): boolean =>
-    tenantId === caller.tenantId;
+  const ours = ({ tenantId }: TenantRecord): boolean => tenantId === caller.tenantId;
   const allSites = list(sites);
-  for (const { id, name } of allSites.filter(ours)) references.add('site', id, name);
-  for (const { id, name } of list(upstreams).filter(ours)) references.add('upstream', id, name);
-  for (const { id, name } of list(certificates).filter(ours)) {
-    references.add('certificate', id, name);
-  }
-  for (const { id, name } of list(ipLists).filter(ours)) references.add('ip list', id, name);
+  const name = <R extends TenantRecord & { readonly name: string }>(
+    kind: ReferenceKind,
+    collection: Collection<R>,
+  ): void => {
+    for (const one of list(collection).filter(ours)) references.add(kind, one.id, one.name);
+  };
+  name('site', sites);
+  name('upstream', upstreams);
+  name('certificate', certificates);
+  name('ip list', ipLists);
+  name('country rule', countryRules);
+  name('role', roles);
+  name('DNS provider', dnsProviders);
+  name('agent group', agentGroups);
+  name('alert channel', alertChannels);
+  name('alert rule', alertRules);
+  for (const { id, username } of list(users).filter(ours)) references.add('user', id, username);
   const known = list(policies).filter((one) => ours(one) && one.isTemplate !== true);
   for (const { id, name } of known) references.add('policy', id, name);
   for (const { id, version, status } of list(rulesets)) {
@@ -139,23 +151,6 @@ export function openRun(
       ...(version === '' ? [] : [`crs-${version}`, version]),
       ...standard,
     );
-  }
-  for (const { id, name } of list(countryRules).filter(ours)) {
-    references.add('country rule', id, name);
-  }
-  for (const { id, name } of list(roles).filter(ours)) references.add('role', id, name);
-  for (const { id, username } of list(users).filter(ours)) references.add('user', id, username);
-  for (const { id, name } of list(dnsProviders).filter(ours)) {
-    references.add('DNS provider', id, name);
-  }
-  for (const { id, name } of list(agentGroups).filter(ours)) {
-    references.add('agent group', id, name);
-  }
-  for (const { id, name } of list(alertChannels).filter(ours)) {
-    references.add('alert channel', id, name);
-  }
-  for (const { id, name } of list(alertRules).filter(ours)) {
-    references.add('alert rule', id, name);
   }
   const warnings = new Set<string>();
   return {

@@ -17,7 +17,8 @@ import type { PolicyRecord } from '../../domain/records.ts';
 import { ipListBindings } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
 import { toRecord } from '../convert.ts';
-import { bindingNote, keepBinding, type NewBinding } from '../ip-list-service/bindings.ts';
+import { bindingKind, keepBinding, type NewBinding } from '../ip-list-service/bindings.ts';
+import { drop } from '../resource/owned.ts';
 import { storedList } from '../ip-list-service/stored-list.ts';
 
 /**
@@ -77,8 +78,6 @@ export function replaceBindings(
   const kept = new Set(wanted.map((one) => keepBinding(tx, caller, one, now).id));
   const before = tx.find(ipListBindings, 'policy', policy.id).filter((one) => one.siteId === '');
   for (const binding of before) {
-    if (kept.has(binding.id)) continue;
-    tx.remove(ipListBindings, binding.id);
-    tx.audit({ ...bindingNote(caller, binding), action: 'delete', before: binding });
+    if (!kept.has(binding.id)) drop(tx, caller, bindingKind, binding);
   }
 }

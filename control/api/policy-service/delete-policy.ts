@@ -7,15 +7,15 @@ import { bindingsOf } from '../../publish/rulesets/ruleset-plugins.ts';
 import {
   customRules,
   pluginBindings,
-  policies,
   policyVersions,
   ruleOverrides,
   sites,
 } from '../../store/collections.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { nextRevision } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { refuseInUse, refuseTemplate, storedPolicy } from './stored-policy.ts';
+import { drop } from '../resource/owned.ts';
+import { policyKind, refuseInUse, refuseTemplate, storedPolicy } from './stored-policy.ts';
 
 /** Removes a policy that no site uses, with its versions. */
 export function deletePolicy(parts: ApiParts): Method<typeof PolicyService, 'deletePolicy'> {
@@ -29,7 +29,6 @@ export function deletePolicy(parts: ApiParts): Method<typeof PolicyService, 'del
       }
       const users = tx.list(sites).filter((site) => site.waf?.policyId === before.id);
       refuseInUse('id', 'sites', users);
-      tx.remove(policies, before.id);
       removeAccessOf(tx, 'policy', before.id);
       for (const version of tx.find(policyVersions, 'policy', before.id)) {
         tx.remove(policyVersions, version.id);
@@ -39,14 +38,7 @@ export function deletePolicy(parts: ApiParts): Method<typeof PolicyService, 'del
         tx.remove(ruleOverrides, override.id);
       }
       for (const binding of bindingsOf(tx, before.id)) tx.remove(pluginBindings, binding.id);
-      tx.audit({
-        ...actorNote(caller),
-        action: 'delete',
-        resourceType: 'policy',
-        resourceId: before.id,
-        resourceName: before.name,
-        before,
-      });
+      drop(tx, caller, policyKind, before);
       return before;
     });
     const revision = BigInt(nextRevision(removed.revision));

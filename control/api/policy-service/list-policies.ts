@@ -3,10 +3,11 @@
 import { PolicySchema, type PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { PageRequest } from '../../../proto/gen/waf/v1/common_pb.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
-import { policies } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, pageOf, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { listed } from '../resource/owned.ts';
+import { policyKind } from './stored-policy.ts';
 
 /** Policies of the caller's tenant, templates included, by name. */
 export function listPolicies(parts: ApiParts): Method<typeof PolicyService, 'listPolicies'> {
@@ -35,10 +36,7 @@ function pageOfPolicies(
   page: PageRequest | undefined,
   fits: (policy: PolicyRecord) => boolean,
 ) {
-  const found = parts.store
-    .list(policies)
-    .filter((policy) => policy.tenantId === tenantId && fits(policy))
-    .sort((left, right) => left.name.localeCompare(right.name, 'en'));
+  const found = listed(parts.store, { tenantId }, policyKind).filter(fits);
   const cut = pageOf(found, page);
   return { items: cut.items.map((policy) => toMessage(PolicySchema, policy)), page: cut.page };
 }

@@ -1,25 +1,24 @@
 /** Owns finding a caller's policy, and keeping a new revision of it with its version. */
 
 import type { Caller } from '../../auth/permissions.ts';
-import { notFound, refusal } from '../../domain/errors.ts';
+import { refusal } from '../../domain/errors.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
 import { digestOf, keepVersion } from '../../publish/policy-versions.ts';
 import { policies, sites } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { actorNote } from '../context.ts';
-import { nextRevision, requireText } from '../convert.ts';
+import { nextRevision } from '../convert.ts';
+import { finderOf, keep, type Owned } from '../resource/owned.ts';
+
+/** Policies and templates. */
+export const policyKind: Owned<PolicyRecord> = {
+  collection: policies,
+  noun: 'policy',
+  audit: 'policy',
+  nameOf: ({ name }) => name,
+};
 
 /** A policy of the caller's tenant. Errors: invalid_argument at `field`, not_found. */
-export function storedPolicy(
-  store: ReadStore,
-  caller: Caller,
-  id: string,
-  field: string,
-): PolicyRecord {
-  const policy = store.get(policies, requireText(id, field));
-  if (policy === undefined || policy.tenantId !== caller.tenantId) throw notFound('policy', id);
-  return policy;
-}
+export const storedPolicy = finderOf(policyKind);
 
 /** Errors: failed_precondition for templates, which are copied and never changed. */
 export function refuseTemplate(policy: PolicyRecord): void {
@@ -73,16 +72,6 @@ export function savePolicy(
   const revision = before === null ? '1' : nextRevision(before.revision);
   const draft: PolicyRecord = { ...changed, revision, updatedAt: now };
   const after: PolicyRecord = { ...draft, bundleSha256: digestOf(tx, draft) };
-  tx.put(policies, after);
   keepVersion(tx, after, caller.username, now);
-  tx.audit({
-    ...actorNote(caller),
-    action,
-    resourceType: 'policy',
-    resourceId: after.id,
-    resourceName: after.name,
-    ...(before === null ? {} : { before }),
-    after,
-  });
-  return after;
+  return keep(tx, caller, policyKind, before, after, { action });
 }

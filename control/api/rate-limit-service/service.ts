@@ -9,7 +9,7 @@ import {
 import { accessLimits } from '../../limits/access-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { checkTarget } from '../../domain/access/country-access.ts';
-import { invalidField, notFound, refusal } from '../../domain/errors.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
 import {
   checkRateLimit,
   limitsForSite,
@@ -19,11 +19,20 @@ import {
 } from '../../domain/access/rate-limit.ts';
 import { rateLimits } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
-import { requireText, toMessage, toRecord } from '../convert.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { toMessage, toRecord } from '../convert.ts';
 import { requirePlace, requireTarget } from '../ip-list-service/bindings.ts';
 import type { Built } from '../method.ts';
+import { drop, keep, stored, type Owned } from '../resource/owned.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
+
+/** Limits of rates. */
+export const limitKind: Owned<RateLimitRecord> = {
+  collection: rateLimits,
+  noun: 'rate limit',
+  audit: 'rate_limit',
+  nameOf: ({ pathPattern }) => pathPattern,
+};
 
 /** RateLimitService. */
 export function rateLimitService(parts: ApiParts): Built<typeof RateLimitService> {
@@ -42,19 +51,19 @@ export function rateLimitService(parts: ApiParts): Built<typeof RateLimitService
       const caller = callerOf(context);
       if (endpoint === undefined) throw invalidField('endpoint', 'is required');
       const asked = toRecord<RateLimitEndpointRecordJson>(RateLimitEndpointRecordSchema, endpoint);
-      const stored = await store.write((tx) => {
+      const kept = await store.write((tx) => {
         const { record, before } = settle(tx, caller, asked);
         requireUnchanged(expectedUpdatedAt, before);
-        return keep(tx, caller, record, before, nextUpdate(before, parts.clock));
+        const updatedAt = nextUpdate(before, parts.clock);
+        const after = { ...record, createdAt: before?.createdAt ?? updatedAt, updatedAt };
+        return keep(tx, caller, limitKind, before, after, { action: 'upsert' });
       });
-      return { endpoint: show(stored) };
+      return { endpoint: show(kept) };
     },
     deleteRateLimitEndpoint: async ({ id }, context) => {
       const caller = callerOf(context);
       await store.write((tx) => {
-        const before = storedLimit(tx, caller, id, 'id');
-        tx.remove(rateLimits, before.id);
-        tx.audit({ ...rateLimitNote(caller, before), action: 'delete', before });
+        drop(tx, caller, limitKind, stored(tx, caller, limitKind, id, 'id'));
       });
       return { result: { id, changed: true } };
     },
@@ -73,8 +82,6 @@ function placedLimits(store: ReadStore, policyId: string, siteId: string): RateL
   );
 }
 
-type Settled = Omit<RateLimitRecord, 'createdAt' | 'updatedAt'>;
-
 /** The limit as it will be, and the one that it takes the place of. */
 function settle(tx: WriteStore, caller: Caller, asked: RateLimitEndpointRecordJson) {
   const checked = checkRateLimit(asked);
@@ -87,7 +94,7 @@ function settle(tx: WriteStore, caller: Caller, asked: RateLimitEndpointRecordJs
   }
   requirePlace(tx, caller, { policyId, siteId, scope }, 'endpoint');
   const id = asked.id ?? '';
-  const known = id === '' ? undefined : storedLimit(tx, caller, id, 'endpoint.id');
+  const known = id === '' ? undefined : stored(tx, caller, limitKind, id, 'endpoint.id');
   const place =
     siteId === '' ? tx.find(rateLimits, 'policy', policyId) : tx.find(rateLimits, 'site', siteId);
   const same = place.find(
@@ -107,7 +114,7 @@ function settle(tx: WriteStore, caller: Caller, asked: RateLimitEndpointRecordJs
     const most = accessLimits.rateLimitsMax;
     throw refusal('resource_exhausted', `there are at most ${most} rate limits`);
   }
-  const record: Settled = {
+  const record: Omit<RateLimitRecord, 'createdAt' | 'updatedAt'> = {
     ...checked,
     id: before?.id ?? `ratelimit-${randomUUID()}`,
     tenantId: caller.tenantId,
@@ -117,36 +124,6 @@ function settle(tx: WriteStore, caller: Caller, asked: RateLimitEndpointRecordJs
   return { record, before };
 }
 
-function keep(
-  tx: WriteStore,
-  caller: Caller,
-  settled: Settled,
-  before: RateLimitRecord | undefined,
-  now: string,
-): RateLimitRecord {
-  const record = { ...settled, createdAt: before?.createdAt ?? now, updatedAt: now };
-  tx.put(rateLimits, record);
-  const earlier = before === undefined ? {} : { before };
-  tx.audit({ ...rateLimitNote(caller, record), action: 'upsert', ...earlier, after: record });
-  return record;
-}
-
-function storedLimit(store: ReadStore, caller: Caller, id: string, field: string): RateLimitRecord {
-  const limit = store.get(rateLimits, requireText(id, field));
-  if (limit === undefined || limit.tenantId !== caller.tenantId) throw notFound('rate limit', id);
-  return limit;
-}
-
 function show(limit: RateLimitRecord) {
   return toMessage(RateLimitEndpointRecordSchema, limit);
-}
-
-/** The audit note of a change of a limit. */
-export function rateLimitNote(caller: Caller, limit: RateLimitRecord) {
-  return {
-    ...actorNote(caller),
-    resourceType: 'rate_limit',
-    resourceId: limit.id,
-    resourceName: limit.pathPattern,
-  };
 }

@@ -1,32 +1,35 @@
 /**
- * What belongs to a tenant: found for a caller only, kept and removed with its audit row. The one
- * place that compares tenants of resources with a definition.
+ * What belongs to a tenant: found for a caller only, kept and removed with its audit row.
  */
 
 import type { Caller } from '../../auth/permissions.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { AuditNote } from '../../store/audit-chain.ts';
 import type { Collection } from '../../store/collections.ts';
+import type { Identified } from '../../store/interface.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote } from '../context.ts';
 import { requireText } from '../convert.ts';
 
-/** What every record of a tenant has. */
-export interface TenantRecord {
-  readonly id: string;
-  readonly tenantId: string;
-}
-
-/** A kind of record that belongs to tenants. */
-export interface Owned<R extends TenantRecord> {
+/** A kind of record whose changes are audited. */
+export interface Kept<R extends Identified> {
   readonly collection: Collection<R>;
-  /** In messages: `No role with the id "x".` */
-  readonly noun: string;
   /** Resource type of audit rows. */
   readonly audit: string;
   readonly nameOf: (record: R) => string;
   /** What audit rows show of a record; absent for all of it. */
   readonly audited?: (record: R) => object;
+}
+
+/** What every record of a tenant has. */
+export interface TenantRecord extends Identified {
+  readonly tenantId: string;
+}
+
+/** A kind of record that belongs to tenants. */
+export interface Owned<R extends TenantRecord> extends Kept<R> {
+  /** In messages: `No role with the id "x".` */
+  readonly noun: string;
 }
 
 /** Records of the caller's tenant, by id. */
@@ -36,6 +39,18 @@ export function ownedBy<R extends TenantRecord>(
   { collection }: Pick<Owned<R>, 'collection'>,
 ): R[] {
   return store.list(collection).filter((one) => one.tenantId === tenantId);
+}
+
+/** Records of the caller's tenant, by name. */
+export function listed<R extends TenantRecord>(
+  store: ReadStore,
+  caller: Pick<Caller, 'tenantId'>,
+  kind: Pick<Owned<R>, 'collection' | 'nameOf'>,
+): R[] {
+  const { nameOf } = kind;
+  return ownedBy(store, caller, kind).sort((left, right) =>
+    nameOf(left).localeCompare(nameOf(right), 'en'),
+  );
 }
 
 /** A record of the caller's tenant. Errors: invalid_argument at `field`, not_found. */
@@ -51,10 +66,16 @@ export function stored<R extends TenantRecord>(
   return found;
 }
 
+/** `stored` for one kind. */
+export function finderOf<R extends TenantRecord>(kind: Pick<Owned<R>, 'collection' | 'noun'>) {
+  return (store: ReadStore, caller: Pick<Caller, 'tenantId'>, id: string, field: string): R =>
+    stored(store, caller, kind, id, field);
+}
+
 /** Who changed what, as audit rows have it. */
-export function noteOf<R extends TenantRecord>(
+export function noteOf<R extends Identified>(
   caller: Caller,
-  { audit, nameOf }: Pick<Owned<R>, 'audit' | 'nameOf'>,
+  { audit, nameOf }: Pick<Kept<R>, 'audit' | 'nameOf'>,
   record: R,
 ) {
   return {
@@ -69,30 +90,31 @@ export function noteOf<R extends TenantRecord>(
 export type RowExtras = Partial<Pick<AuditNote, 'action' | 'metadata'>>;
 
 /** Writes the audit row of a record that was kept; the action is `create` or `update`. */
-export function auditKept<R extends TenantRecord>(
+export function auditKept<R extends Identified>(
   tx: WriteStore,
   caller: Caller,
-  kind: Owned<R>,
-  before: R | null,
+  kind: Kept<R>,
+  before: R | null | undefined,
   after: R,
   extras: RowExtras = {},
 ): void {
   const { audited = (record) => record } = kind;
+  const known = before ?? null;
   tx.audit({
     ...noteOf(caller, kind, after),
-    action: before === null ? 'create' : 'update',
-    ...(before === null ? {} : { before: audited(before) }),
+    action: known === null ? 'create' : 'update',
+    ...(known === null ? {} : { before: audited(known) }),
     after: audited(after),
     ...extras,
   });
 }
 
 /** Keeps a record with its audit row. */
-export function keep<R extends TenantRecord>(
+export function keep<R extends Identified>(
   tx: WriteStore,
   caller: Caller,
-  kind: Owned<R>,
-  before: R | null,
+  kind: Kept<R>,
+  before: R | null | undefined,
   after: R,
   extras?: RowExtras,
 ): R {
@@ -102,13 +124,14 @@ export function keep<R extends TenantRecord>(
 }
 
 /** Removes a record with its audit row. */
-export function drop<R extends TenantRecord>(
+export function drop<R extends Identified>(
   tx: WriteStore,
   caller: Caller,
-  kind: Owned<R>,
+  kind: Kept<R>,
   before: R,
+  action = 'delete',
 ): void {
   tx.remove(kind.collection, before.id);
   const shown = kind.audited?.(before) ?? before;
-  tx.audit({ ...noteOf(caller, kind, before), action: 'delete', before: shown });
+  tx.audit({ ...noteOf(caller, kind, before), action, before: shown });
 }

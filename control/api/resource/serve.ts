@@ -6,7 +6,6 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { HandlerContext } from '@connectrpc/connect';
 import type { PageRequest } from '../../../proto/gen/waf/v1/common_pb.ts';
 import type { Clock } from '../../../base/clock.ts';
-import type { Caller } from '../../auth/permissions.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { ResourceBase } from '../../domain/records.ts';
 import { applyMask } from '../../domain/update-mask.ts';
@@ -15,7 +14,7 @@ import type { Store } from '../../store/store.ts';
 import { callerOf } from '../context.ts';
 import { fitsQuery, pageOf, toMessage, toRecord } from '../convert.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
-import { auditKept, drop, ownedBy, stored } from './owned.ts';
+import { auditKept, drop, listed, stored } from './owned.ts';
 import { refuseTaken, type Change, type Resource } from './resource.ts';
 
 /** What methods need of the process. */
@@ -97,18 +96,6 @@ export function serve<S extends DescMessage, A extends object, R extends Resourc
       return { result: { id, changed: true } };
     },
   };
-}
-
-/** Records of the caller's tenant, by name. */
-export function listed<R extends ResourceBase>(
-  store: Store,
-  caller: Caller,
-  kind: Pick<Resource<DescMessage, never, R>, 'collection' | 'nameOf'>,
-): R[] {
-  const { nameOf } = kind;
-  return ownedBy(store, caller, kind).sort((left, right) =>
-    nameOf(left).localeCompare(nameOf(right), 'en'),
-  );
 }
 
 function upsertRecord<S extends DescMessage, A extends object, R extends ResourceBase>(

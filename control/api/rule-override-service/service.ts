@@ -18,8 +18,9 @@ import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, pageOf, requireText, toMessage } from '../convert.ts';
 import { rulesOf } from '../crs-service/ruleset-rules.ts';
 import type { Built } from '../method.ts';
+import { drop } from '../resource/owned.ts';
 import { storedPolicy } from '../policy-service/stored-policy.ts';
-import { overrideNote, upsertOverrides } from './upsert.ts';
+import { overrideKind, upsertOverrides } from './upsert.ts';
 
 /** RuleOverrideService. */
 export function ruleOverrideService(parts: ApiParts): Built<typeof RuleOverrideService> {
@@ -59,9 +60,7 @@ export function ruleOverrideService(parts: ApiParts): Built<typeof RuleOverrideS
     deleteRuleOverride: async ({ id }, context) => {
       const caller = callerOf(context);
       await store.write((tx) => {
-        const before = storedOverride(tx, caller, id);
-        tx.remove(ruleOverrides, before.id);
-        tx.audit({ ...overrideNote(caller, before), action: 'delete', before });
+        drop(tx, caller, overrideKind, storedOverride(tx, caller, id));
       });
       return { result: { id, changed: true } };
     },

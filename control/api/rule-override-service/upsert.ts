@@ -25,9 +25,10 @@ import { describedOwnRule } from '../../domain/policy/own-rules.ts';
 import { rulesOfRecord } from '../../publish/rulesets/ruleset-rules.ts';
 import { ruleOverrides, rulesets } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { actorNote, type ApiParts } from '../context.ts';
+import type { ApiParts } from '../context.ts';
 import { isoNow, toRecord } from '../convert.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
+import { drop, keep, type Kept } from '../resource/owned.ts';
 import { refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
 import { refuseOtherPolicy, storedSite } from '../site-service/stored-site.ts';
 
@@ -78,15 +79,10 @@ export async function upsertOverrides(
       .flatMap(({ changed }) => changed)
       .sort((left, right) => left.at - right.at)
       .flatMap(({ record, before }) => {
-        const from = before === undefined ? {} : { before };
         if (record !== null) {
-          tx.put(ruleOverrides, record);
-          tx.audit({ ...overrideNote(caller, record), action: 'upsert', ...from, after: record });
-          return [record];
+          return [keep(tx, caller, overrideKind, before, record, { action: 'upsert' })];
         }
-        if (before === undefined) return [];
-        tx.remove(ruleOverrides, before.id);
-        tx.audit({ ...overrideNote(caller, before), action: 'delete', before });
+        if (before !== undefined) drop(tx, caller, overrideKind, before);
         return [];
       }),
   );
@@ -111,15 +107,12 @@ export function overridesWith(
   return settled.get(policyId)?.all ?? parts.store.find(ruleOverrides, 'policy', policyId);
 }
 
-/** The audit note of a change of an override. */
-export function overrideNote(caller: Caller, override: RuleOverrideRecord) {
-  return {
-    ...actorNote(caller),
-    resourceType: 'rule_override',
-    resourceId: override.id,
-    resourceName: override.crsRuleId ?? '',
-  };
-}
+/** Overrides of CRS rules. */
+export const overrideKind: Kept<RuleOverrideRecord> = {
+  collection: ruleOverrides,
+  audit: 'rule_override',
+  nameOf: ({ crsRuleId = '' }) => crsRuleId,
+};
 
 /** Checks what is asked against the store. Errors: invalid_argument and not_found by entry. */
 function settle(store: ReadStore, caller: Caller, asked: Asked): Map<string, Settled> {

@@ -4,11 +4,11 @@ import { SiteSchema, type SiteJson, type SiteService } from '../../../proto/gen/
 import { invalidField } from '../../domain/errors.ts';
 import { keepSiteSecrets } from '../../domain/site/header-secrets.ts';
 import { checkSite } from '../../domain/site/site.ts';
-import { sites } from '../../store/collections.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { newSiteRecord } from './stored-site.ts';
+import { keep } from '../resource/owned.ts';
+import { newSiteRecord, siteKind } from './stored-site.ts';
 import { surroundingsIn } from './surroundings.ts';
 
 /** Creates a site; without a stated WAF it is protected by the default policy. */
@@ -21,17 +21,7 @@ export function createSite(parts: ApiParts): Method<typeof SiteService, 'createS
     const now = new Date(parts.clock.nowMs()).toISOString();
     const stored = await parts.store.write((tx) => {
       const checked = checkSite(asked, surroundingsIn(tx, caller.tenantId, parts.clock.nowMs()));
-      const record = newSiteRecord(checked, caller.tenantId, now);
-      tx.put(sites, record);
-      tx.audit({
-        ...actorNote(caller),
-        action: 'create',
-        resourceType: 'site',
-        resourceId: record.id,
-        resourceName: record.name,
-        after: record,
-      });
-      return record;
+      return keep(tx, caller, siteKind, null, newSiteRecord(checked, caller.tenantId, now));
     });
     return { site: toMessage(SiteSchema, stored) };
   };

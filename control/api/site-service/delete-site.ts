@@ -13,14 +13,14 @@ import {
   settingsId,
   siteOverrides,
   siteRoutings,
-  sites,
   systemSettings,
 } from '../../store/collections.ts';
 import { forgetApiOfSite } from '../api-schema-service/forget-site.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { nextRevision } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { storedSite } from './stored-site.ts';
+import { drop } from '../resource/owned.ts';
+import { siteKind, storedSite } from './stored-site.ts';
 
 /** Removes a site with its own rules, overrides and documents; the next publication ends it. */
 export function deleteSite(parts: ApiParts): Method<typeof SiteService, 'deleteSite'> {
@@ -28,7 +28,6 @@ export function deleteSite(parts: ApiParts): Method<typeof SiteService, 'deleteS
     const caller = callerOf(context);
     const removed = await parts.store.write((tx) => {
       const before = storedSite(tx, caller, request.id, 'id');
-      tx.remove(sites, before.id);
       tx.remove(siteOverrides, before.id);
       removeAccessOf(tx, 'site', before.id);
       tx.remove(siteRoutings, before.id);
@@ -53,14 +52,7 @@ export function deleteSite(parts: ApiParts): Method<typeof SiteService, 'deleteS
       for (const override of tx.list(ruleOverrides)) {
         if (override.siteId === before.id) tx.remove(ruleOverrides, override.id);
       }
-      tx.audit({
-        ...actorNote(caller),
-        action: 'delete',
-        resourceType: 'site',
-        resourceId: before.id,
-        resourceName: before.name,
-        before,
-      });
+      drop(tx, caller, siteKind, before);
       return before;
     });
     const revision = BigInt(nextRevision(removed.revision));

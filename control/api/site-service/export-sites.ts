@@ -18,14 +18,14 @@ import {
   certificates,
   siteOverrides,
   siteRoutings,
-  sites,
   upstreams,
 } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { storedSite } from './stored-site.ts';
+import { listed, noteOf } from '../resource/owned.ts';
+import { siteKind, storedSite } from './stored-site.ts';
 
 /** One site with all it needs. */
 export function exportSite(parts: ApiParts): Method<typeof SiteService, 'exportSite'> {
@@ -48,14 +48,10 @@ export function exportSites(parts: ApiParts): Method<typeof SiteService, 'export
   return async (_request, context) => {
     const caller = callerOf(context);
     const configurations = await parts.store.write((tx) =>
-      tx
-        .list(sites)
-        .filter((site) => site.tenantId === caller.tenantId)
-        .sort((left, right) => left.name.localeCompare(right.name, 'en'))
-        .map((site) => {
-          noteExport(tx, caller, site);
-          return configurationOf(tx, site);
-        }),
+      listed(tx, caller, siteKind).map((site) => {
+        noteExport(tx, caller, site);
+        return configurationOf(tx, site);
+      }),
     );
     return {
       archive: {
@@ -102,11 +98,5 @@ function certificateOf(
 }
 
 function noteExport(tx: WriteStore, caller: Caller, site: SiteRecord): void {
-  tx.audit({
-    ...actorNote(caller),
-    action: 'export',
-    resourceType: 'site',
-    resourceId: site.id,
-    resourceName: site.name,
-  });
+  tx.audit({ ...noteOf(caller, siteKind, site), action: 'export' });
 }

@@ -25,20 +25,22 @@ import { checkRouting } from '../../domain/site/site-routing.ts';
 import { checkSite } from '../../domain/site/site.ts';
 import { keepPoolSecrets, keepSiteSecrets } from '../../domain/site/header-secrets.ts';
 import { checkUpstream } from '../../domain/site/upstream.ts';
-import { siteOverrides, siteRoutings, sites, upstreams } from '../../store/collections.ts';
+import { siteOverrides, siteRoutings } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
 import {
   checkCertificateName,
   keepCertificate,
   sameCertificate,
 } from '../cert-service/keep-certificate.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { keep, ownedBy } from '../resource/owned.ts';
 import { rethrownAt } from '../rethrown-at.ts';
 import { withSiteDefaults } from './create-site.ts';
 import { checkOverrideRanges } from './policy-override.ts';
-import { newSiteRecord } from './stored-site.ts';
+import { upstreamKind } from '../upstream-service/upstream.ts';
+import { newSiteRecord, siteKind } from './stored-site.ts';
 import { surroundingsIn } from './surroundings.ts';
 
 const at = 'configuration';
@@ -105,27 +107,19 @@ function importInto(work: Import): Imported {
     checkSite(withSiteDefaults(keepSiteSecrets(asked, null)), around),
   );
   const site = newSiteRecord(checked, caller.tenantId, now);
-  tx.put(sites, site);
   importRouting(work, site, pools);
   importOverride(work, site);
   if (certificateImported && configuration.certificate?.managed === true) {
     warnings.push('the certificate was managed at the source; here it is kept as uploaded');
   }
-  tx.audit({
-    ...actorNote(caller),
-    action: 'import',
-    resourceType: 'site',
-    resourceId: site.id,
-    resourceName: site.name,
-    after: site,
-  });
+  keep(tx, caller, siteKind, null, site, { action: 'import' });
   return { site, upstreamsCreated, certificateImported, warnings };
 }
 
 /** The target's id for each pool of the configuration. Pools that are the same are shared. */
 function importPools(work: Import): [Map<string, string>, number] {
   const { tx, caller, configuration, now } = work;
-  const known = tx.list(upstreams).filter((pool) => pool.tenantId === caller.tenantId);
+  const known = ownedBy(tx, caller, upstreamKind);
   const ids = new Map<string, string>();
   let created = 0;
   (configuration.upstreams ?? []).forEach((asked, index) => {
@@ -152,16 +146,7 @@ function importPools(work: Import): [Map<string, string>, number] {
       createdAt: now,
       updatedAt: now,
     };
-    tx.put(upstreams, record);
-    tx.audit({
-      ...actorNote(caller),
-      action: 'import',
-      resourceType: 'upstream',
-      resourceId: record.id,
-      resourceName: record.name,
-      after: record,
-    });
-    known.push(record);
+    known.push(keep(tx, caller, upstreamKind, null, record, { action: 'import' }));
     ids.set(asked.id ?? '', record.id);
     created++;
   });

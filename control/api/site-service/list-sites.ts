@@ -3,28 +3,27 @@
 import { SiteSchema, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { hostsOf } from '../../domain/site/site.ts';
-import { sites } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, pageOf, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { listed } from '../resource/owned.ts';
+import { siteKind } from './stored-site.ts';
 
 const statuses = ['active', 'disabled', 'error'];
 
 /** Sites of the caller's tenant, by name. */
 export function listSites(parts: ApiParts): Method<typeof SiteService, 'listSites'> {
   return (request, context) => {
-    const { tenantId, token } = callerOf(context);
+    const caller = callerOf(context);
     const status = request.status.toLowerCase().replace(/^resource_status_/, '');
     if (status !== '' && !statuses.includes(status)) {
       throw invalidField('status', `must be one of ${statuses.join(', ')}`);
     }
     const wanted = `RESOURCE_STATUS_${status.toUpperCase()}`;
-    const found = parts.store
-      .list(sites)
-      .filter((site) => site.tenantId === tenantId && token?.siteIds?.has(site.id) !== false)
+    const found = listed(parts.store, caller, siteKind)
+      .filter((site) => caller.token?.siteIds?.has(site.id) !== false)
       .filter((site) => status === '' || site.status === wanted)
-      .filter((site) => fitsQuery(request.query, site.name, ...hostsOf(site)))
-      .sort((left, right) => left.name.localeCompare(right.name, 'en'));
+      .filter((site) => fitsQuery(request.query, site.name, ...hostsOf(site)));
     const { items, page } = pageOf(found, request.page);
     return { items: items.map((site) => toMessage(SiteSchema, site)), page };
   };

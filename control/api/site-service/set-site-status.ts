@@ -6,13 +6,13 @@ import { AppError } from '../../../base/errors.ts';
 import { refusal } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { checkSite } from '../../domain/site/site.ts';
-import { sites } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { nextRevision, requireRevision, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { routingOf } from './routing.ts';
-import { storedSite } from './stored-site.ts';
+import { keep } from '../resource/owned.ts';
+import { siteKind, storedSite } from './stored-site.ts';
 import { surroundingsIn } from './surroundings.ts';
 
 type Status = 'RESOURCE_STATUS_ACTIVE' | 'RESOURCE_STATUS_DISABLED';
@@ -58,17 +58,8 @@ function setStatus(
       updatedAt: now,
       revision: nextRevision(before.revision),
     };
-    tx.put(sites, after);
-    tx.audit({
-      ...actorNote(caller),
-      action: status === 'RESOURCE_STATUS_ACTIVE' ? 'enable' : 'disable',
-      resourceType: 'site',
-      resourceId: after.id,
-      resourceName: after.name,
-      before,
-      after,
-    });
-    return after;
+    const action = status === 'RESOURCE_STATUS_ACTIVE' ? 'enable' : 'disable';
+    return keep(tx, caller, siteKind, before, after, { action });
   });
 }
 

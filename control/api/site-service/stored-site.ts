@@ -3,24 +3,22 @@
 import { randomUUID } from 'node:crypto';
 
 import type { SiteJson } from '../../../proto/gen/waf/v1/site_pb.ts';
-import type { Caller } from '../../auth/permissions.ts';
-import { notFound, plainName, refusal } from '../../domain/errors.ts';
+import { plainName, refusal } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { policies, sites } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { requireText } from '../convert.ts';
+import { finderOf, type Owned } from '../resource/owned.ts';
+
+/** Sites. */
+export const siteKind: Owned<SiteRecord> = {
+  collection: sites,
+  noun: 'site',
+  audit: 'site',
+  nameOf: ({ name }) => name,
+};
 
 /** A site of the caller's tenant. Errors: invalid_argument at `field`, not_found. */
-export function storedSite(
-  store: ReadStore,
-  caller: Caller,
-  id: string,
-  field: string,
-): SiteRecord {
-  const site = store.get(sites, requireText(id, field));
-  if (site === undefined || site.tenantId !== caller.tenantId) throw notFound('site', id);
-  return site;
-}
+export const storedSite = finderOf(siteKind);
 
 /**
  * Errors: failed_precondition for a site that uses another policy: what the policy says of it would

@@ -7,14 +7,15 @@ import type { SiteRecord } from '../../domain/records.ts';
 import { checkSite, type SiteSurroundings } from '../../domain/site/site.ts';
 import { requireDefault } from '../../domain/site/site-routing.ts';
 import { applyMask, type MaskFields } from '../../domain/update-mask.ts';
-import { customRules, ruleOverrides, sites } from '../../store/collections.ts';
+import { customRules, ruleOverrides } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { nextRevision, requireRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { checkStatus, standardWaf } from './create-site.ts';
 import { routingOf } from './routing.ts';
-import { storedSite } from './stored-site.ts';
+import { keep } from '../resource/owned.ts';
+import { siteKind, storedSite } from './stored-site.ts';
 import { surroundingsIn } from './surroundings.ts';
 
 const maskFields: MaskFields = {
@@ -95,17 +96,7 @@ export function updateSite(parts: ApiParts): Method<typeof SiteService, 'updateS
         revision: nextRevision(before.revision),
       };
       left = leftAtPolicy(tx, before, after);
-      tx.put(sites, after);
-      tx.audit({
-        ...actorNote(caller),
-        action: 'update',
-        resourceType: 'site',
-        resourceId: after.id,
-        resourceName: after.name,
-        before,
-        after,
-      });
-      return after;
+      return keep(tx, caller, siteKind, before, after);
     });
     return { site: toMessage(SiteSchema, stored), warnings: left };
   };

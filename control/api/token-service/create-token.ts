@@ -14,14 +14,8 @@ import { apiTokens, type ApiTokenRecord } from '../../store/token-collections.ts
 import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow } from '../convert.ts';
 import type { Method } from '../method.ts';
-import {
-  auditedToken,
-  endOf,
-  isLocal,
-  requireManager,
-  showToken,
-  tokenNote,
-} from './stored-token.ts';
+import { keep } from '../resource/owned.ts';
+import { endOf, isLocal, requireManager, showToken, tokenKind } from './stored-token.ts';
 
 type Create = Method<typeof TokenService, 'createApiToken'>;
 type Asked = Parameters<Create>[0];
@@ -59,9 +53,7 @@ export function createApiToken(parts: ApiParts): Create {
         lastUsedAt: '',
         lastUsedAddress: '',
       };
-      tx.put(apiTokens, token);
-      tx.audit({ ...tokenNote(caller, token), action: 'create', after: auditedToken(token) });
-      return token;
+      return keep(tx, caller, tokenKind, null, token);
     });
     return { token: showToken(parts, stored), secret };
   };

@@ -7,8 +7,9 @@ import type { WriteStore } from '../../store/store.ts';
 import { apiTokens, type ApiTokenRecord } from '../../store/token-collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
+import { drop } from '../resource/owned.ts';
 import { refuseStronger } from '../user-service/user.ts';
-import { auditedToken, isOwn, requireManager, storedToken, tokenNote } from './stored-token.ts';
+import { isOwn, requireManager, storedToken, tokenKind } from './stored-token.ts';
 
 const endsAll = { public: false, anyPermission: ['user:write'], allPermission: [] };
 
@@ -35,6 +36,5 @@ export function removeTokensOf(tx: WriteStore, caller: Caller, userId: string): 
 }
 
 function remove(tx: WriteStore, caller: Caller, token: ApiTokenRecord): void {
-  tx.remove(apiTokens, token.id);
-  tx.audit({ ...tokenNote(caller, token), action: 'revoke', before: auditedToken(token) });
+  drop(tx, caller, tokenKind, token, 'revoke');
 }

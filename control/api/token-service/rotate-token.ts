@@ -2,17 +2,11 @@
 
 import type { TokenService } from '../../../proto/gen/waf/access/v1/token_pb.ts';
 import { makeTokenText, sha256OfToken } from '../../auth/token-text.ts';
-import { apiTokens, type ApiTokenRecord } from '../../store/token-collections.ts';
+import type { ApiTokenRecord } from '../../store/token-collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
-import {
-  auditedToken,
-  endOf,
-  requireManager,
-  showToken,
-  storedToken,
-  tokenNote,
-} from './stored-token.ts';
+import { keep } from '../resource/owned.ts';
+import { endOf, requireManager, showToken, storedToken, tokenKind } from './stored-token.ts';
 
 /** Gives a token a new text, which is in this answer only. */
 export function rotateApiToken(parts: ApiParts): Method<typeof TokenService, 'rotateApiToken'> {
@@ -30,15 +24,8 @@ export function rotateApiToken(parts: ApiParts): Method<typeof TokenService, 'ro
         secrets: [...old, { sha256: sha256OfToken(secret), endsAt: '' }],
         ...(expiresAt === undefined ? {} : { expiresAt: endOf(parts, caller, expiresAt, false) }),
       };
-      tx.put(apiTokens, after);
-      tx.audit({
-        ...tokenNote(caller, after),
-        action: 'rotate',
-        before: auditedToken(before),
-        after: auditedToken(after),
-        metadata: { overlapSeconds: String(overlapSeconds) },
-      });
-      return after;
+      const metadata = { overlapSeconds: String(overlapSeconds) };
+      return keep(tx, caller, tokenKind, before, after, { action: 'rotate', metadata });
     });
     return { token: showToken(parts, stored), secret };
   };

@@ -11,7 +11,8 @@ import { roles, users } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { apiTokens, type ApiTokenRecord } from '../../store/token-collections.ts';
 import { accessCodes } from '../auth-service/current-user.ts';
-import { actorNote, type ApiParts } from '../context.ts';
+import type { ApiParts } from '../context.ts';
+import type { Kept } from '../resource/owned.ts';
 
 /** Errors: permission_denied for a token that may not manage tokens. */
 export function requireManager(caller: Caller): void {
@@ -116,17 +117,10 @@ function makerEndMs(store: ReadStore, { token }: Caller): number | null {
   return maker === undefined || maker.expiresAt === '' ? null : Date.parse(maker.expiresAt);
 }
 
-/** The audit note of a change of a token. */
-export function tokenNote(caller: Caller, token: ApiTokenRecord) {
-  return {
-    ...actorNote(caller),
-    resourceType: 'api_token',
-    resourceId: token.id,
-    resourceName: token.name,
-  };
-}
-
-/** What the audit log keeps of a token: nothing of its texts. */
-export function auditedToken({ secrets: _secrets, ...token }: ApiTokenRecord): object {
-  return token;
-}
+/** Tokens; the audit log keeps nothing of their texts. */
+export const tokenKind: Kept<ApiTokenRecord> = {
+  collection: apiTokens,
+  audit: 'api_token',
+  nameOf: ({ name }) => name,
+  audited: ({ secrets: _secrets, ...token }) => token,
+};

@@ -28,8 +28,9 @@ import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
 import { refuseTooManyLists } from '../ip-list-service/lists.ts';
-import { auditedList, listNote } from '../ip-list-service/stored-list.ts';
+import { auditedList, listKind } from '../ip-list-service/stored-list.ts';
 import type { Method } from '../method.ts';
+import { noteOf } from '../resource/owned.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { keepProfile, showProfile } from './profiles.ts';
 
@@ -232,7 +233,7 @@ function createList(
   };
   tx.put(ipLists, list);
   editEntries(tx, list.id, entries, new Set(), now);
-  tx.audit({ ...listNote(caller, list), action: 'create', after: auditedList(tx, list) });
+  tx.audit({ ...noteOf(caller, listKind, list), action: 'create', after: auditedList(tx, list) });
   return list;
 }
 
