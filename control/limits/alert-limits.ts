@@ -8,8 +8,7 @@ export const alertLimits = {
   silencesMax: 1_000,
   /** Channels of one rule. */
   channelsOfRuleMax: 20,
-  /** Characters of a name, a note, a reason. */
-  nameCharsMax: 128,
+  /** Characters of a note, a reason. */
   noteCharsMax: 4_096,
   /** Values of one list in a filter. */
   filterValuesMax: 100,

@@ -2,6 +2,8 @@
 
 /** How many there are of each, and how large one is. */
 export const resourceLimits = {
+  /** Characters of a name. */
+  nameCharactersMax: 128,
   /** Sites that one setting of the deployment names; `*` stands for all others. */
   optionSitesMax: 1_000,
   /** Certificates of authorities that a pool accepts; a company has a handful. */

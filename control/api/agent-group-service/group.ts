@@ -1,8 +1,9 @@
 /** Groups of nodes, by tag and by id; an update replaces the whole group. */
 
 import { AgentGroupSchema, type AgentGroupJson } from '../../../proto/gen/waf/v1/agent_group_pb.ts';
-import { checkGroupName, checkSelector, membersOf } from '../../domain/release/agent-groups.ts';
+import { checkSelector, membersOf } from '../../domain/release/agent-groups.ts';
 import { refusal } from '../../domain/errors.ts';
+import { checkName } from '../../domain/names.ts';
 import type { AgentGroupRecord } from '../../domain/resource-records.ts';
 import { resourceLimits } from '../../limits/resource-limits.ts';
 import { groupSpec, readGroupSpec } from '../../publish/manifests/manifest-accounts.ts';
@@ -28,7 +29,7 @@ export const groupKind: Resource<typeof AgentGroupSchema, AgentGroupJson, AgentG
     };
   },
   settle: (_change, asked, _before, base) => ({
-    record: { ...base, name: checkGroupName(asked), selector: checkSelector(asked) },
+    record: { ...base, name: checkName(asked.name, 'group.name'), selector: checkSelector(asked) },
   }),
   refuseMore: (store, caller) => {
     if (ownedBy(store, caller, groupKind).length < resourceLimits.agentGroupsMax) return;

@@ -7,6 +7,7 @@ import {
 } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import { checkTags } from '../../domain/release/enrollment.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
+import { checkName } from '../../domain/names.ts';
 import type { AgentRecord } from '../../domain/resource-records.ts';
 import { applyMask } from '../../domain/update-mask.ts';
 import { agentIdentities, enrollments } from '../../store/collections.ts';
@@ -18,8 +19,6 @@ import { drop, keep } from '../resource/owned.ts';
 import { agentKind, agentsOf, storedAgent } from './known-nodes.ts';
 import { showAgent } from './show-node.ts';
 
-const nameCharactersMax = 128;
-
 /** Changes name and tags; everything else a node says itself. */
 export function updateAgent(parts: ApiParts): Method<typeof AgentService, 'updateAgent'> {
   return async ({ agent, updateMask }, context) => {
@@ -29,7 +28,7 @@ export function updateAgent(parts: ApiParts): Method<typeof AgentService, 'updat
     const stored = await parts.store.write((tx) => {
       const before = storedAgent(tx, caller, agent.id, 'agent.id');
       const masked = applyMask(before, change, updateMask, { name: true, tags: true });
-      const name = checkName(masked.name);
+      const name = checkName(masked.name, 'agent.name');
       const same = agentsOf(tx, caller).some(
         (other) => other.id !== before.id && other.name === name,
       );
@@ -63,11 +62,4 @@ export function deleteAgent(parts: ApiParts): Method<typeof AgentService, 'delet
     parts.nodes.note({ nodeId: id, kind: 'deleted', atMs, payload: {}, tenantId });
     return { result: { id, changed: true } };
   };
-}
-
-function checkName(name: string | undefined): string {
-  const text = (name ?? '').trim();
-  if (text === '') throw invalidField('agent.name', 'is required');
-  if (text.length <= nameCharactersMax) return text;
-  throw invalidField('agent.name', `has at most ${nameCharactersMax} characters`);
 }

@@ -9,6 +9,7 @@ import { secretsOf } from '../../alert/deliver.ts';
 import { checkChannelConfig, missingSecrets } from '../../domain/alert/alert-channel.ts';
 import type { AlertChannelRecord } from '../../domain/alert/alert-records.ts';
 import { refusal } from '../../domain/errors.ts';
+import { checkName } from '../../domain/names.ts';
 import { fieldsOf } from '../../domain/update-mask.ts';
 import { alertLimits } from '../../limits/alert-limits.ts';
 import { alertChannelSpec, readAlertChannelSpec } from '../../publish/manifests/manifest-alerts.ts';
@@ -22,7 +23,6 @@ import {
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { toMessage } from '../convert.ts';
 import type { Resource } from '../resource/resource.ts';
-import { checkAlertName } from './check-rule.ts';
 import { stated } from './stored.ts';
 
 /** Channels of alerts; one that rules use is not removed. */
@@ -40,18 +40,18 @@ export const channelKind: Resource<
   nameOf: ({ name }) => name,
   mask: fieldsOf('name kind enabled config'),
   show: (store) => (channel) => showChannel(store, channel),
-  settle: ({ tx, warn }, asked, before, base) => {
-    const { channel, secrets } = checkChannel(tx, asked, before, warn !== undefined);
+  settle: ({ tx, document }, asked, before, base) => {
+    const { channel, secrets } = checkChannel(tx, asked, before, document !== undefined);
     for (const path of missingSecrets({ config: channel.config, secrets })) {
-      warn?.(
-        `spec.config.${path}: is a secret that no manifest holds; messages through this channel ` +
-          'fail until it is set: waf alert channel-set',
+      document?.warn(
+        `${document.where}: spec.config.${path}: is a secret that no manifest holds; messages ` +
+          'through this channel fail until it is set: waf alert channel-set',
       );
     }
     return {
       record: { ...base, ...channel },
       keepMore: () => keepSecrets(tx, base.id, secrets),
-      bringsMore: warn !== undefined && bringsSecrets(asked),
+      bringsMore: document !== undefined && bringsSecrets(asked),
     };
   },
   refuseMore: (store) => {
@@ -92,7 +92,7 @@ export function checkChannel(
   readonly channel: Pick<AlertChannelRecord, 'name' | 'kind' | 'enabled' | 'config'>;
   readonly secrets: Readonly<Record<string, string>>;
 } {
-  const name = checkAlertName(asked.name, 'channel.name');
+  const name = checkName(asked.name, 'channel.name');
   const known =
     before === null
       ? null

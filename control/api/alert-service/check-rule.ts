@@ -7,6 +7,7 @@ import { checkNotification } from '../../domain/alert/alert-message.ts';
 import type { AlertRuleRecord } from '../../domain/alert/alert-records.ts';
 import { severityNamed } from '../../domain/alert/alert-silence.ts';
 import { invalidField } from '../../domain/errors.ts';
+import { checkName } from '../../domain/names.ts';
 import { alertLimits } from '../../limits/alert-limits.ts';
 import { alertChannels } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
@@ -16,7 +17,7 @@ export type CheckedRule = Omit<AlertRuleRecord, 'id' | 'tenantId' | 'createdAt' 
 
 /** Checks a rule. Errors: invalid_argument naming the field. */
 export function checkRule(store: ReadStore, caller: Caller, rule: AlertRuleJson): CheckedRule {
-  const name = checkAlertName(rule.name, 'rule.name');
+  const name = checkName(rule.name, 'rule.name');
   const severity = severityNamed(rule.severity ?? '');
   if (severity === null) throw invalidField('rule.severity', 'is required');
   const condition = readCondition(rule.expression ?? '', 'rule.expression');
@@ -31,14 +32,6 @@ export function checkRule(store: ReadStore, caller: Caller, rule: AlertRuleJson)
       ? {}
       : { notification: checkNotification(notification, 'rule.notification') }),
   };
-}
-
-/** A name for people. Errors: invalid_argument at the field. */
-export function checkAlertName(text: string | undefined, field: string): string {
-  const name = (text ?? '').trim();
-  if (name === '') throw invalidField(field, 'is required');
-  if (name.length <= alertLimits.nameCharsMax) return name;
-  throw invalidField(field, `has at most ${alertLimits.nameCharsMax} characters`);
 }
 
 function checkChannelIds(

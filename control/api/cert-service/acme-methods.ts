@@ -8,12 +8,12 @@ import { orderOfCertificate, addOrder } from '../../acme/order-store.ts';
 import { acmeSettingsOf, checkOrder } from '../../domain/site/acme.ts';
 import { providersFor } from '../../domain/site/dns-providers.ts';
 import { refusal } from '../../domain/errors.ts';
+import { checkName } from '../../domain/names.ts';
 import type { CertificateRecord } from '../../domain/resource-records.ts';
 import { certificates, dnsProviders, settingsId, systemSettings } from '../../store/collections.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { checkCertificateName } from './keep-certificate.ts';
 import { noteOf, stored } from '../resource/owned.ts';
 import { certificateKind } from './certificate.ts';
 
@@ -24,7 +24,7 @@ export function issueAcmeCert(parts: ApiParts): Method<typeof CertService, 'issu
     const { store, clock } = parts;
     const settings = acmeSettingsOf(store.get(systemSettings, settingsId)?.values ?? {});
     const checked = checkOrder(request, settings);
-    const name = checkCertificateName(request.name || (checked.dnsNames[0] ?? ''), 'name');
+    const name = checkName(request.name || (checked.dnsNames[0] ?? ''), 'name');
     const order = await store.write((tx) => {
       const mine = <T extends { readonly tenantId?: string }>(one: T): boolean =>
         one.tenantId === caller.tenantId;

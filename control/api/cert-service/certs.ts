@@ -3,12 +3,13 @@
 import { CertificateSchema, type CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import { checkCertificate } from '../../domain/site/certificates.ts';
 import { refusal } from '../../domain/errors.ts';
+import { checkName } from '../../domain/names.ts';
 import { refuseUsed } from '../../domain/usage.ts';
 import { certificateKeys } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { checkCertificateName, keepCertificate, sameCertificate } from './keep-certificate.ts';
+import { keepCertificate, sameCertificate } from './keep-certificate.ts';
 import { certificateKind, usersOfCertificate } from './certificate.ts';
 import { drop, listed, noteOf, stored } from '../resource/owned.ts';
 
@@ -40,7 +41,7 @@ export function getCert(parts: ApiParts): Method<typeof CertService, 'getCert'> 
 export function uploadCert(parts: ApiParts): Method<typeof CertService, 'uploadCert'> {
   return async (request, context) => {
     const caller = callerOf(context);
-    const name = checkCertificateName(request.name, 'name');
+    const name = checkName(request.name, 'name');
     const texts = {
       certPem: decoder.decode(request.certPem),
       keyPem: decoder.decode(request.keyPem),

@@ -29,10 +29,10 @@ export const dnsProviderKind: Resource<typeof ACMEDNSProviderSchema, DnsSpec, Dn
   field: 'provider',
   prefix: 'dns',
   nameOf: ({ name }) => name,
-  settle: ({ tx, warn }, { account, credentials }, before, base) => {
+  settle: ({ tx, document }, { account, credentials }, before, base) => {
     const status = account.status || (before?.status ?? 'active');
     const checked = checkDnsProvider({ ...account, status });
-    if (credentials === null) requireCredentials(before, checked.provider, warn !== undefined);
+    if (credentials === null) requireCredentials(before, checked.provider, document !== undefined);
     const credentialsJson = credentials === null ? null : checkDnsCredentials(credentials);
     const anew =
       before !== null && credentials === null ? {} : { health: 'unknown', lastError: '' };
@@ -42,9 +42,10 @@ export const dnsProviderKind: Resource<typeof ACMEDNSProviderSchema, DnsSpec, Dn
       keepMore: () => {
         if (credentialsJson !== null) tx.put(dnsCredentials, { id: base.id, credentialsJson });
         else if (tx.get(dnsCredentials, base.id) === undefined) {
-          warn?.(
-            'spec.credentials: are a secret that no manifest holds; certificates that need them ' +
-              'fail until they are set: waf cert dns-update --credentials FILE',
+          document?.warn(
+            `${document.where}: spec.credentials: are a secret that no manifest holds; ` +
+              'certificates that need them fail until they are set: ' +
+              'waf cert dns-update --credentials FILE',
           );
         }
       },

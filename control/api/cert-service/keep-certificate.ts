@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { resourceLimits } from '../../limits/resource-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import type { CheckedCertificate } from '../../domain/site/certificates.ts';
-import { invalidField, refusal } from '../../domain/errors.ts';
+import { refusal } from '../../domain/errors.ts';
 import type { CertificateRecord } from '../../domain/resource-records.ts';
 import { certificateKeys, certificates } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
@@ -61,12 +61,4 @@ export function keepCertificate(
   tx.put(certificateKeys, { id: record.id, keyPem });
   const action = managed ? 'import' : 'upload';
   return keep(tx, caller, certificateKind, null, record, { action });
-}
-
-/** Errors: invalid_argument. */
-export function checkCertificateName(text: string, field: string): string {
-  const name = text.trim();
-  if (name === '') throw invalidField(field, 'is required');
-  if (name.length > 128) throw invalidField(field, 'has at most 128 characters');
-  return name;
 }

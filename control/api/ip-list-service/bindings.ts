@@ -8,6 +8,7 @@ import {
   type IpListBindingRecordJson,
   type IpListService,
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
+import { AppError } from '../../../base/errors.ts';
 import { accessLimits } from '../../limits/access-limits.ts';
 import { contentOf } from '../../access/list-contents.ts';
 import { bindingReference, referencesOf } from '../../access/references.ts';
@@ -26,6 +27,7 @@ import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import type { Change } from '../resource/resource.ts';
 import { drop, keep, stored, type Owned } from '../resource/owned.ts';
 import { storedPolicy } from '../policy-service/stored-policy.ts';
 import { refuseOtherPolicy, storedSite } from '../site-service/stored-site.ts';
@@ -200,6 +202,24 @@ export function requirePlace(
   if (policyId === '' || siteId === '') return;
   const site = storedSite(store, caller, siteId, `${field}.siteId`);
   refuseOtherPolicy(store, site, policyId, `${field}.siteId`);
+}
+
+/**
+ * The same for a call or a document. A manifest may come from elsewhere, or a site may have moved: a
+ * policy with a site that uses another one is only a warning there.
+ */
+export function requirePlaceOf(
+  { tx, caller, document }: Pick<Change, 'tx' | 'caller' | 'document'>,
+  target: CountryTarget,
+  field: string,
+): void {
+  try {
+    requirePlace(tx, caller, target, field);
+  } catch (error) {
+    const misplaced = error instanceof AppError && error.code === 'failed_precondition';
+    if (document === undefined || !misplaced) throw error;
+    document.warn(`${document.where}: ${error.message}`);
+  }
 }
 
 /** In their stated order; where that is the same, whole policies and sites before their paths. */

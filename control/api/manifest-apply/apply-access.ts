@@ -43,7 +43,7 @@ import { keepBindingsVersion } from '../../publish/policy-versions.ts';
 import { bindingsOf } from '../../publish/rulesets/ruleset-plugins.ts';
 import { ipListBindings, pluginBindings, rateLimits } from '../../store/collections.ts';
 import { settlePluginUse, pluginUseKind } from '../crs-service/policy-plugins.ts';
-import { bindingKind, requirePlace, sortBindings } from '../ip-list-service/bindings.ts';
+import { bindingKind, requirePlaceOf, sortBindings } from '../ip-list-service/bindings.ts';
 import { limitKind } from '../rate-limit-service/service.ts';
 import { drop, keep, type Kept } from '../resource/owned.ts';
 import { nextUpdate } from '../unchanged.ts';
@@ -123,7 +123,7 @@ function applyBindings(
   const fresh = asked.map((one, at) => {
     const field = `spec.${name}[${at}]`;
     const target = placeOf(place, one.policyId ?? '', `${field}.policyRef`);
-    warnOtherPolicy(run, where)(tx, caller, target, field);
+    requirePlaceOf({ tx, caller, document: { where, warn: run.warn } }, target, field);
     return {
       ...checkAccessChoice(one, `${field}.`),
       ...target,
@@ -172,7 +172,7 @@ function applyRateLimits(
   const fresh = asked.map((one, at) => {
     const field = `spec.${name}[${at}]`;
     const target = placeOf(place, one.policyId ?? '', `${field}.policyRef`);
-    warnOtherPolicy(run, where)(tx, caller, target, field);
+    requirePlaceOf({ tx, caller, document: { where, warn: run.warn } }, target, field);
     const { policyId, siteId } = target;
     const checked = atField(field, 'endpoint', () => checkRateLimit(one));
     return { ...checked, id: one.id ?? '', tenantId: caller.tenantId, policyId, siteId };
@@ -212,21 +212,6 @@ function applyTrust(run: ApplyRun, document: ManifestDocument, siteId: string): 
     keepProfile(tx, caller, siteId, profile, now, { force: asked.force, at });
   }
   return [{ name: 'trustProfile', before: before ?? undefined, after }];
-}
-
-/**
- * A manifest may come from elsewhere, or a site may have moved: a policy with a site that uses
- * another one is only a warning here.
- */
-export function warnOtherPolicy({ warn }: ApplyRun, where: string): typeof requirePlace {
-  return (store, caller, target, field) => {
-    try {
-      requirePlace(store, caller, target, field);
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'failed_precondition') throw error;
-      warn(`${where}: ${error.message}`);
-    }
-  };
 }
 
 /** Records of the place itself; what a policy says for single sites stands with these. */

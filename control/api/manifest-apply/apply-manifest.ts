@@ -20,12 +20,12 @@ import { refuseFaultyRule } from '../custom-rule-service/rule-trial.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
 import { roleKind } from '../role-service/role.ts';
 import { upstreamKind } from '../upstream-service/upstream.ts';
+import { countryRuleKind } from '../country-access-service/country-rule.ts';
 import { channelKind } from '../alert-service/channel.ts';
 import { ruleKind } from '../alert-service/rule.ts';
 import { dnsProviderKind } from '../cert-service/dns-provider.ts';
 import { userKind } from '../user-service/user.ts';
 import { applyAccess, applyPluginUses } from './apply-access.ts';
-import { applyCountryRule } from './apply-country-rule.ts';
 import { applyDeployment } from './apply-deployment.ts';
 import { applyIpList } from './apply-ip-list.ts';
 import { applyPolicy } from './apply-policy.ts';
@@ -205,7 +205,7 @@ function applyOne(run: ApplyRun, document: ManifestDocument): DocumentChange {
     case 'Site':
       return applySite(run, document);
     case 'CountryRule':
-      return applyCountryRule(run, document);
+      return applyResource(run, document, countryRuleKind);
     case 'AlertChannel':
       return applyResource(run, document, channelKind);
     case 'AlertRule':

@@ -7,7 +7,7 @@ import { refusal } from '../../domain/errors.ts';
 import type { ResourceBase } from '../../domain/records.ts';
 import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
 import { auditKept } from '../resource/owned.ts';
-import { refuseTaken, type Kind } from '../resource/resource.ts';
+import { refuseTaken, type Change, type Kind } from '../resource/resource.ts';
 import { nextUpdate } from '../unchanged.ts';
 import { changeOf, type ApplyRun, type DocumentChange } from './context.ts';
 import { findBefore, refuseTakenId } from './find-before.ts';
@@ -38,30 +38,29 @@ function keepStated<A extends object, R extends ResourceBase>(
 ): DocumentChange {
   const { tx, caller, nowMs, references } = run;
   const { collection, nameOf } = kind;
-  const { reference, read, spec } = kind.document;
-  const warn = (sentence: string): void => run.warn(`${document.where}: ${sentence}`);
-  const around = { tx, caller, nowMs, warn };
+  const { reference, read, spec, action } = kind.document;
+  const change: Change = { tx, caller, nowMs, document: { where: document.where, warn: run.warn } };
   const before = findBefore(run, reference, document, (id) => tx.get(collection, id));
   if (before === null) refuseTakenId(document, tx.get(collection, document.statedId));
-  else kind.guard?.(around, before);
+  else kind.guard?.(change, before);
   const updatedAt = nextUpdate(before ?? undefined, { nowMs: () => nowMs });
-  const { record, keepMore, bringsMore } = kind.settle(around, read(document, references), before, {
+  const { record, keepMore, bringsMore } = kind.settle(change, read(document, references), before, {
     id: before?.id ?? (document.statedId || `${kind.prefix}-${randomUUID()}`),
     tenantId: caller.tenantId,
     createdAt: before?.createdAt ?? updatedAt,
     updatedAt,
   });
   const earlier = before === null ? null : spec(before, references);
-  const change = changeOf(document, record.id, '0', earlier, spec(record, references));
+  const changed = changeOf(document, record.id, '0', earlier, spec(record, references));
   const renamed = before !== null && nameOf(before) !== nameOf(record);
-  if (change.action === 'unchanged' && !renamed && bringsMore !== true) return change;
+  if (changed.action === 'unchanged' && !renamed && bringsMore !== true) return changed;
   if (before === null) kind.refuseMore?.(tx, caller);
   if (before === null || renamed) refuseTakenName(run, kind, record);
   tx.put(collection, record);
   keepMore?.();
   references.add(reference, record.id, nameOf(record));
-  auditKept(tx, caller, kind, before, record);
-  return renamed ? { ...change, action: 'update', changedPaths: ['metadata.name'] } : change;
+  auditKept(tx, caller, kind, before, record, action === undefined ? {} : { action });
+  return renamed ? { ...changed, action: 'update', changedPaths: ['metadata.name'] } : changed;
 }
 
 /** The run knows all names: a look at every record, for every document, is not needed. */

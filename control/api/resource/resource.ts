@@ -20,8 +20,15 @@ export interface Change {
   readonly tx: WriteStore;
   readonly caller: Caller;
   readonly nowMs: number;
-  /** Of documents, whose secrets may be missing; calls have none and refuse instead. */
-  readonly warn?: (sentence: string) => void;
+  /** Absent for calls. What is asked for in a document may lack secrets, which is a warning. */
+  readonly document?: ApplyingDocument;
+}
+
+/** The document that asks for a change. */
+export interface ApplyingDocument {
+  /** For messages, for example `document 2 (Site shop)`. */
+  readonly where: string;
+  readonly warn: (...sentences: readonly string[]) => void;
 }
 
 /** A record as it will be. */
@@ -37,6 +44,8 @@ export interface Settled<R> {
 /** How manifests state a resource. `A` is what is asked for, the same as in calls. */
 export interface DocumentForm<A, R> {
   readonly reference: ReferenceKind;
+  /** Of audit rows, where it is neither `create` nor `update`. */
+  readonly action?: 'upsert';
   /** What the caller must hold beside the permission to apply, previews included. */
   readonly permission?: string;
   /** Errors: AppError manifest_invalid naming the field. */

@@ -3,6 +3,7 @@
 import { RoleSchema, type Role, type RoleJson } from '../../../proto/gen/waf/v1/role_pb.ts';
 import { permissionCodes, superadmin, type Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
+import { checkName } from '../../domain/names.ts';
 import { rolesHandedOut } from '../../domain/settings/identity-settings.ts';
 import type { RoleRecord } from '../../domain/records.ts';
 import { readRoleSpec, roleSpec } from '../../publish/manifests/manifest-accounts.ts';
@@ -12,7 +13,6 @@ import { toMessage } from '../convert.ts';
 import type { Resource } from '../resource/resource.ts';
 
 const known = new Set(permissionCodes.map(([code]) => code));
-const nameCharactersMax = 128;
 
 /** Roles. */
 export const roleKind: Resource<typeof RoleSchema, RoleJson, RoleRecord> = {
@@ -32,9 +32,10 @@ export const roleKind: Resource<typeof RoleSchema, RoleJson, RoleRecord> = {
     if (holdsAll(caller, role.permissions)) return;
     throw refusal('permission_denied', 'this role holds permissions that you do not hold');
   },
-  settle: ({ caller }, { name = '', description = '', permissions }, _before, base) => {
-    const stated = { name: name.trim(), description, permissions: [...new Set(permissions)] };
-    checkRole(caller, stated);
+  settle: ({ caller }, { name, description = '', permissions: asked }, _before, base) => {
+    const permissions = [...new Set(asked)];
+    const stated = { name: checkName(name, 'role.name'), description, permissions };
+    checkPermissions(caller, permissions);
     return { record: { ...base, ...stated, builtin: false } };
   },
   taken: 'role.name: another role has it',
@@ -58,14 +59,7 @@ export function showRole(store: ReadStore, role: RoleRecord): Role {
   return message;
 }
 
-function checkRole(
-  caller: Caller,
-  { name, permissions }: Pick<RoleRecord, 'name' | 'permissions'>,
-): void {
-  if (name === '') throw invalidField('role.name', 'is required');
-  if (name.length > nameCharactersMax) {
-    throw invalidField('role.name', `has at most ${nameCharactersMax} characters`);
-  }
+function checkPermissions(caller: Caller, permissions: readonly string[]): void {
   permissions.forEach((code, at) => {
     const field = `role.permissions[${at}]`;
     if (!known.has(code) || code === superadmin) {

@@ -14,6 +14,7 @@ import {
 import type { Caller } from '../../auth/permissions.ts';
 import { checkCertificate, type CheckedCertificate } from '../../domain/site/certificates.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
+import { checkName } from '../../domain/names.ts';
 import type { SiteRecord, UpstreamRecord } from '../../domain/records.ts';
 import {
   checkConfiguration,
@@ -27,11 +28,7 @@ import { keepPoolSecrets, keepSiteSecrets } from '../../domain/site/header-secre
 import { checkUpstream } from '../../domain/site/upstream.ts';
 import { siteOverrides, siteRoutings } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import {
-  checkCertificateName,
-  keepCertificate,
-  sameCertificate,
-} from '../cert-service/keep-certificate.ts';
+import { keepCertificate, sameCertificate } from '../cert-service/keep-certificate.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
@@ -160,7 +157,7 @@ function importCertificate(work: Import): [string, boolean] {
   const same = sameCertificate(tx, caller, certificate.fingerprintSha256);
   if (same !== undefined) return [same.id, false];
   const nameField = `${at}.certificate.name`;
-  const name = checkCertificateName(configuration.certificate?.name ?? '', nameField);
+  const name = checkName(configuration.certificate?.name ?? '', nameField);
   const kept = keepCertificate(tx, caller, certificate, { name, nameField, managed: false, now });
   return [kept.id, true];
 }

@@ -44,14 +44,17 @@ export const userKind: Kind<ReturnType<typeof readUserSpec>, UserRecord> = {
 };
 
 function keepStated(
-  { tx, caller, warn }: Change,
+  { tx, caller, document }: Change,
   record: UserRecord,
   before: UserRecord | null,
 ): void {
   if (before === null) {
     tx.put(credentials, freshCredential(record.id, ''));
     if (record.externalProviders?.length === 0) {
-      warn?.(`a password is a secret that no manifest holds: waf user password ${record.username}`);
+      document?.warn(
+        `${document.where}: a password is a secret that no manifest holds: waf user password ` +
+          record.username,
+      );
     }
     return;
   }

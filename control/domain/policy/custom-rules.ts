@@ -7,6 +7,7 @@ import type { CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts
 import { encodeUtf8 } from '../../../base/byte-string.ts';
 import { parseSecLang } from '../../../engine/rules/language/parse.ts';
 import { invalidField } from '../errors.ts';
+import { checkName } from '../names.ts';
 import { evaluationInDirective } from './evaluation-rules.ts';
 import { patternProblem, writtenProblem } from './pattern-size.ts';
 import type { AddedSecLang } from './policy-seclang.ts';
@@ -61,9 +62,7 @@ const seclangBytesMax = 64 * 1024;
 
 /** Checks a rule; errors name the field under `rule`. */
 export function checkCustomRule(rule: CustomRuleJson): void {
-  const name = (rule.name ?? '').trim();
-  if (name === '') throw invalidField('rule.name', 'is required');
-  if (name.length > 128) throw invalidField('rule.name', 'has at most 128 characters');
+  checkName(rule.name, 'rule.name');
   if (rule.enabled === undefined) throw invalidField('rule.enabled', 'is required');
   const phase = rule.phase ?? 0;
   if (phase < 0 || phase > 5) throw invalidField('rule.phase', 'must be between 1 and 5');

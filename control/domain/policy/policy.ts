@@ -7,10 +7,10 @@ import type {
   PolicyJson,
 } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { invalidField } from '../errors.ts';
+import { checkName } from '../names.ts';
 import { bodyLimitsOf, longestBodyBytes, maxRequestBodyLimitBytes } from './policy-seclang.ts';
 
 const listMax = 256;
-const nameCharactersMax = 128;
 const descriptionCharactersMax = 2048;
 const token = /^[!#$%&*+.^_`|~0-9A-Za-z-]{1,128}$/;
 const mediaType = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/i;
@@ -30,11 +30,7 @@ export const layerFields: Readonly<
 
 /** Checks every setting. Errors: invalid_argument with the field's path under `at`. */
 export function checkPolicy(policy: PolicyJson, at = 'policy'): void {
-  const name = (policy.name ?? '').trim();
-  if (name === '') throw invalidField(`${at}.name`, 'is required');
-  if (name.length > nameCharactersMax) {
-    throw invalidField(`${at}.name`, `has at most ${nameCharactersMax} characters`);
-  }
+  checkName(policy.name, `${at}.name`);
   if ((policy.description ?? '').length > descriptionCharactersMax) {
     throw invalidField(`${at}.description`, `has at most ${descriptionCharactersMax} characters`);
   }

@@ -8,19 +8,8 @@ import { resourceLimits } from '../../limits/resource-limits.ts';
 import { invalidField } from '../errors.ts';
 import type { AgentRecord } from '../resource-records.ts';
 
-const nameCharactersMax = 128;
 const tagPattern = /^[A-Za-z0-9][A-Za-z0-9_.:=/-]{0,127}$/;
 const idPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
-
-/** The name of a group. Errors: invalid_argument at group.name. */
-export function checkGroupName(group: AgentGroupJson): string {
-  const name = (group.name ?? '').trim();
-  if (name === '') throw invalidField('group.name', 'is required');
-  if (name.length > nameCharactersMax) {
-    throw invalidField('group.name', `has at most ${nameCharactersMax} characters`);
-  }
-  return name;
-}
 
 /** The selector of a group, without repetition. Errors: invalid_argument at group.selector. */
 export function checkSelector(group: AgentGroupJson): Required<AgentGroupSelectorJson> {

@@ -2,12 +2,12 @@
 
 import type { ACMEDNSProviderJson } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import { invalidField } from '../errors.ts';
+import { checkName } from '../names.ts';
 import { normalizeHost } from './hosts.ts';
 
 /** Kinds of DNS provider that can be named. */
 export const dnsProviderDrivers: readonly string[] = ['aliyun', 'cloudflare', 'rfc2136', 'route53'];
 
-const nameCharactersMax = 128;
 const zonesMax = 100;
 const settingsMax = 64;
 const settingCharactersMax = 1024;
@@ -25,11 +25,7 @@ export type CheckedDnsProvider = Required<
 
 /** Errors: invalid_argument naming the field. */
 export function checkDnsProvider(asked: ACMEDNSProviderJson): CheckedDnsProvider {
-  const name = (asked.name ?? '').trim();
-  if (name === '') throw invalidField('name', 'is required');
-  if (name.length > nameCharactersMax) {
-    throw invalidField('name', `has at most ${nameCharactersMax} characters`);
-  }
+  const name = checkName(asked.name, 'name');
   const provider = asked.provider ?? '';
   if (!dnsProviderDrivers.includes(provider)) {
     throw invalidField('provider', `must be one of ${dnsProviderDrivers.join(', ')}`);

@@ -7,9 +7,9 @@ import type {
 } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { resourceLimits } from '../../limits/resource-limits.ts';
 import { invalidField, refusal } from '../errors.ts';
+import { checkNameLength } from '../names.ts';
 
 const prefixCharactersMax = 1024;
-const nameCharactersMax = 128;
 const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
 // RFC 3986 pchar without percent: a prefix is compared with the path as it was sent.
 const prefixPattern = /^\/[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/;
@@ -110,10 +110,7 @@ function checkRoute(
       'must be an id that the service gave; leave it out for a new',
     );
   }
-  const name = (route.name ?? '').trim();
-  if (name.length > nameCharactersMax) {
-    throw invalidField(`${field}.name`, `has at most ${nameCharactersMax} characters`);
-  }
+  const name = checkNameLength(route.name, `${field}.name`);
   const pathPrefix = normalizePrefix(route.pathPrefix ?? '', `${field}.pathPrefix`);
   const upstreamId = route.upstreamId ?? '';
   if (upstreamId === '') throw invalidField(`${field}.upstreamId`, 'is required');

@@ -4,6 +4,7 @@ import type { SiteJson, SiteUpstreamJson } from '../../../proto/gen/waf/v1/site_
 import type { UpstreamEndpointJson } from '../../../proto/gen/waf/v1/common_pb.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { invalidField, refusal } from '../errors.ts';
+import { checkName } from '../names.ts';
 import { checkDelivery } from './delivery.ts';
 import { normalizeHost } from './hosts.ts';
 import { checkRequestHeaders } from './request-headers.ts';
@@ -11,7 +12,6 @@ import { checkBotProtection, checkTls, type CertificateFacts } from './site-prot
 import type { SiteRecord } from '../records.ts';
 import { checkUpstreamTls } from './upstream-tls.ts';
 
-const nameCharactersMax = 128;
 const aliasesMax = 200;
 const upstreamsMax = 64;
 const weightMax = 1000;
@@ -51,11 +51,7 @@ export interface ParsedEndpoint {
  * The site with its hosts normalized. Errors: invalid_argument, already_exists, naming the field.
  */
 export function checkSite(site: SiteJson, around: SiteSurroundings): SiteJson {
-  const name = (site.name ?? '').trim();
-  if (name === '') throw invalidField('site.name', 'is required');
-  if (name.length > nameCharactersMax) {
-    throw invalidField('site.name', `has at most ${nameCharactersMax} characters`);
-  }
+  const name = checkName(site.name, 'site.name');
   const primaryHost = normalizeHost(site.primaryHost ?? '', 'site.primaryHost');
   const aliases = checkAliases(site.aliases ?? [], primaryHost);
   checkUpstreams(site.upstreams ?? [], around);

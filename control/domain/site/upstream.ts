@@ -2,12 +2,12 @@
 
 import type { UpstreamJson } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 import { invalidField } from '../errors.ts';
+import { checkName } from '../names.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 import { checkEndpoint } from './site.ts';
 import { checkUpstreamTls } from './upstream-tls.ts';
 import { withProbeDefaults, withResilienceDefaults } from './upstream-behavior.ts';
 
-const nameCharactersMax = 128;
 const descriptionCharactersMax = 2048;
 const endpointsMax = 64;
 const expectedBodyCharactersMax = 1024;
@@ -17,11 +17,7 @@ const probeMethods = ['GET', 'HEAD', 'OPTIONS'];
  * The pool with standard values where it states none. Errors: invalid_argument naming the field.
  */
 export function checkUpstream(upstream: UpstreamJson): UpstreamJson {
-  const name = (upstream.name ?? '').trim();
-  if (name === '') throw invalidField('upstream.name', 'is required');
-  if (name.length > nameCharactersMax) {
-    throw invalidField('upstream.name', `has at most ${nameCharactersMax} characters`);
-  }
+  const name = checkName(upstream.name, 'upstream.name');
   if ((upstream.description ?? '').length > descriptionCharactersMax) {
     const problem = `has at most ${descriptionCharactersMax} characters`;
     throw invalidField('upstream.description', problem);
