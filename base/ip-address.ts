@@ -174,7 +174,9 @@ function ipv4Key(bits: number, prefix: number): string {
   return `4${kept.toString(16).padStart(8, '0')}${prefixText(prefix)}`;
 }
 
-/** RFC 4291 section 2.2: eight groups, one `::`, perhaps IPv4 at the end; null for anything else. */
+/**
+ * RFC 4291 section 2.2: eight groups, one `::`, perhaps IPv4 at the end; null for anything else.
+ */
 function parseIpv6(text: string): number[] | null {
   if (text.length > 45 || !/^[0-9a-fA-F:.]+$/.test(text)) return null;
   const halves = text.split('::');

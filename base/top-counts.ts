@@ -21,8 +21,8 @@ const hashedCharacters = 16;
 const none = -1;
 
 /**
- * Counts of at most `capacity` texts. Cost: `add` of a known text makes no object; it hashes some 32
- * of its characters and compares it once, 100 to 300 ns. An unknown one, where all places are
+ * Counts of at most `capacity` texts. Cost: `add` of a known text makes no object; it hashes some
+ * 32 of its characters and compares it once, 100 to 300 ns. An unknown one, where all places are
  * taken, passes over all counts.
  */
 export class TopCounts {

@@ -31,7 +31,9 @@ export interface ParsedRequest {
   readonly body: BodySnapshot | null;
 }
 
-/** Requests of all `*.jsonl` and `*.jsonl.gz` files under the paths. Errors: a line that is none. */
+/**
+ * Requests of all `*.jsonl` and `*.jsonl.gz` files under the paths. Errors: a line that is none.
+ */
 export function readRequests(paths: readonly string[]): LabelledRequest[] {
   return paths.flatMap(filesOf).flatMap(readFile);
 }

@@ -47,7 +47,9 @@ export interface BenchOptions {
   readonly updateReadme: boolean;
 }
 
-/** What is measured without `--only`; with the defaults the whole run takes a quarter of an hour. */
+/**
+ * What is measured without `--only`; with the defaults the whole run takes a quarter of an hour.
+ */
 const usualTargets = [
   'nginx',
   'waf-off',

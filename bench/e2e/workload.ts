@@ -115,7 +115,9 @@ export function expandWorkload(text: WorkloadText, host: string): WireRequest[] 
   });
 }
 
-/** Fills the placeholders of a text; `encode` is applied to values that are made, not to the text. */
+/**
+ * Fills the placeholders of a text; `encode` is applied to values that are made, not to the text.
+ */
 type Fill = (text: string, encode?: (value: string) => string) => string;
 
 function check(text: WorkloadText): void {

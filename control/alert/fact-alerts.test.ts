@@ -1,6 +1,7 @@
 /**
  * Conditions about nodes, origins and the log store, each made true and false again by what really
- * makes it so: a node's answers over its stream, its reports of origins, a disk that is almost full.
+ * makes it so: a node's answers over its stream, its reports of origins, a disk that is almost
+ * full.
  */
 
 import { spawnSync } from 'node:child_process';

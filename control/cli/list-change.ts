@@ -26,7 +26,8 @@ export function listMode(flags: FlagValues): ListMode {
 
 /**
  * The list after the change. An item that is there already keeps its place; one that says more of
- * the same thing (`keyOf`) takes its place. Errors: AppError bad_flag for removing what is not there.
+ * the same thing (`keyOf`) takes its place. Errors: AppError bad_flag for removing what is not
+ * there.
  */
 export function changeList<T>(
   mode: ListMode,

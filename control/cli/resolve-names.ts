@@ -38,7 +38,10 @@ const words: Readonly<Record<NamedResource, readonly [what: string, list: string
 /** Ids that the service makes; none of them is looked up. */
 const madeId = /^[a-z-]+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The id of the resource named `text`. Errors: AppError not_found, bad_flag for a name that several have. */
+/**
+ * The id of the resource named `text`. Errors: AppError not_found, bad_flag for a name that several
+ * have.
+ */
 export async function resolveName(
   api: ApiClient,
   resource: NamedResource,

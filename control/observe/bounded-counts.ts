@@ -21,7 +21,9 @@ export interface CountedValue {
   readonly label: string;
 }
 
-/** Counts of at most `max` values. Cost: constant, with one pass over all for each `max` / 2 new. */
+/**
+ * Counts of at most `max` values. Cost: constant, with one pass over all for each `max` / 2 new.
+ */
 export class BoundedCounts {
   readonly #rows = new Map<string, Row>();
   readonly #max: number;

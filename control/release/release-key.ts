@@ -1,6 +1,7 @@
 /**
- * An operator's key that signs releases: an Ed25519 key in a PKCS #8 PEM file, as openssl writes it,
- * with or without a passphrase. Its number is a hash of the public key, so that one file is enough.
+ * An operator's key that signs releases: an Ed25519 key in a PKCS #8 PEM file, as openssl writes
+ * it, with or without a passphrase. Its number is a hash of the public key, so that one file is
+ * enough.
  */
 
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';

@@ -1,4 +1,6 @@
-/** Owns exchanging a data folder's contents for a restored backup, and finishing it after a kill. */
+/**
+ * Owns exchanging a data folder's contents for a restored backup, and finishing it after a kill.
+ */
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -11,8 +11,8 @@ export interface BackOff {
 export const initialBackOff: BackOff = { failures: 0 };
 
 /**
- * What to wait after a child lived `livedMs`, and the state to keep. One that lived long starts again
- * at once; after that waits double up to ten seconds.
+ * What to wait after a child lived `livedMs`, and the state to keep. One that lived long starts
+ * again at once; after that waits double up to ten seconds.
  */
 export function nextBackOff(state: BackOff, livedMs: number): { delayMs: number; state: BackOff } {
   if (livedMs >= supervisorLimits.healthyAfterMs) return { delayMs: 0, state: initialBackOff };

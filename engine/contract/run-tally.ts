@@ -6,7 +6,9 @@
 /** What is counted, in the order of a thread's slot. */
 export const tallyFields = ['requests', 'blocked', 'facts'] as const;
 
-/** Places of a thread's slot; eight, so that no two threads write one line of a processor's cache. */
+/**
+ * Places of a thread's slot; eight, so that no two threads write one line of a processor's cache.
+ */
 export const tallySlotLength = 8;
 
 /** Finished requests, blocked ones among them, and security events that were handed on. */

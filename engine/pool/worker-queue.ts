@@ -75,8 +75,8 @@ export class WorkerQueue {
   }
 
   /**
-   * Makes a policy known. With `now` it is loaded as soon as nothing waits, otherwise when a request
-   * needs it; one of the same name serves until then.
+   * Makes a policy known. With `now` it is loaded as soon as nothing waits, otherwise when a
+   * request needs it; one of the same name serves until then.
    */
   load(policy: string, source: unknown, now: boolean): void {
     this.sources.set(policy, source);

@@ -22,10 +22,10 @@ const COMMA = 0x2c;
 const memberCharsMin = 5;
 
 /**
- * The value of a document; numbers as `exact-number.ts` has them. Cost: of a document without blanks and escapes, one pass over the text
- * and one over the value: nothing in it is left that could be a member twice. Of others one pass
- * more: members are counted in the text and in the value, a name that came twice makes the
- * difference.
+ * The value of a document; numbers as `exact-number.ts` has them. Cost: of a document without
+ * blanks and escapes, one pass over the text and one over the value: nothing in it is left that
+ * could be a member twice. Of others one pass more: members are counted in the text and in the
+ * value, a name that came twice makes the difference.
  */
 export function readPlainJson(bytes: Buffer): PlainJson {
   const ascii = isAscii(bytes);

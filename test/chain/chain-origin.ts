@@ -68,7 +68,10 @@ function firstServer(name: string, answer: http.RequestListener): Server {
 
 const ordinary = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n';
 
-/** Opens a WebSocket under `/chat`; the first bytes that come are answered with their number, and the end. */
+/**
+ * Opens a WebSocket under `/chat`; the first bytes that come are answered with their number, and
+ * the end.
+ */
 function acceptMessage(name: string, request: http.IncomingMessage, socket: Duplex): void {
   socket.on('error', () => undefined);
   if (request.url !== '/chat') return void socket.end(`${ordinary}x-origin: ${name}\r\n\r\n`);

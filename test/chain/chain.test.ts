@@ -115,7 +115,7 @@ describe.skipIf(missingBuild !== null)('the protection chain', () => {
     return { ...row.request, headers: { ...row.request.headers, cookie } };
   };
 
-  /** What the answers say otherwise than the row, and what the events will. */
+  /** What the answers show other than the row, and what the events will. */
   const run = async (row: ChainRow, way: Way): Promise<RowFaults> => {
     const faults: string[] = [];
     const count = (status: number): void => {
@@ -137,7 +137,7 @@ describe.skipIf(missingBuild !== null)('the protection chain', () => {
     return { faults, logged };
   };
 
-  /** What the events of a request say otherwise than its row. */
+  /** What the events of a request show other than its row. */
   const eventFaultsOf = async (row: ChainRow, requestId: string): Promise<string[]> => {
     const event = await waf.eventOf(requestId).catch((error: unknown) => String(error));
     if (typeof event === 'string') return [event];

@@ -1,6 +1,6 @@
 /**
- * `waf mcp` as the process that an assistant starts: its standard output is the protocol and nothing
- * else, and it ends when its input does.
+ * `waf mcp` as the process that an assistant starts: its standard output is the protocol and
+ * nothing else, and it ends when its input does.
  */
 
 import { spawn } from 'node:child_process';

@@ -86,7 +86,8 @@ function differences(names: readonly string[], readings: readonly Reading[]): st
     }
     for (const [at, forwarded] of ours.requests.entries()) {
       const read = other.requests[at];
-      // Refusing is another's right, but where llhttp calls it malformed we want to know why not us.
+      // Refusing is another's right, but where llhttp calls it malformed we want to know why not
+      // us.
       if (read === undefined)
         found.push(...other.errors.filter(isFault).map((c) => `${name}: ${c}`));
       else if (read !== forwarded && read !== withoutHost(forwarded))

@@ -161,8 +161,8 @@ async function kill(product, program) {
 }
 
 /**
- * Sends until `count` more requests are answered, and kills a program when half of them are. Returns
- * when that was.
+ * Sends until `count` more requests are answered, and kills a program when half of them are.
+ * Returns when that was.
  */
 async function loadAndKill(product, count, program) {
   const [half, goal] = [seen.requests + count / 2, seen.requests + count];

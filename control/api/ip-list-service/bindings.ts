@@ -205,8 +205,8 @@ export function requirePlace(
 }
 
 /**
- * The same for a call or a document. A manifest may come from elsewhere, or a site may have moved: a
- * policy with a site that uses another one is only a warning there.
+ * The same for a call or a document. A manifest may come from elsewhere, or a site may have moved:
+ * a policy with a site that uses another one is only a warning there.
  */
 export function requirePlaceOf(
   { tx, caller, document }: Pick<Change, 'tx' | 'caller' | 'document'>,

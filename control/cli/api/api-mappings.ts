@@ -46,7 +46,9 @@ export function planMappings(
   return planned;
 }
 
-/** The hosts that are named, else the server's own where the site has it, else those of the site. */
+/**
+ * The hosts that are named, else the server's own where the site has it, else those of the site.
+ */
 function hostsFor(
   url: string,
   siteHosts: readonly string[],

@@ -1,4 +1,6 @@
-/** Proves that `waf policy update --file` and masks of the API change what is named, nothing else. */
+/**
+ * Proves that `waf policy update --file` and masks of the API change what is named, nothing else.
+ */
 
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

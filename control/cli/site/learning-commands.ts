@@ -1,4 +1,6 @@
-/** `waf learning ...`: values of a site that hold what looks like an attack, and decisions on it. */
+/**
+ * `waf learning ...`: values of a site that hold what looks like an attack, and decisions on it.
+ */
 
 import type { Proposal } from '../../../proto/gen/waf/learning/v1/learning_pb.ts';
 import { curlOf } from '../try-lines.ts';

@@ -96,7 +96,9 @@ function queueOf(
 /** Variables of traces that are not OpenTelemetry's. */
 const perSecondName = 'WAF_TRACES_PER_SECOND';
 
-/** `OTEL_TRACES_SAMPLER` by name: whether senders that are proved decide, and the share of others. */
+/**
+ * `OTEL_TRACES_SAMPLER` by name: whether senders that are proved decide, and the share of others.
+ */
 const samplers: Readonly<Record<string, Pick<TracingSettings, 'parents'> & { ratio?: number }>> = {
   always_on: { parents: false, ratio: 1 },
   always_off: { parents: false, ratio: 0 },

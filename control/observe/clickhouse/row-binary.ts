@@ -1,6 +1,6 @@
 /**
- * ClickHouse's RowBinary format: rows without names, numbers little endian, texts of any bytes after
- * their length. Pure. Source: ClickHouse documentation, "RowBinary".
+ * ClickHouse's RowBinary format: rows without names, numbers little endian, texts of any bytes
+ * after their length. Pure. Source: ClickHouse documentation, "RowBinary".
  */
 
 import { AppError } from '../../../base/errors.ts';

@@ -40,7 +40,10 @@ export interface EventKind<E extends StoredEvent> {
   /** Errors: what a damaged fact throws. */
   toEvent(fact: Uint8Array, identity: EventIdentity): E;
   termsOf(event: E): EventTerms;
-  /** As `termsOf` the event of a fact, where that is cheaper without the event. Errors: as `toEvent`. */
+  /**
+   * As `termsOf` the event of a fact, where that is cheaper without the event. Errors: as
+   * `toEvent`.
+   */
   termsOfFact?(fact: Uint8Array, agentId: string): EventTerms;
   /** The entry with no more than what is kept when details are too old. Errors: as `toEvent`. */
   withoutDetails?(entry: Entry): Entry;

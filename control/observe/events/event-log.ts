@@ -78,7 +78,9 @@ export class EventLog<E extends StoredEvent> {
     this.tails = new TailCache(lane, kind.timeField);
   }
 
-  /** Keeps the events of a batch; `take` is given them. Rejects when the disk does not take them. */
+  /**
+   * Keeps the events of a batch; `take` is given them. Rejects when the disk does not take them.
+   */
   async ingest(
     batch: IncomingBatch,
     schemaVersion: number,

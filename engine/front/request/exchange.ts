@@ -1,5 +1,6 @@
 /**
- * One live request: joins the client's connection, the phase driver and the origin, and ends in one event on every path. Bytes in, bytes out; each side is a part of its own.
+ * One live request: joins the client's connection, the phase driver and the origin, and ends in one
+ * event on every path. Bytes in, bytes out; each side is a part of its own.
  */
 
 import type { AnswerBody, CapturedBody, EvidenceSource } from '../../contract/evidence.ts';

@@ -51,7 +51,8 @@ export class HeldBytes {
   }
 
   /**
-   * Its first `bytesMin` bytes or more in one piece, all of it where there are fewer; it stays held.
+   * Its first `bytesMin` bytes or more in one piece, all of it where there are fewer; it stays
+   * held.
    * Cost: the pieces that are joined are copied.
    */
   join(bytesMin = Infinity): Buffer {

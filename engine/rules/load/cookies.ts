@@ -14,9 +14,9 @@ const ZERO = 0x30;
 
 /**
  * Reads the Cookie value that stands in [start, end) of the slab. Names lose leading white space,
- * one without `=` has the empty value, and white space after the whole header is no part of the last
- * value. Source: ModSecurity v3, RFC 6265 section 5.2. Backends read more, which is added: cookies
- * without a name (`=value`, or `value`), and what stands in quotes (`addQuoted`).
+ * one without `=` has the empty value, and white space after the whole header is no part of the
+ * last value. Source: ModSecurity v3, RFC 6265 section 5.2. Backends read more, which is added:
+ * cookies without a name (`=value`, or `value`), and what stands in quotes (`addQuoted`).
  */
 export function readCookies(tx: Transaction, start: number, end: number): void {
   const values = tx.values;

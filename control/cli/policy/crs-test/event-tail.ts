@@ -1,6 +1,6 @@
 /**
- * Reads the engine's event file while it grows and hands each event to whoever waits for its client:
- * a port, or an address of its own. Events nobody waits for are dropped.
+ * Reads the engine's event file while it grows and hands each event to whoever waits for its
+ * client: a port, or an address of its own. Events nobody waits for are dropped.
  */
 
 import { closeSync, openSync, readSync } from 'node:fs';

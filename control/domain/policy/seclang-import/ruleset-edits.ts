@@ -1,7 +1,7 @@
 /**
- * Tells which rules of a set-up's Core Rule Set somebody edited: their text differs from that of the
- * policy's rule set although both are of one release. Another release has other texts of its own, so
- * that an edit of it cannot be seen. Pure; linear in the text.
+ * Tells which rules of a set-up's Core Rule Set somebody edited: their text differs from that of
+ * the policy's rule set although both are of one release. Another release has other texts of its
+ * own, so that an edit of it cannot be seen. Pure; linear in the text.
  */
 
 import { parseSecLang } from '../../../../engine/rules/language/parse.ts';

@@ -84,7 +84,10 @@ function readBinary(tx: Transaction, start: number, end: number): void {
   else addRawText(tx, SOURCE.argPost, at, values.used);
 }
 
-/** Reads `12:`, or its digits as bytes between 0 or 1 and 255; gives where the packet begins and its length in UTF-16 units, -1 without one. */
+/**
+ * Reads `12:`, or its digits as bytes between 0 or 1 and 255; gives where the packet begins and its
+ * length in UTF-16 units, -1 without one.
+ */
 function lengthPrefix(slab: Buffer, start: number, end: number): [from: number, length: number] {
   const last = Math.min(end, start + lengthDigitsMax);
   if (slab[start]! <= 1) return binaryPrefix(slab, start, last);
