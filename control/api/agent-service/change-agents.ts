@@ -1,4 +1,4 @@
-/** Owns AgentService/UpdateAgent and DeleteAgent. */
+/** AgentService/UpdateAgent and DeleteAgent. */
 
 import {
   AgentSchema,

@@ -1,4 +1,4 @@
-/** Owns AgentService/ListConfigBundles and GetConfigBundle. */
+/** AgentService/ListConfigBundles and GetConfigBundle. */
 
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';

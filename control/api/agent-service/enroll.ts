@@ -1,4 +1,4 @@
-/** Owns AgentService/Enroll: a token becomes the identity of a node. */
+/** AgentService/Enroll: a token becomes the identity of a node. */
 
 import { randomBytes, randomUUID, X509Certificate } from 'node:crypto';
 import type { HandlerContext } from '@connectrpc/connect';

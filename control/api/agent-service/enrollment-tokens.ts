@@ -1,4 +1,4 @@
-/** Owns AgentService/IssueEnrollmentToken and GetNodeInstallStatus. */
+/** AgentService/IssueEnrollmentToken and GetNodeInstallStatus. */
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';

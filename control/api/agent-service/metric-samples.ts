@@ -1,4 +1,4 @@
-/** Owns AgentService/ListNodeMetricSamples, and how a node's load is kept and shown. */
+/** AgentService/ListNodeMetricSamples, and how a node's load is kept and shown. */
 
 import { fromJson, toJson, type JsonObject } from '@bufbuild/protobuf';
 import { timestampFromMs, timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt';

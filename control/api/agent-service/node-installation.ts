@@ -1,5 +1,5 @@
 /**
- * Owns AgentService/CreateNodeInstallation: a fresh token in commands that are ready to paste. The
+ * AgentService/CreateNodeInstallation: a fresh token in commands that are ready to paste. The
  * secret stands in them and nowhere else. What comes from outside is quoted for the shell.
  */
 

@@ -1,4 +1,4 @@
-/** Owns AgentService/ListNodes, ListAgents, GetAgent, GetNodeCapabilities and serving states. */
+/** AgentService/ListNodes, ListAgents, GetAgent, GetNodeCapabilities and serving states. */
 
 import type { AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Owns which methods of AgentService are built. */
+/** AgentService. */
 
 import type { AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import type { ApiParts } from '../context.ts';

@@ -1,4 +1,4 @@
-/** Owns AgentService/StreamAgentEvents: what happens to nodes from now on; nothing is replayed. */
+/** AgentService/StreamAgentEvents: what happens to nodes from now on; nothing is replayed. */
 
 import type { JsonObject } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';

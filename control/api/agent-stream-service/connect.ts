@@ -1,5 +1,5 @@
 /**
- * Owns AgentStreamService/Connect on the controller's side: hello, welcome, configurations down,
+ * AgentStreamService/Connect on the controller's side: hello, welcome, configurations down,
  * results and observations up. The built-in node is accepted on the administration socket only,
  * enrolled ones on the management listener only.
  */

@@ -1,4 +1,4 @@
-/** Owns which methods of AgentStreamService are built. */
+/** AgentStreamService. */
 
 import type { AgentStreamService } from '../../../proto/gen/waf/v1/agent_stream_pb.ts';
 import type { ApiParts } from '../context.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns AIService/DraftCustomRule: a model drafts a rule, which is checked, compiled and tried on
+ * AIService/DraftCustomRule: a model drafts a rule, which is checked, compiled and tried on
  * retained requests before anybody sees it. It becomes a proposal, never a rule.
  */
 

@@ -1,4 +1,4 @@
-/** Owns AIService/GetAIStatus and SetAIProviderSecret. */
+/** AIService/GetAIStatus and SetAIProviderSecret. */
 
 import type { AIService } from '../../../proto/gen/waf/v1/ai_pb.ts';
 import { assistantState } from '../../assist/assistant.ts';

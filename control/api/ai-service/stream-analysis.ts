@@ -1,4 +1,4 @@
-/** Owns AIService/StreamAnalysis: explains an event, or a table of events. */
+/** AIService/StreamAnalysis: explains an event, or a table of events. */
 
 import type { HandlerContext } from '@connectrpc/connect';
 import {

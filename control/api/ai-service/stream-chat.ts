@@ -1,4 +1,4 @@
-/** Owns AIService/StreamChat: the next turn of a conversation about a site's events. */
+/** AIService/StreamChat: the next turn of a conversation about a site's events. */
 
 import {
   QuerySecurityEventsRequestSchema,

@@ -1,4 +1,4 @@
-/** Owns AIService/TranslateLogQuery: a question becomes filters that QuerySecurityEvents takes. */
+/** AIService/TranslateLogQuery: a question becomes filters that QuerySecurityEvents takes. */
 
 import { create } from '@bufbuild/protobuf';
 import {

@@ -1,4 +1,4 @@
-/** Owns AuditService/QueryAudit and GetAuditEntry. */
+/** AuditService/QueryAudit and GetAuditEntry. */
 
 import type { AuditService, QueryAuditRequest } from '../../../proto/gen/waf/v1/audit_pb.ts';
 import { callLimits } from '../../limits/call-limits.ts';

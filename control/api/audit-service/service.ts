@@ -1,4 +1,4 @@
-/** Owns which methods of AuditService are built. */
+/** AuditService. */
 
 import type { AuditService } from '../../../proto/gen/waf/v1/audit_pb.ts';
 import type { ApiParts } from '../context.ts';

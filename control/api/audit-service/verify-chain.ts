@@ -1,4 +1,4 @@
-/** Owns AuditService/VerifyChain and GetChainStatus. */
+/** AuditService/VerifyChain and GetChainStatus. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';

@@ -1,11 +1,13 @@
-/** Owns AuthService/ChangePassword. */
+/** AuthService/ChangePassword. */
 
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import { checkPassword, hashPassword } from '../../auth/passwords.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { credentials, sessions } from '../../store/collections.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
+import { noteOf } from '../resource/owned.ts';
+import { userKind } from '../user-service/user.ts';
 import { requireUser } from './own-user.ts';
 
 /** Changes the caller's password and ends the caller's other sessions. */
@@ -35,13 +37,7 @@ export function changePassword(parts: ApiParts): Method<typeof AuthService, 'cha
         if (session.id === caller.sessionId) tx.put(sessions, { ...session, sessionEpoch });
         else tx.remove(sessions, session.id);
       }
-      tx.audit({
-        ...actorNote(caller),
-        action: 'change_password',
-        resourceType: 'user',
-        resourceId: user.id,
-        resourceName: user.username,
-      });
+      tx.audit({ ...noteOf(caller, userKind, user), action: 'change_password' });
     });
     return { changed: true };
   };

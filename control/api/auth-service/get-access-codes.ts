@@ -1,4 +1,4 @@
-/** Owns AuthService/GetAccessCodes. */
+/** AuthService/GetAccessCodes. */
 
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import { callerOf } from '../context.ts';

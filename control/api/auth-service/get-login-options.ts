@@ -1,4 +1,4 @@
-/** Owns AuthService/GetLoginOptions. */
+/** AuthService/GetLoginOptions. */
 
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import {

@@ -1,4 +1,4 @@
-/** Owns AuthService/GetUserInfo. */
+/** AuthService/GetUserInfo. */
 
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import { users } from '../../store/collections.ts';

@@ -1,4 +1,4 @@
-/** Owns AuthService/Login and CompleteAuthenticationChallenge. */
+/** AuthService/Login and CompleteAuthenticationChallenge. */
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { HandlerContext } from '@connectrpc/connect';

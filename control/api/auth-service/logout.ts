@@ -1,4 +1,4 @@
-/** Owns AuthService/Logout. */
+/** AuthService/Logout. */
 
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import { callerKey, type ApiParts } from '../context.ts';

@@ -1,4 +1,4 @@
-/** Owns AuthService/Refresh. */
+/** AuthService/Refresh. */
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';

@@ -8,9 +8,11 @@ import type { Caller } from '../../auth/permissions.ts';
 import { makeRecoveryCodes, makeTotpSecret, totpStep } from '../../auth/totp.ts';
 import { refusal } from '../../domain/errors.ts';
 import { credentials, type CredentialRecord, type TotpRecord } from '../../store/collections.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { noteOf } from '../resource/owned.ts';
+import { userKind } from '../user-service/user.ts';
 import { requireUser } from './own-user.ts';
 
 const enrollmentMs = 10 * 60_000;
@@ -146,12 +148,6 @@ function changeFactor(
     const totp = next(before);
     const changed: CredentialRecord = totp === undefined ? rest : { ...rest, totp };
     tx.put(credentials, changed);
-    tx.audit({
-      ...actorNote(caller),
-      action,
-      resourceType: 'user',
-      resourceId: user.id,
-      resourceName: user.username,
-    });
+    tx.audit({ ...noteOf(caller, userKind, user), action });
   });
 }

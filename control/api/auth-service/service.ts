@@ -1,4 +1,4 @@
-/** Owns which methods of AuthService are built. */
+/** AuthService. */
 
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import type { ApiParts } from '../context.ts';

@@ -1,4 +1,4 @@
-/** Owns CertService/ListCerts, GetCert, UploadCert, DownloadCert and DeleteCert. */
+/** CertService/ListCerts, GetCert, UploadCert, DownloadCert and DeleteCert. */
 
 import { CertificateSchema, type CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import { checkCertificate } from '../../domain/site/certificates.ts';

@@ -1,4 +1,4 @@
-/** Owns which methods of CertService are built. */
+/** CertService. */
 
 import type { CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import type { ApiParts } from '../context.ts';

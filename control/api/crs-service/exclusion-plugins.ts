@@ -1,4 +1,4 @@
-/** Owns CrsService/ListCrsExclusionPlugins, GetCrsExclusionPlugin, ImportCrsExclusionPlugin. */
+/** CrsService/ListCrsExclusionPlugins, GetCrsExclusionPlugin, ImportCrsExclusionPlugin. */
 
 import { createHash } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';

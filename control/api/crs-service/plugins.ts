@@ -1,4 +1,4 @@
-/** Owns CrsService/ListCrsPlugins and GetCrsPluginConfigSchema: what rulesets bring along. */
+/** CrsService/ListCrsPlugins and GetCrsPluginConfigSchema: what rulesets bring along. */
 
 import type { JsonObject } from '@bufbuild/protobuf';
 import {

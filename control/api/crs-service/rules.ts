@@ -1,4 +1,4 @@
-/** Owns CrsService/ListCrsRules, GetCrsRule, ListCrsCategories and ListCrsTags. */
+/** CrsService/ListCrsRules, GetCrsRule, ListCrsCategories and ListCrsTags. */
 
 import {
   CrsCategorySchema,

@@ -1,4 +1,4 @@
-/** Owns which methods of CrsService are built. */
+/** CrsService. */
 
 import type { CrsService } from '../../../proto/gen/waf/v1/crs_pb.ts';
 import type { ApiParts } from '../context.ts';

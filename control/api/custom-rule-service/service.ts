@@ -1,4 +1,4 @@
-/** Owns which methods of CustomRuleService are built. */
+/** CustomRuleService. */
 
 import type { CustomRuleService } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import type { ApiParts } from '../context.ts';

@@ -1,4 +1,4 @@
-/** Owns IpListService/LookupIpScopes. */
+/** IpListService/LookupIpScopes. */
 
 import {
   IpListScopeHitSchema,

@@ -1,4 +1,4 @@
-/** Owns which methods of IpListService are built. */
+/** IpListService. */
 
 import type { IpListService } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import type { ApiParts } from '../context.ts';

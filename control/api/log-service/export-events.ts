@@ -1,4 +1,4 @@
-/** Owns LogService/ExportSecurityEvents, ExportAccessEvents and ExportErrorEvents. */
+/** LogService/ExportSecurityEvents, ExportAccessEvents and ExportErrorEvents. */
 
 import type { HandlerContext } from '@connectrpc/connect';
 import type { LogService } from '../../../proto/gen/waf/v1/log_pb.ts';

@@ -1,4 +1,4 @@
-/** Owns LogService/GetAccessLogRankings. */
+/** LogService/GetAccessLogRankings. */
 
 import { AccessLogRankingDimension, type LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { geoOf, openNetworkGeo } from '../../access/network-geo.ts';

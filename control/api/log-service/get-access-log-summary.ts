@@ -1,4 +1,4 @@
-/** Owns LogService/GetAccessLogSummary: exact counts of every request, whatever is kept of it. */
+/** LogService/GetAccessLogSummary: exact counts of every request, whatever is kept of it. */
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { LogService } from '../../../proto/gen/waf/v1/log_pb.ts';

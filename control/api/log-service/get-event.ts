@@ -1,4 +1,4 @@
-/** Owns LogService/GetSecurityEvent, GetAccessEvent and GetErrorEvent. */
+/** LogService/GetSecurityEvent, GetAccessEvent and GetErrorEvent. */
 
 import {
   AccessEventSchema,

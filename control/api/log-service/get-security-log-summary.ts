@@ -1,4 +1,4 @@
-/** Owns LogService/GetSecurityLogSummary. */
+/** LogService/GetSecurityLogSummary. */
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import {

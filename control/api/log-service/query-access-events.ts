@@ -1,4 +1,4 @@
-/** Owns LogService/QueryAccessEvents. */
+/** LogService/QueryAccessEvents. */
 
 import { AccessEventSchema, type LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { accessFilter, queryEvents } from '../../observe/query.ts';

@@ -1,4 +1,4 @@
-/** Owns LogService/QueryErrorEvents. */
+/** LogService/QueryErrorEvents. */
 
 import { ErrorEventSchema, type LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { errorFilter, queryEvents } from '../../observe/query.ts';

@@ -1,4 +1,4 @@
-/** Owns LogService/QuerySecurityEvents. */
+/** LogService/QuerySecurityEvents. */
 
 import { SecurityEventSchema, type LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { queryEvents, securityFilter } from '../../observe/query.ts';

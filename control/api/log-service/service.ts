@@ -1,4 +1,4 @@
-/** Owns which methods of LogService are built. */
+/** LogService. */
 
 import type { LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { ApiParts } from '../context.ts';

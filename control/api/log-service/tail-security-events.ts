@@ -1,4 +1,4 @@
-/** Owns LogService/TailSecurityEvents. */
+/** LogService/TailSecurityEvents. */
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import {

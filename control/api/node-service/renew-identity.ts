@@ -1,4 +1,4 @@
-/** Owns NodeService/RenewIdentity: a certificate for a new key, asked for with the present one. */
+/** NodeService/RenewIdentity: a certificate for a new key, asked for with the present one. */
 
 import { createPublicKey, verify, X509Certificate } from 'node:crypto';
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Owns which methods of NodeService are built. It is no part of the contract with clients. */
+/** NodeService. It is no part of the contract with clients. */
 
 import type { NodeService } from '../../../proto/gen/waf/runtime/v1/nodes_pb.ts';
 import type { ApiParts } from '../context.ts';

@@ -1,4 +1,4 @@
-/** Owns PartService/FetchParts: the pieces of a configuration that a node does not have yet. */
+/** PartService/FetchParts: the pieces of a configuration that a node does not have yet. */
 
 import type { PartService } from '../../../proto/gen/waf/runtime/v1/parts_pb.ts';
 import { publishLimits } from '../../limits/store-limits.ts';

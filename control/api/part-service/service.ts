@@ -1,4 +1,4 @@
-/** Owns which methods of PartService are built. It is no part of the contract with clients. */
+/** PartService. It is no part of the contract with clients. */
 
 import type { PartService } from '../../../proto/gen/waf/runtime/v1/parts_pb.ts';
 import type { ApiParts } from '../context.ts';

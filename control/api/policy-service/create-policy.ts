@@ -1,4 +1,4 @@
-/** Owns PolicyService/CreatePolicy and CreatePolicyFromTemplate. */
+/** PolicyService/CreatePolicy and CreatePolicyFromTemplate. */
 
 import { randomUUID } from 'node:crypto';
 import {

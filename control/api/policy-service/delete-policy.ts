@@ -1,4 +1,4 @@
-/** Owns PolicyService/DeletePolicy. */
+/** PolicyService/DeletePolicy. */
 
 import type { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { removeAccessOf } from '../../access/remove-place.ts';

@@ -1,4 +1,4 @@
-/** Owns PolicyService/GetPolicy. */
+/** PolicyService/GetPolicy. */
 
 import {
   BodyInspectionSchema,

@@ -1,4 +1,4 @@
-/** Owns PolicyService/ListPolicies and ListPolicyTemplates. */
+/** PolicyService/ListPolicies and ListPolicyTemplates. */
 
 import { PolicySchema, type PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { PageRequest } from '../../../proto/gen/waf/v1/common_pb.ts';

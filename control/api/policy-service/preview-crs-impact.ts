@@ -1,4 +1,4 @@
-/** Owns PolicyService/PreviewCrsImpact. */
+/** PolicyService/PreviewCrsImpact. */
 
 import { CrsRuleChangeSchema, type PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { compareRulesets } from '../../domain/policy/crs-impact.ts';

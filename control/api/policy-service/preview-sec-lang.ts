@@ -1,4 +1,4 @@
-/** Owns PolicyService/PreviewSecLang. */
+/** PolicyService/PreviewSecLang. */
 
 import {
   PolicySchema,

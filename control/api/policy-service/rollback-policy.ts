@@ -1,5 +1,5 @@
 /**
- * Owns PolicyService/RollbackPolicy: a saved version becomes a new revision, with its IP-list
+ * PolicyService/RollbackPolicy: a saved version becomes a new revision, with its IP-list
  * bindings. What the version needs must still be there; all that is missing is named at once.
  */
 

@@ -1,4 +1,4 @@
-/** Owns which methods of PolicyService are built. */
+/** PolicyService. */
 
 import type { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { ApiParts } from '../context.ts';

@@ -1,4 +1,4 @@
-/** Owns PolicyService/SetActiveCrsRuleset. */
+/** PolicyService/SetActiveCrsRuleset. */
 
 import { PolicySchema, type PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { invalidField } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Owns PolicyService/SetEngineState. */
+/** PolicyService/SetEngineState. */
 
 import {
   EngineState,

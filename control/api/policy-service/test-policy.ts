@@ -1,4 +1,4 @@
-/** Owns PolicyService/TestPolicy. */
+/** PolicyService/TestPolicy. */
 
 import { isIP } from 'node:net';
 import type {

@@ -1,4 +1,4 @@
-/** Owns PolicyService/UpdatePolicyLayer. */
+/** PolicyService/UpdatePolicyLayer. */
 
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import {

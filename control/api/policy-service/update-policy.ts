@@ -1,4 +1,4 @@
-/** Owns PolicyService/UpdatePolicy. */
+/** PolicyService/UpdatePolicy. */
 
 import {
   PolicySchema,

@@ -1,4 +1,4 @@
-/** Owns PolicyService/ListPolicyVersions, GetPolicyVersion and DiffPolicyVersions. */
+/** PolicyService/ListPolicyVersions, GetPolicyVersion and DiffPolicyVersions. */
 
 import type { JsonObject } from '@bufbuild/protobuf';
 import { PolicyVersionSchema, type PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns ReplayService/RunReplay: retained requests through a policy and its draft, in the engine and
+ * ReplayService/RunReplay: retained requests through a policy and its draft, in the engine and
  * a batch at a time. Changes nothing but for the audit row that it leaves.
  */
 

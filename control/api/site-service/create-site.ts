@@ -1,4 +1,4 @@
-/** Owns SiteService/CreateSite. */
+/** SiteService/CreateSite. */
 
 import { SiteSchema, type SiteJson, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../../domain/errors.ts';

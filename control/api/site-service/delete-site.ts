@@ -1,4 +1,4 @@
-/** Owns SiteService/DeleteSite. */
+/** SiteService/DeleteSite. */
 
 import type { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { removeAccessOf } from '../../access/remove-place.ts';

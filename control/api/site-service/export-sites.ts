@@ -1,4 +1,4 @@
-/** Owns SiteService/ExportSite and ExportSites; what they hand out holds keys and is audited. */
+/** SiteService/ExportSite and ExportSites; what they hand out holds keys and is audited. */
 
 import {
   SiteConfigurationSchema,

@@ -1,4 +1,4 @@
-/** Owns SiteService/GetSite. */
+/** SiteService/GetSite. */
 
 import { BodyInspectionSchema } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { SiteSchema, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns SiteService/ImportSite: a site from its portable form, with its pools, routes, override and
+ * SiteService/ImportSite: a site from its portable form, with its pools, routes, override and
  * certificate, in one transaction. What the target already has just so is used again.
  */
 

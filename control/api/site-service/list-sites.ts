@@ -1,4 +1,4 @@
-/** Owns SiteService/ListSites. */
+/** SiteService/ListSites. */
 
 import { SiteSchema, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../../domain/errors.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns SiteService/GetSitePolicyOverride, UpsertSitePolicyOverride and DeleteSitePolicyOverride.
+ * SiteService/GetSitePolicyOverride, UpsertSitePolicyOverride and DeleteSitePolicyOverride.
  */
 
 import {
@@ -8,11 +8,12 @@ import {
   type SiteService,
 } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import type { SiteOverrideRecord } from '../../domain/records.ts';
+import type { SiteOverrideRecord, SiteRecord } from '../../domain/records.ts';
 import { siteOverrides } from '../../store/collections.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { drop, keep, type Kept } from '../resource/owned.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { storedSite } from './stored-site.ts';
 
@@ -51,17 +52,7 @@ export function upsertSitePolicyOverride(
         createdAt: before?.createdAt ?? now,
         updatedAt: nextUpdate(before, parts.clock),
       };
-      tx.put(siteOverrides, record);
-      tx.audit({
-        ...actorNote(caller),
-        action: 'upsert',
-        resourceType: 'site_policy_override',
-        resourceId: site.id,
-        resourceName: site.name,
-        ...(before === undefined ? {} : { before }),
-        after: record,
-      });
-      return record;
+      return keep(tx, caller, overrideOf(site), before, record, { action: 'upsert' });
     });
     return { override: toMessage(SitePolicyOverrideSchema, stored) };
   };
@@ -77,19 +68,16 @@ export function deleteSitePolicyOverride(
       const site = storedSite(tx, caller, siteId, 'siteId');
       const before = tx.get(siteOverrides, site.id);
       if (before === undefined) return false;
-      tx.remove(siteOverrides, site.id);
-      tx.audit({
-        ...actorNote(caller),
-        action: 'delete',
-        resourceType: 'site_policy_override',
-        resourceId: site.id,
-        resourceName: site.name,
-        before,
-      });
+      drop(tx, caller, overrideOf(site), before);
       return true;
     });
     return { result: { id: siteId, changed } };
   };
+}
+
+function overrideOf(site: SiteRecord): Kept<SiteOverrideRecord> {
+  const audit = 'site_policy_override';
+  return { collection: siteOverrides, audit, nameOf: () => site.name };
 }
 
 /** Errors: invalid_argument naming the field. */

@@ -1,4 +1,4 @@
-/** Owns SiteService/PreviewCompiledConfig. */
+/** SiteService/PreviewCompiledConfig. */
 
 import { toJson, type JsonObject } from '@bufbuild/protobuf';
 import {

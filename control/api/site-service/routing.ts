@@ -1,4 +1,4 @@
-/** Owns SiteService/GetSiteRouting and UpdateSiteRouting. */
+/** SiteService/GetSiteRouting and UpdateSiteRouting. */
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -11,10 +11,11 @@ import type { SiteRecord } from '../../domain/records.ts';
 import { checkRouting } from '../../domain/site/site-routing.ts';
 import { siteRoutings, sites } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, nextRevision, requireRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { storedSite } from './stored-site.ts';
+import { noteOf } from '../resource/owned.ts';
+import { siteKind, storedSite } from './stored-site.ts';
 import { surroundingsIn } from './surroundings.ts';
 
 /** The table of a site without one: everything goes to the site's own upstream. */
@@ -66,15 +67,8 @@ export function updateSiteRouting(
       };
       tx.put(siteRoutings, { id: site.id, routing: after });
       tx.put(sites, changed);
-      tx.audit({
-        ...actorNote(caller),
-        action: 'update',
-        resourceType: 'site_routing',
-        resourceId: site.id,
-        resourceName: site.name,
-        before,
-        after,
-      });
+      const note = noteOf(caller, { ...siteKind, audit: 'site_routing' }, site);
+      tx.audit({ ...note, action: 'update', before, after });
       return [after, changed.revision] as const;
     });
     return { routing: toMessage(SiteRoutingSchema, routing), revision: BigInt(revision) };

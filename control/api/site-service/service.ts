@@ -1,4 +1,4 @@
-/** Owns which methods of SiteService are built. */
+/** SiteService. */
 
 import type { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import type { ApiParts } from '../context.ts';

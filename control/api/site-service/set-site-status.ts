@@ -1,4 +1,4 @@
-/** Owns SiteService/EnableSite and DisableSite. */
+/** SiteService/EnableSite and DisableSite. */
 
 import { SiteSchema, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns SystemService/ApplyBinaryRelease and RollbackBinaryRelease: which nodes a run has. The
+ * SystemService/ApplyBinaryRelease and RollbackBinaryRelease: which nodes a run has. The
  * built-in node is none of them: it is one program with the controller, which never replaces
  * itself.
  */

@@ -1,4 +1,4 @@
-/** Owns SystemService/PreviewApply and Apply. */
+/** SystemService/PreviewApply and Apply. */
 
 import { create, type JsonObject } from '@bufbuild/protobuf';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns SystemService/CheckForUpdates. The product asks nobody unless the setting release.index_url
+ * SystemService/CheckForUpdates. The product asks nobody unless the setting release.index_url
  * names a signed list: without it the status is `unconfigured`, beside newer releases that were
  * imported. Downloads no release, and never offers one that is not newer.
  */

@@ -1,4 +1,4 @@
-/** Owns SystemService/GetDashboardStats, GetAttackDistribution and GetTopAttackers. */
+/** SystemService/GetDashboardStats, GetAttackDistribution and GetTopAttackers. */
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';

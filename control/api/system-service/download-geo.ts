@@ -1,4 +1,4 @@
-/** Owns SystemService/DownloadGeoDatabase: one fetch at a time, kept like an upload. */
+/** SystemService/DownloadGeoDatabase: one fetch at a time, kept like an upload. */
 
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { downloadGeoFile } from '../../access/geo-download.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns SystemService/ListGeoDatabases, UploadGeoDatabase and DeleteGeoDatabase, and keeping what
+ * SystemService/ListGeoDatabases, UploadGeoDatabase and DeleteGeoDatabase, and keeping what
  * was uploaded or fetched. A country database goes to the nodes with the configuration; cities and
  * networks only name what is shown.
  */
@@ -22,10 +22,11 @@ import {
 } from '../../publish/geo-file.ts';
 import { geoDatabases } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import { countryActivation } from '../country-activation.ts';
 import type { Method } from '../method.ts';
+import { drop, keep, type Kept } from '../resource/owned.ts';
 
 const versionPattern = /^[A-Za-z0-9][A-Za-z0-9 ._:/+-]{0,63}$/;
 
@@ -91,10 +92,8 @@ export async function keepGeoDatabase(
       updatedAt: now,
     };
     tx.putBlob(record.blob, content);
-    tx.put(geoDatabases, record);
+    keep(tx, caller, geoKind, before, record, { action });
     if (before !== undefined) removeUnused(tx, before.blob);
-    const audited = before === undefined ? {} : { before };
-    tx.audit({ ...note(caller, kind), action, ...audited, after: record });
     return record;
   });
   return show(parts, stored);
@@ -111,9 +110,8 @@ export function deleteGeoDatabase(
       const before = tx.get(geoDatabases, kind);
       if (before === undefined)
         throw refusal('not_found', `No geo database of kind ${kind} is uploaded.`);
-      tx.remove(geoDatabases, kind);
+      drop(tx, caller, geoKind, before);
       removeUnused(tx, before.blob);
-      tx.audit({ ...note(caller, kind), action: 'delete', before });
     });
     return { result: { id: kind, changed: true } };
   };
@@ -159,11 +157,8 @@ function activationOf(parts: ApiParts, kind: string | undefined, sha256: string)
 
 const notApplicable = { activationStatus: 'not_applicable' };
 
-function note(caller: Caller, kind: string) {
-  return {
-    ...actorNote(caller),
-    resourceType: 'geo_database',
-    resourceId: kind,
-    resourceName: kind,
-  };
-}
+const geoKind: Kept<GeoDatabaseRecord> = {
+  collection: geoDatabases,
+  audit: 'geo_database',
+  nameOf: ({ id }) => id,
+};

@@ -1,4 +1,4 @@
-/** Owns SystemService/Health. */
+/** SystemService/Health. */
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';

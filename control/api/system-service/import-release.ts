@@ -1,5 +1,5 @@
 /**
- * Owns SystemService/ImportBinaryRelease: one import at a time, streamed to disk, recorded only
+ * SystemService/ImportBinaryRelease: one import at a time, streamed to disk, recorded only
  * when its signature is verified. Never unpacks or runs what it holds.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Owns SystemService/GetDashboardOverview: exact counts of traffic, rankings of it by whole hours,
+ * SystemService/GetDashboardOverview: exact counts of traffic, rankings of it by whole hours,
  * and rankings of the security events that are kept.
  */
 

@@ -1,4 +1,4 @@
-/** Owns SystemService/GetObservationPipelineStats: what became of observations since the start. */
+/** SystemService/GetObservationPipelineStats: what became of observations since the start. */
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';

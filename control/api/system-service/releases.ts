@@ -1,5 +1,5 @@
 /**
- * Owns SystemService/ListBinaryReleases, GetBinaryRelease and DeleteBinaryRelease, and how a
+ * SystemService/ListBinaryReleases, GetBinaryRelease and DeleteBinaryRelease, and how a
  * release is shown. Importing one is in import-release.ts.
  */
 

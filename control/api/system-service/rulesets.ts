@@ -1,10 +1,11 @@
-/** Owns SystemService/ImportCrsRuleset and DeleteCrsRuleset. */
+/** SystemService/ImportCrsRuleset and DeleteCrsRuleset. */
 
 import { CrsRulesetSchema } from '../../../proto/gen/waf/v1/crs_pb.ts';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { AppError } from '../../../base/errors.ts';
 import { crsRepository } from '../../domain/policy/crs-releases.ts';
 import { invalidField } from '../../domain/errors.ts';
+import type { RulesetRecord } from '../../domain/records.ts';
 import { toRuntimePolicy, toRuntimeRuleset } from '../../publish/build-bundle.ts';
 import { storeRuleset } from '../../publish/rulesets/stored-rulesets.ts';
 import { readRulesetArchive } from '../../publish/rulesets/ruleset-archive.ts';
@@ -12,11 +13,18 @@ import type { ReadRuleset } from '../../publish/rulesets/ruleset-folder.ts';
 import { policies, rulesets } from '../../store/collections.ts';
 import { fetchArchive, fetchRelease } from '../crs-service/fetch-releases.ts';
 import { storedRuleset } from '../crs-service/ruleset-rules.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { noteOf, type Kept } from '../resource/owned.ts';
 import { refuseSent } from '../policy-service/compile.ts';
 import { refuseInUse } from '../policy-service/stored-policy.ts';
+
+const rulesetKind: Kept<RulesetRecord> = {
+  collection: rulesets,
+  audit: 'crs_ruleset',
+  nameOf: ({ version }) => version,
+};
 
 /** Keeps an uploaded ruleset; the same content is kept once. */
 export function importCrsRuleset(
@@ -38,14 +46,8 @@ export function importCrsRuleset(
         status: 'available',
         ingestedAt: now,
       });
-      tx.audit({
-        ...actorNote(caller),
-        action: 'import',
-        resourceType: 'crs_ruleset',
-        resourceId: id,
-        resourceName: read.version,
-        after: { version: read.version, fingerprint: read.fingerprint },
-      });
+      const after = { version: read.version, fingerprint: read.fingerprint };
+      tx.audit({ ...noteOf(caller, rulesetKind, record), action: 'import', after });
       return record;
     });
     return { ruleset: toMessage(CrsRulesetSchema, stored) };
@@ -64,13 +66,7 @@ export function deleteCrsRuleset(
       refuseInUse('id', 'policies', users);
       tx.remove(rulesets, before.id);
       if (!tx.list(rulesets).some((one) => one.blob === before.blob)) tx.removeBlob(before.blob);
-      tx.audit({
-        ...actorNote(caller),
-        action: 'delete',
-        resourceType: 'crs_ruleset',
-        resourceId: before.id,
-        resourceName: before.version,
-      });
+      tx.audit({ ...noteOf(caller, rulesetKind, before), action: 'delete' });
     });
     return { result: { id, changed: true } };
   };

@@ -1,4 +1,4 @@
-/** Owns which methods of SystemService are built. */
+/** SystemService. */
 
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import type { ApiParts } from '../context.ts';

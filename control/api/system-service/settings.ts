@@ -1,4 +1,4 @@
-/** Owns SystemService/GetSystemSettings and UpdateSystemSettings. */
+/** SystemService/GetSystemSettings and UpdateSystemSettings. */
 
 import type { JsonObject } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';

@@ -1,4 +1,4 @@
-/** Owns SystemService/GetTrafficTimeseries and the traffic of the overview, from exact counts. */
+/** SystemService/GetTrafficTimeseries and the traffic of the overview, from exact counts. */
 
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { TimeRange } from '../../../proto/gen/waf/v1/common_pb.ts';

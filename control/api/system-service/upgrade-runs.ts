@@ -1,4 +1,4 @@
-/** Owns SystemService/ListUpgradeRuns, GetUpgradeRun, StreamUpgradeRun and CancelUpgradeRun. */
+/** SystemService/ListUpgradeRuns, GetUpgradeRun, StreamUpgradeRun and CancelUpgradeRun. */
 
 import type { JsonObject } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';

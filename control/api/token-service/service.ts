@@ -1,4 +1,4 @@
-/** Owns which methods of TokenService are built. */
+/** TokenService. */
 
 import type { TokenService } from '../../../proto/gen/waf/access/v1/token_pb.ts';
 import type { ApiParts } from '../context.ts';

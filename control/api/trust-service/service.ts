@@ -1,4 +1,4 @@
-/** Owns which methods of TrustService are built. */
+/** TrustService. */
 
 import type { TrustService } from '../../../proto/gen/waf/v1/trust_pb.ts';
 import type { ApiParts } from '../context.ts';

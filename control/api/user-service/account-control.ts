@@ -1,4 +1,4 @@
-/** Owns UserService/ResetPassword, LockUser, UnlockUser and ResetUserMFA. */
+/** UserService/ResetPassword, LockUser, UnlockUser and ResetUserMFA. */
 
 import type { UserService } from '../../../proto/gen/waf/v1/user_pb.ts';
 import { keepAdministrator } from '../../auth/administrators.ts';

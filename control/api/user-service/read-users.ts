@@ -1,4 +1,4 @@
-/** Owns UserService/ListUsers and GetUser. */
+/** UserService/ListUsers and GetUser. */
 
 import type { UserService } from '../../../proto/gen/waf/v1/user_pb.ts';
 import { callerOf, type ApiParts } from '../context.ts';

@@ -1,4 +1,4 @@
-/** Owns which methods of UserService are built. */
+/** UserService. */
 
 import type { UserService } from '../../../proto/gen/waf/v1/user_pb.ts';
 import type { ApiParts } from '../context.ts';

@@ -1,4 +1,4 @@
-/** Owns UserService/CreateUser, UpdateUser, AssignRoles and DeleteUser. */
+/** UserService/CreateUser, UpdateUser, AssignRoles and DeleteUser. */
 
 import { randomUUID } from 'node:crypto';
 import type { UserService } from '../../../proto/gen/waf/v1/user_pb.ts';
