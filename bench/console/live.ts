@@ -49,7 +49,7 @@ export async function traceLive(
   }
 }
 
-/** Sends events as fast as the page reads them, and says what it holds after each part. */
+/** Sends events as fast as the page reads them; says what it holds at first, after each part. */
 export async function fillLive(
   page: Page,
   standIn: StandIn,
@@ -57,6 +57,7 @@ export async function fillLive(
   parts: number,
   report: (held: Held) => void,
 ): Promise<void> {
+  report(await heldBy(page, standIn));
   for (let part = 0; part < parts; part += 1) {
     const goal = standIn.sent() + events / parts;
     standIn.start(events / parts, 0);

@@ -1,6 +1,6 @@
 /** Owns the frame of the console: navigation, which page an address shows, keys of all pages. */
 
-import { lazy } from './lazy.tsx';
+import { lazy, type LazyPage } from './lazy.tsx';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { address, go } from './address.ts';
@@ -100,17 +100,38 @@ export function Console(): JSX.Element {
   );
 }
 
+/** Pages of one record, by the list that it is in. */
+const recordPages = { attacks: AttackEvent, policies: PolicyPage, sites: SitePage } as const;
+
+/** The page of a record that a path names, with the record's id. */
+function recordAt(
+  path: string,
+): { readonly id: string; readonly page: LazyPage<{ id: string }> } | null {
+  const [, list, id] = /^\/(attacks|policies|sites)\/([\w.-]{1,256})$/.exec(path) ?? [];
+  if (list === undefined || id === undefined) return null;
+  return { id, page: recordPages[list as keyof typeof recordPages] };
+}
+
+/** The page of a path that names no record. */
+function pageAt(path: string): LazyPage<object> | undefined {
+  if (path === '/start') return Start;
+  if (path === '/account') return Account;
+  return pages.find(({ href }) => href === path)?.page;
+}
+
+/** Fetches the code of a page while the session is still continued. */
+export function fetchPage(path: string): void {
+  const fetch = recordAt(path)?.page.fetch ?? pageAt(path)?.fetch;
+  // Where it fails, the page itself tries again and says so.
+  fetch?.().catch(() => undefined);
+}
+
 function Page(): JSX.Element {
   const { path } = address.value;
-  if (person.value.firstPassword || path === '/start') return <Start />;
-  const event = /^\/attacks\/([\w.-]{1,256})$/.exec(path)?.[1];
-  if (event !== undefined) return <AttackEvent key={event} id={event} />;
-  const policy = /^\/policies\/([\w.-]{1,256})$/.exec(path)?.[1];
-  if (policy !== undefined) return <PolicyPage key={policy} id={policy} />;
-  const site = /^\/sites\/([\w.-]{1,256})$/.exec(path)?.[1];
-  if (site !== undefined) return <SitePage key={site} id={site} />;
-  if (path === '/account') return <Account />;
-  const Found = pages.find(({ href }) => href === path)?.page;
+  if (person.value.firstPassword) return <Start />;
+  const record = recordAt(path);
+  if (record !== null) return <record.page key={record.id} id={record.id} />;
+  const Found = pageAt(path);
   return Found === undefined ? <p>{t('common.missing')}</p> : <Found />;
 }
 

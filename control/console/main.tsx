@@ -1,7 +1,8 @@
 /** The console's entry: draws the program into the page and begins a session. */
 
 import { render } from 'preact';
-import { Console } from './console.tsx';
+import { address } from './address.ts';
+import { Console, fetchPage } from './console.tsx';
 import { resume } from './session.ts';
 import './style.css';
 import './style-parts.css';
@@ -9,3 +10,4 @@ import './style-parts.css';
 const place = document.getElementById('console');
 if (place !== null) render(<Console />, place);
 void resume();
+fetchPage(address.value.path);

@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { hashStats, inRoot, listFiles, readStamp, writeStamp } from './paths.mjs';
 import { say, SetupError } from './process.mjs';
@@ -64,17 +64,35 @@ export async function buildConsole(folder) {
   const icon = readFileSync(inRoot('control', 'console', 'icon.svg'));
   const iconName = `icon-${createHash('sha256').update(icon).digest('hex').slice(0, 8)}.svg`;
   writeBoth(folder, iconName, icon);
+  const start = names.find((name) => /^main-\w+\.js$/.test(name));
   const html = readFileSync(inRoot('control', 'console', 'index.html'), 'utf8')
     .replace('icon.svg', iconName)
     .replace(
       'main.css',
       names.find((name) => /^main-\w+\.css$/.test(name)),
     )
-    .replace(
-      'main.js',
-      names.find((name) => /^main-\w+\.js$/.test(name)),
-    );
+    .replace('main.js', start)
+    .replace('</head>', `${preloads(result.metafile, start)}</head>`);
   writeBoth(folder, 'index.html', Buffer.from(html));
+}
+
+/** Files that the entry imports: a browser that waits for the entry first asks for them late. */
+function preloads({ outputs }, start) {
+  const byName = new Map(Object.entries(outputs).map(([path, one]) => [basename(path), one]));
+  const found = new Set();
+  const add = (name) => {
+    for (const { path, kind } of byName.get(name)?.imports ?? []) {
+      const next = basename(path);
+      if (kind !== 'import-statement' || found.has(next)) continue;
+      found.add(next);
+      add(next);
+    }
+  };
+  add(start);
+  if (found.size === 0) throw new SetupError('the start of the console imports no file');
+  return [...found]
+    .map((name) => `  <link rel="modulepreload" href="/assets/${name}" />\n  `)
+    .join('');
 }
 
 function writeBoth(folder, name, contents) {

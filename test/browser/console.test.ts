@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, HTTPRequest, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { missingBuild, root, startProduct, type Product } from '../support/product.ts';
 import { eventually } from '../support/eventually.ts';
@@ -181,6 +181,27 @@ describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
     expect(await page.evaluate('document.activeElement.name')).toBe('outcome');
   });
 
+  test('the code of a page comes while the session is continued', async () => {
+    const { page } = await open('/attacks');
+    await enterPassword(page);
+    await shows(page, 'Kind of attack');
+    await page.setRequestInterception(true);
+    const seen: string[] = [];
+    const held: HTTPRequest[] = [];
+    page.on('request', (request) => {
+      seen.push(request.url());
+      if (request.url().endsWith('/Refresh')) held.push(request);
+      else void request.continue();
+    });
+    const reloaded = page.reload();
+    await eventually(() => seen.some((url) => /\/attacks-\w+\.js$/.test(url)));
+    await eventually(() => held.length > 0);
+    expect(held.map((request) => request.response())).toEqual([null]);
+    await held[0]!.continue();
+    await reloaded;
+    await shows(page, 'Kind of attack');
+  });
+
   test('the start is at most 60 KB packed, each page after it at most 45 KB', () => {
     const folder = join(root, '.build', 'console');
     const packed = (name: string): number => gzipSync(readFileSync(join(folder, name))).length;
@@ -199,6 +220,10 @@ describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
     const startBytes = start.reduce((sum, name) => sum + packed(name), 0);
     expect(startBytes).toBeGreaterThan(10_000);
     expect(startBytes).toBeLessThan(60 * 1024);
+    // The page asks for all of them at once: none waits for another to name it.
+    const html = readFileSync(join(folder, 'index.html'), 'utf8');
+    const ahead = [...html.matchAll(/"modulepreload" href="\/assets\/([\w.-]+)"/g)];
+    expect(new Set([main, ...ahead.map(([, name]) => name!)])).toEqual(reach(main));
     const pages = names.filter((name) => pageFiles.some((file) => name.startsWith(`${file}-`)));
     expect(pages).toHaveLength(pageFiles.length);
     for (const page of pages) {

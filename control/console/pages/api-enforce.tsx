@@ -21,6 +21,7 @@ const w = pageTexts({
     'Shows which operations a document would check. Nothing is in force by that.',
     '显示文档将校验哪些操作，此时不会生效。',
   ],
+  noDocument: ['Upload a document first.', '请先上传文档。'],
   document: ['Document', '文档'],
   host: ['Host of the API', 'API 主机名'],
   basePath: ['Its paths begin with', '路径前缀'],
@@ -79,8 +80,10 @@ export function Enforce({ siteId, hosts, sources, changed }: EnforceProps): JSX.
   };
   return (
     <>
-      {sources.length > 0 && (
-        <Card title={w('title')} note={w('note')}>
+      <Card title={w('title')} note={w('note')}>
+        {sources.length === 0 ? (
+          <p class="quiet">{w('noDocument')}</p>
+        ) : (
           <Edit
             keep
             label={w('title')}
@@ -90,20 +93,20 @@ export function Enforce({ siteId, hosts, sources, changed }: EnforceProps): JSX.
             save={show}
             fields={reviewFields(sources, hosts)}
           />
-          {shown !== null && (
-            <Reviewed
-              of={shown}
-              done={() => {
-                setShown(null);
-                setDone(true);
-                inForce.reload();
-                changed();
-              }}
-            />
-          )}
-          <div aria-live="polite">{done && <p class="done">{w('done')}</p>}</div>
-        </Card>
-      )}
+        )}
+        {shown !== null && (
+          <Reviewed
+            of={shown}
+            done={() => {
+              setShown(null);
+              setDone(true);
+              inForce.reload();
+              changed();
+            }}
+          />
+        )}
+        <div aria-live="polite">{done && <p class="done">{w('done')}</p>}</div>
+      </Card>
       <Card title={w('inForce')}>
         <State of={inForce}>
           {({ operations }) => (

@@ -20,7 +20,7 @@ const w = pageTexts({
     '访问者收到 503。允许的客户端与路径照常服务并检测。',
   ],
   enabled: ['The site is closed', '站点已关闭'],
-  retry: ['Visitors come again after seconds, 0 for no word', '提示访问者重试的秒数，0 表示不提示'],
+  retry: ['Retry after seconds, 0 for none', '重试秒数，0 表示不提示'],
   title: ['Title of the page', '页面标题'],
   message: ['Text of the page', '页面文字'],
   networks: [

@@ -175,7 +175,7 @@ function FieldInput({ field }: { readonly field: Field }): JSX.Element {
       ) : kind === 'area' ? (
         <textarea
           name={name}
-          rows={5}
+          rows={value === '' && !required ? 3 : 5}
           required={required}
           spellcheck={false}
           defaultValue={value}

@@ -63,7 +63,7 @@ function Row({ event }: { readonly event: SecurityEvent }): JSX.Element {
       <td class="request">
         {event.method} <VisibleText text={`${event.host}${event.path}`} />
       </td>
-      <td>
+      <td class="rules">
         {event.ruleIds.slice(0, rulesShown).join(' ')}
         {more > 0 && ` +${more}`}
       </td>

@@ -19,7 +19,7 @@ const minuteMs = 60_000;
 /** Lengths that people read with ease, in minutes. */
 const lengths = [1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440] as const;
 /** Bars that a chart has at most: narrower ones look like one. */
-const stepsMax = 60;
+const stepsMax = 61;
 
 /**
  * Adds amounts up in steps from `startMs` to `endMs`; a step is at least `leastMs`, for amounts

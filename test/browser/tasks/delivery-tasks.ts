@@ -61,7 +61,7 @@ export const deliveryTasks: readonly Task[] = [
       await delivered(desk, world, 'closed');
       const form = 'Close the site for work';
       await desk.tick('The site is closed', form);
-      await desk.fill('Visitors come again after seconds, 0 for no word', '600', form);
+      await desk.fill('Retry after seconds, 0 for none', '600', form);
       await desk.fill('Title of the page', 'Back at noon', form);
       await desk.fill('Paths that are served, one a line', '/status', form);
       await desk.press('Save', form);
