@@ -60,23 +60,39 @@ test('a profile lets the work of an editor pass, and nothing beside it', async (
   expect(answer.text).toContain('must name applications, such as wordpress@/blog: wordpress,');
 });
 
-test('weak signs of live traffic are counted at control', async () => {
-  const body = 'note=see+../../docs/readme.txt';
+/** A note whose text is a form field; `../` twice and a name of a file are weak signs. */
+function note(text: string): ApplicationRow {
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  const request = { method: 'POST', url: '/notes/42', headers, body };
-  await waf.send(caseOf({ title: 'a note', request }));
+  const body = `note=${encodeURIComponent(text)}`;
+  return { title: text, request: { method: 'POST', url: '/notes/42', headers, body } };
+}
+
+const learning = (method: string): string => `waf.learning.v1.LearningService/${method}`;
+
+type Field = 'id' | 'method' | 'path' | 'name' | 'family';
+
+interface Exported {
+  readonly values: readonly Readonly<Record<Field, string>>[];
+}
+
+async function exported(): Promise<Exported['values']> {
+  const { learningJson } = await waf.ask(learning('ExportLearning'), { siteId });
+  const text = Buffer.from(learningJson as string, 'base64').toString();
+  return (JSON.parse(text) as Exported).values;
+}
+
+test('weak signs are counted; accepted ones pass, what proves an attack does not', async () => {
+  const weak = note('see ../../.htaccess for it');
+  const proved = note('../../../.htaccess');
+  expect([await blocked(weak), await blocked(proved)]).toEqual([true, true]);
   // A thread that ends reports what it counted.
   await waf.restart();
-  const rpc = 'waf.learning.v1.LearningService/ExportLearning';
-  await expect
-    .poll(
-      async () => {
-        const { learningJson } = await waf.ask(rpc, { siteId });
-        const text = Buffer.from(learningJson as string, 'base64').toString();
-        const { values } = JSON.parse(text) as { values: readonly Record<string, unknown>[] };
-        return values.map(({ method, path, name, family }) => [method, path, name, family]);
-      },
-      { timeout: 30_000 },
-    )
-    .toEqual([['POST', '/notes/{value}', 'ARGS:note', 'path']]);
-}, 120_000);
+  await expect.poll(exported, { timeout: 30_000 }).toHaveLength(1);
+  const [{ id, ...value }] = (await exported()) as [Exported['values'][number]];
+  expect(value).toMatchObject({ method: 'POST', path: '/notes/{value}', name: 'ARGS:note' });
+  expect(value.family).toBe('path');
+  await waf.serve(() => waf.ask(learning('AcceptProposal'), { siteId, id }));
+  expect([await blocked(weak), await blocked(proved)]).toEqual([false, true]);
+  await waf.serve(() => waf.ask(learning('DismissProposal'), { siteId, id }));
+  expect(await blocked(weak)).toBe(true);
+}, 180_000);
