@@ -300,8 +300,11 @@ function isFinal({ disruption: { kind } }: Rule): boolean {
   return kind === 'deny' || kind === 'drop' || kind === 'redirect';
 }
 
-/** Rules of CRS that compare the anomaly score of requests. Nothing else judges answers. */
-const requestScoreRules = [949_110, 949_111];
+/**
+ * Rules that compare the anomaly score of requests: those of CRS, and the one that blocks early
+ * under CRS 3. Nothing else judges answers.
+ */
+const requestScoreRules = [949_110, 949_111, 199_254];
 
 /** True where the score of detection has a say in what the anomaly score leads to. */
 function waitsForScore(ruleId: number, decision: Decision): boolean {
