@@ -86,7 +86,10 @@ export async function joinPrograms(names, source) {
     external,
     // Packages that are CommonJS ask for modules of Node.
     banner: {
-      js: `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`,
+      js: [
+        "import { createRequire as requireOf } from 'node:module';",
+        'const require = requireOf(import.meta.url);',
+      ].join('\n'),
     },
     plugins: [ownPlaces],
     legalComments: 'none',
@@ -97,6 +100,7 @@ export async function joinPrograms(names, source) {
     throw new SetupError(`the programs cannot be joined:\n${error.message}`);
   });
   refuseNamelessImports(result.metafile);
+  refuseFileReaders(result.metafile);
   return result.outputFiles;
 }
 
@@ -113,6 +117,24 @@ function refuseNamelessImports({ inputs }) {
   }
 }
 
+/** Joined, a package no longer finds files that lie beside its modules. */
+function refuseFileReaders({ inputs }) {
+  for (const name of Object.keys(inputs).filter((one) => one.includes('node_modules/'))) {
+    const code = readFileSync(inRoot(name), 'utf8').replaceAll(/\/\*.*?\*\//gs, '');
+    const found = readsBeside.exec(code)?.[0];
+    if (found === undefined) continue;
+    throw new SetupError(
+      `${name} finds files by ${found}: name its package among the external ones of ` +
+        'control/setup/bundle.mjs',
+    );
+  }
+}
+
+const readsBeside = /\b__dirname\b|\b__filename\b|\bimport\.meta\.\w+|\brequire\.resolve\b/;
+
+/** The last `.build` of a path, and what follows. */
+const fromBuild = String(/\/\.build\/(?!.*\/\.build\/).*/);
+
 /** Files and threads are found from where the module itself is compiled to, not from its piece. */
 const ownPlaces = {
   name: 'own-places',
@@ -122,8 +144,8 @@ const ownPlaces = {
       const source = readFileSync(path, 'utf8');
       if (!source.includes('import.meta.url')) return null;
       const name = relative(root, path).replace(/\.ts$/, '.js').split(sep).join('/');
-      const place = `import.meta.url.replace(/\\/\\.build\\/(?!.*\\/\\.build\\/).*/, '/.build/${name}')`;
-      return { contents: source.replaceAll('import.meta.url', `(${place})`), loader: 'ts' };
+      const place = `(import.meta.url.replace(${fromBuild}, '/.build/${name}'))`;
+      return { contents: source.replaceAll('import.meta.url', place), loader: 'ts' };
     });
   },
 };

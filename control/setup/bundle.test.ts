@@ -27,11 +27,19 @@ test('what two programs import is in a piece that both share', async () => {
   expect((await joined()).match(/'once'|"once"/g)).toHaveLength(1);
 });
 
-test('CommonJS that is imported while the program runs is refused: it would have no names', async () => {
+test('CommonJS that is imported while a program runs is refused: it has no names', async () => {
   write('engine/plain.cjs', 'exports.name = 1;');
   write('engine/one.ts', "console.log((await import('./plain.cjs')).name);");
   write('engine/two.ts', '');
   await expect(joined()).rejects.toThrow(/one\.ts imports .*plain\.cjs.*CommonJS/);
+});
+
+test('a package that reads files beside itself is refused', async () => {
+  mkdirSync(join(folder, 'node_modules/reader'), { recursive: true });
+  write('node_modules/reader/index.js', '/* __dirname */ exports.place = __dirname;');
+  write('engine/one.ts', "import { place } from 'reader'; console.log(place);");
+  write('engine/two.ts', '');
+  await expect(joined()).rejects.toThrow(/reader\/index\.js finds files by __dirname/);
 });
 
 test('a syntax error names the file and the place', async () => {

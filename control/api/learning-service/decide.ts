@@ -79,17 +79,13 @@ function decide(
     const before = recordOf(tx, site);
     const { rows } = learnedOf(parts, tx, site.id);
     const known = before.decisions.find((one) => one.id === id);
-    const row = rows.find((one) => one.id === id) ?? (known && { ...known, samples: [] });
-    if (row === undefined) throw notFound('proposal', id);
-    const counted = 'hours' in row && typeof row.hours === 'object';
-    const facts = counted
-      ? decisionOf(row as never, evidenceOf(row as never, nowMs))
-      : (known as LearnedDecision);
-    if (state === 'accepted') refuseSecondFamily(row, before, nowMs);
+    const row = rows.find((one) => one.id === id);
+    const facts = row === undefined ? known : decisionOf(row, evidenceOf(row, nowMs));
+    if (facts === undefined) throw notFound('proposal', id);
+    if (state === 'accepted') refuseSecondFamily(facts, before, nowMs);
     const length = days || detectionLearningLimits.acceptedDays;
     const made: LearnedDecision = {
-      ...{ id, method: row.method, path: row.path, name: row.name, family: row.family },
-      ...{ clients: facts.clients, hours: facts.hours, requests: facts.requests },
+      ...facts,
       ...{ state, by: caller.username, atMs: nowMs, voices: '' },
       endsAtMs: state === 'accepted' ? nowMs + length * dayMs : 0,
     };
