@@ -1,7 +1,7 @@
 /** Owns buttons that change something: they ask where it cannot be undone, and say what failed. */
 
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../call.ts';
 import { t } from '../text/text.ts';
 import { lacking } from './rights.tsx';
@@ -73,7 +73,8 @@ function Asking({
   readonly refuse: () => void;
 }): JSX.Element {
   const yes = useRef<HTMLButtonElement>(null);
-  useEffect(() => yes.current?.focus(), []);
+  // With the question itself: a key that is pressed at once belongs to it.
+  useLayoutEffect(() => yes.current?.focus(), []);
   return (
     <span
       class="ask"
@@ -97,7 +98,7 @@ function Asking({
 /** The focus is at the button again after a question, unless a person moved it meanwhile. */
 function useFocusBack(state: State, button: { readonly current: HTMLButtonElement | null }): void {
   const asked = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (state === 'asking') asked.current = true;
     if (state !== 'idle' || !asked.current) return;
     asked.current = false;
