@@ -72,6 +72,8 @@ const latinNames: ReadonlySet<string> = new Set([
   ...['TLS', 'URL', 'WAF', 'WSDL', 'protobuf', 'Let', 'Encrypt', 'For', 'Forwarded', 'https'],
   ...['Administrator', 'Built', 'admin', 'node', 'demo', 'shop', 'localhost', 'http', 'DEMO'],
   ...['configuration', 'engine', 'origins', 'overload', 'settings', 'store', 'ListSessions'],
+  // What HTTP and security.txt call their parts.
+  ...['CORS', 'Cookie', 'security', 'txt', 'well', 'known', 'Contact', 'Expires'],
   ...['waf', 'api', 'enforce', 'example', 'com', 'management', 'help'],
 ]);
 
