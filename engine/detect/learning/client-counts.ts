@@ -1,7 +1,7 @@
 /**
  * Counts distinct clients that show signs in a value, by hour, in one front thread and in bounded
- * memory: one bit of a sketch for each network, by 11 bits of a hash of site and network. Nothing is
- * done for requests without signs.
+ * memory: one bit of a sketch for each network, by 11 bits of a hash of site and network. Nothing
+ * is done for requests without signs.
  */
 
 import { createHash } from 'node:crypto';
