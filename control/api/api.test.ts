@@ -1,6 +1,7 @@
 /** Owns the proof that control serves: sites, policies, events, probes, all protocols. */
 
 import { statSync } from 'node:fs';
+import { Agent, get, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { createClient } from '@connectrpc/connect';
 import { createGrpcTransport, createGrpcWebTransport } from '@connectrpc/connect-node';
@@ -107,6 +108,20 @@ test('sockets and secrets are private', () => {
 });
 
 const network = { network: true };
+
+test('the engine ends no connection of control between two calls', async () => {
+  const socketPath = join(waf.folder, 'engine.sock');
+  const agent = new Agent({ keepAlive: true });
+  const fields = await new Promise<IncomingHttpHeaders>((resolve, reject) => {
+    get({ socketPath, agent, path: '/nowhere' }, (response) => {
+      response.resume().once('end', () => resolve(response.headers));
+    }).once('error', reject);
+  });
+  agent.destroy();
+  // Without a time after which an idle connection ends, as `Keep-Alive: timeout=5` says it.
+  expect(fields).toMatchObject({ connection: 'keep-alive' });
+  expect(fields).not.toHaveProperty('keep-alive');
+});
 
 test('the first administrator signs in, refreshes and signs out', async () => {
   const { password } = waf;

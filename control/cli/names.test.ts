@@ -221,6 +221,8 @@ test('every argument names a resource, is a choice, or has no name', () => {
     'explain [request]',
     'get [name]',
     'ip-list unbind <binding>',
+    'learning accept <id>',
+    'learning dismiss <id>',
     'log explain <request>',
     'patch remove <id>',
     'policy diff <left>',
@@ -287,5 +289,6 @@ test('every flag that takes an id takes a name', () => {
     'log errors --request-id <id>',
     'log security --request-id <id>',
     'log security --rule <id>',
+    'site applications --names <list>',
   ]);
 });

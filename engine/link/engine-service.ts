@@ -68,6 +68,8 @@ export async function serveEngineService(
         }),
     }),
   );
+  // Control keeps its connections: one that ends as the next call begins would fail that call.
+  server.keepAliveTimeout = 0;
   rmSync(socketPath, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
