@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import type { GuardVerdict } from '../contract/guard.ts';
 import { GuardChain } from '../guard/guard-chain.ts';
 import type { RequestView } from '../guard/request-view.ts';
-import { PhaseDriver, type PhaseEndings, type PhaseHost, type PhaseSite } from './phase-driver.ts';
+import { PhaseDriver } from './phase-driver.ts';
+import type { PhaseEndings, PhaseHost, PhaseSite } from './phase-host.ts';
 
 const denied: GuardVerdict = {
   ...{ guard: 'auth', action: 'deny', reason: 'auth_failed', ruleId: '', scenario: null },

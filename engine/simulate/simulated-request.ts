@@ -13,12 +13,8 @@ import { passVerdict, type TransactionRecord, type Verdict } from '../contract/v
 import { RequestView, type ViewedHead } from '../guard/request-view.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { withPatchNotes } from '../phases/patch-notes.ts';
-import {
-  PhaseDriver,
-  type PhaseEndings,
-  type PhaseHost,
-  type PhaseSite,
-} from '../phases/phase-driver.ts';
+import { PhaseDriver } from '../phases/phase-driver.ts';
+import type { PhaseEndings, PhaseHost, PhaseSite } from '../phases/phase-host.ts';
 
 /** One request with all that follows it. */
 export interface SimulatedRequest {

@@ -111,14 +111,13 @@ export function proposalsOf(
 ): LearnedProposal[] {
   const decisions = new Map((record?.decisions ?? []).map((one) => [one.id, one]));
   const evidence = new Map(rows.map((row) => [row.id, evidenceOf(row, nowMs)]));
+  const common = inSeveral([...evidence.values()]);
   const shown: LearnedProposal[] = [];
   for (const row of rows) {
     const found = evidence.get(row.id)!;
     const decided = decisions.get(row.id);
     if (decided === undefined && !isProposed(found)) continue;
-    const others = new Uint8Array(found.bits.length);
-    for (const [id, { bits }] of evidence) if (id !== row.id) join(others, bits);
-    const ownClients = countOf(without(found.bits, others));
+    const ownClients = countOf(without(found.bits, common));
     const state =
       decided === undefined ? stateOf(row, record, nowMs) : stateOfDecision(decided, nowMs);
     shown.push(proposal({ row, found, state, decided, ownClients, nowMs }));
@@ -306,6 +305,20 @@ export function join(into: Uint8Array, bits: Uint8Array): void {
 
 function without(bits: Uint8Array, others: Uint8Array): Uint8Array {
   return bits.map((byte, at) => byte & ~(others[at] ?? 0));
+}
+
+/** The bits that more than one sketch has. */
+function inSeveral(all: readonly Evidence[]): Uint8Array {
+  const once = new Uint8Array(limits.sketchBits / 8);
+  const several = new Uint8Array(limits.sketchBits / 8);
+  for (const { bits } of all) {
+    join(
+      several,
+      bits.map((byte, at) => byte & once[at]!),
+    );
+    join(once, bits);
+  }
+  return several;
 }
 
 function countOf(bits: Uint8Array): number {

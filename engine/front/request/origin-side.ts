@@ -4,7 +4,7 @@
  */
 
 import type { RequestHeadParser } from '../../http/request-head.ts';
-import type { RouteResult } from '../../phases/phase-driver.ts';
+import type { RouteResult } from '../../phases/phase-host.ts';
 import { namesExtensions } from '../../http/websocket.ts';
 import {
   ORIGIN_FAILURE,

@@ -7,7 +7,7 @@ import type { RequestOutcome } from '../../contract/events.ts';
 import type { GuardVerdict } from '../../contract/guard.ts';
 import { noConfiguration, type ResponseScenario } from '../../contract/site.ts';
 import type { Verdict } from '../../contract/verdict.ts';
-import type { PhaseEndings } from '../../phases/phase-driver.ts';
+import type { PhaseEndings } from '../../phases/phase-host.ts';
 import type { OriginFailure } from '../../upstream/origin-sink.ts';
 import type { ClientPort } from '../client-port.ts';
 import { strictTransportOf, type DeliveryAnswer } from './delivery.ts';

@@ -7,7 +7,8 @@
 import { frontLimits } from '../../../base/delivery-limits.ts';
 import type { BodySnapshot } from '../../contract/message.ts';
 import type { RequestHeadParser } from '../../http/request-head.ts';
-import type { PhaseDriver, PhaseEndings } from '../../phases/phase-driver.ts';
+import type { PhaseDriver } from '../../phases/phase-driver.ts';
+import type { PhaseEndings } from '../../phases/phase-host.ts';
 import type { OriginLink } from '../../upstream/origin-sink.ts';
 import type { FrontContext } from '../front-context.ts';
 import type { Holder } from '../wire/held-budget.ts';

@@ -12,12 +12,8 @@ import type { TransactionRecord, Verdict } from '../../contract/verdict.ts';
 import type { RequestView } from '../../guard/request-view.ts';
 import { CLOSE_CODE, closingFrame, type FrameFault } from '../../http/websocket-frames.ts';
 import type { BodyRestRun } from '../../phases/body-rest-run.ts';
-import {
-  PhaseDriver,
-  type PhaseEndings,
-  type PhaseHost,
-  type PhaseSite,
-} from '../../phases/phase-driver.ts';
+import { PhaseDriver } from '../../phases/phase-driver.ts';
+import type { PhaseEndings, PhaseHost, PhaseSite } from '../../phases/phase-host.ts';
 
 /** One message, and what it is inspected with. */
 export interface InspectedMessage {

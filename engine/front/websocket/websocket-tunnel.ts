@@ -10,7 +10,7 @@ import type { MaybePromise } from '../../contract/inspection.ts';
 import type { MessageHead, RequestSnapshot } from '../../contract/message.ts';
 import type { RequestView } from '../../guard/request-view.ts';
 import { closingFrame, FRAME, FrameReader, type FrameFault } from '../../http/websocket-frames.ts';
-import type { PhaseSite } from '../../phases/phase-driver.ts';
+import type { PhaseSite } from '../../phases/phase-host.ts';
 import type { FrontContext } from '../front-context.ts';
 import type { Generation, Route } from '../generation.ts';
 import type { Holder } from '../wire/held-budget.ts';
