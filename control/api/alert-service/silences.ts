@@ -17,7 +17,7 @@ import { alerts, alertSilences } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { auditKept, drop, ownedBy, stored } from '../resource/owned.ts';
+import { drop, keep, ownedBy, stored } from '../resource/owned.ts';
 import { showAlert, showSilence, silenceKind } from './stored.ts';
 
 /** Lists silences, those that end last first. */
@@ -64,8 +64,7 @@ export function createAlertSilence({
       if (tx.count(alertSilences) >= silencesMax) {
         for (const { id } of over) tx.remove(alertSilences, id);
       }
-      tx.put(alertSilences, record);
-      auditKept(tx, caller, silenceKind, null, record);
+      keep(tx, caller, silenceKind, null, record);
     });
     return { silence: showSilence(record) };
   };

@@ -33,11 +33,11 @@ import {
   type ReadChunk,
 } from '../../domain/access/ip-list-content.ts';
 import { checkEntriesInSteps, showEntry } from '../../domain/access/ip-list.ts';
-import { ipListBindings, ipLists } from '../../store/collections.ts';
+import { ipListBindings } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { noteOf } from '../resource/owned.ts';
+import { keep, noteOf } from '../resource/owned.ts';
 import { bindOnlyGlobally } from './bindings.ts';
 import { adopting, sorted } from './lists.ts';
 import { rolloutOf } from './rollout.ts';
@@ -156,12 +156,10 @@ export function replaceIpListEntries(
       requireEtag(request.etag, contentOf(tx, known.id).etag);
       const after = { ...before, name, description, updatedAt: isoNow(parts.clock) };
       refuseSameListName(tx, after, 'name');
-      const note = { ...noteOf(caller, listKind, after), before: auditedList(tx, before) };
-      adoptContent(tx, staged, after.updatedAt);
-      tx.put(ipLists, after);
-      if (kind !== '') bindOnlyGlobally(tx, caller, after, kind, after.updatedAt);
-      tx.audit({ ...note, action: 'replace_entries', after: auditedList(tx, after) });
-      return after;
+      return keep(tx, caller, listKind, before, after, { action: 'replace_entries' }, () => {
+        adoptContent(tx, staged, after.updatedAt);
+        if (kind !== '') bindOnlyGlobally(tx, caller, after, kind, after.updatedAt);
+      });
     });
     const affectedConsumers = referencesOf(store, list.id).length;
     return {

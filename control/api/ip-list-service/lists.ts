@@ -24,13 +24,12 @@ import { allEntries, countOf, type IpEntry } from '../../domain/access/ip-list-c
 import { checkEntries, heldContentId, type IpListRecord } from '../../domain/access/ip-list.ts';
 import { applyMask, type MaskFields } from '../../domain/update-mask.ts';
 import { ipListRuns, ipLists, ipListSecrets } from '../../store/collections.ts';
-import type { WriteStore } from '../../store/store.ts';
+import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { noteOf } from '../resource/owned.ts';
+import { drop, keep } from '../resource/owned.ts';
 import {
-  auditedList,
   listKind,
   refuseSameListName,
   requireEtag,
@@ -128,11 +127,9 @@ export function updateIpList(parts: ApiParts): Method<typeof IpListService, 'upd
       if (withEntries) requireEtag(etag, contentOf(tx, known.id).etag);
       const after = { ...before, ...texts, updatedAt: isoNow(parts.clock) };
       refuseSameListName(tx, after, 'ipList.name');
-      const note = { ...noteOf(caller, listKind, after), before: auditedList(tx, before) };
-      if (staged !== null) adoptContent(tx, staged, after.updatedAt);
-      tx.put(ipLists, after);
-      tx.audit({ ...note, action: 'update', after: auditedList(tx, after) });
-      return after;
+      return keep(tx, caller, listKind, before, after, {}, () => {
+        if (staged !== null) adoptContent(tx, staged, after.updatedAt);
+      });
     });
     return { ipList: showList(parts, list, { entries: true }) };
   };
@@ -161,12 +158,7 @@ export function deleteIpList(parts: ApiParts): Method<typeof IpListService, 'del
     const garbage = await store.write((tx) => {
       const before = storedList(tx, caller, id, 'id');
       refuseUsed(referencesOf(tx, before.id));
-      tx.audit({
-        ...noteOf(caller, listKind, before),
-        action: 'delete',
-        before: auditedList(tx, before),
-      });
-      tx.remove(ipLists, before.id);
+      drop(tx, caller, listKind, before);
       tx.remove(ipListSecrets, before.id);
       for (const run of tx.find(ipListRuns, 'list', before.id)) tx.remove(ipListRuns, run.id);
       return [removeContent(tx, before.id), removeContent(tx, heldContentId(before.id))];
@@ -195,8 +187,8 @@ export function sorted(entries: ReadonlyMap<string, IpEntry>): IpEntry[] {
 }
 
 /** Errors: resource_exhausted past the number of lists. */
-export function refuseTooManyLists(tx: WriteStore): void {
-  if (tx.list(ipLists).length < accessLimits.listsMax) return;
+export function refuseTooManyLists(store: ReadStore): void {
+  if (store.count(ipLists) < accessLimits.listsMax) return;
   throw refusal('resource_exhausted', `there are at most ${accessLimits.listsMax} IP lists`);
 }
 
@@ -221,10 +213,7 @@ async function createManual(
   return adopting(parts, staged, (tx) => {
     refuseTooManyLists(tx);
     refuseSameListName(tx, list, nameField);
-    adoptContent(tx, staged, now);
-    tx.put(ipLists, list);
-    tx.audit({ ...noteOf(caller, listKind, list), action: 'create', after: auditedList(tx, list) });
-    return list;
+    return keep(tx, caller, listKind, null, list, {}, () => adoptContent(tx, staged, now));
   });
 }
 

@@ -22,11 +22,12 @@ import { deploymentOf } from '../deployment.ts';
 import { finderOf, type Owned } from '../resource/owned.ts';
 
 /** Lists; audit rows show them without their entries, of which there may be a million. */
-export const listKind: Pick<Owned<IpListRecord>, 'collection' | 'noun' | 'audit' | 'nameOf'> = {
+export const listKind: Owned<IpListRecord> = {
   collection: ipLists,
   noun: 'IP list',
   audit: 'ip_list',
   nameOf: ({ name }) => name,
+  audited: (list, store) => auditedList(store, list),
 };
 
 /** A list of the caller's tenant. Errors: invalid_argument at `field`, not_found. */

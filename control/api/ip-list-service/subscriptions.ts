@@ -37,10 +37,9 @@ import type { WriteStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { noteOf } from '../resource/owned.ts';
+import { keep, noteOf } from '../resource/owned.ts';
 import { refuseTooManyLists } from './lists.ts';
 import {
-  auditedList,
   listKind,
   refuseSameListName,
   requireSubscription,
@@ -75,12 +74,7 @@ export function createIpListSubscription(
     await parts.store.write((tx) => {
       refuseTooManyLists(tx);
       refuseSameListName(tx, list, 'name');
-      keepWithSecrets(tx, list, known);
-      tx.audit({
-        ...noteOf(caller, listKind, list),
-        action: 'create',
-        after: auditedList(tx, list),
-      });
+      keep(tx, caller, listKind, null, list, {}, () => keepHeaders(tx, list, known));
     });
     const run = request.syncNow ? await syncAndWait(parts, list.id, 'create') : null;
     return answerWith(parts, list.id, run);
@@ -118,9 +112,7 @@ export function updateIpListSubscription(
         updatedAt: isoNow(clock),
       };
       refuseSameListName(tx, after, 'name');
-      keepWithSecrets(tx, after, known);
-      const note = { ...noteOf(caller, listKind, after), before: auditedList(tx, before) };
-      tx.audit({ ...note, action: 'update', after: auditedList(tx, after) });
+      keep(tx, caller, listKind, before, after, {}, () => keepHeaders(tx, after, known));
       return { id: after.id, garbage: dropped ? removeHeld(tx, before) : '' };
     });
     if (garbage !== '') await dropGarbage(store, garbage);
@@ -223,8 +215,6 @@ export function acceptHeldIpListUpdate(
       const list = heldList(tx, storedList(tx, caller, id, 'id'));
       const { held, ...rest } = list;
       const now = isoNow(clock);
-      const before = auditedList(tx, list);
-      const dropped = renameContent(tx, heldContentId(list.id), list.id, now);
       const { sync = {} } = list;
       const state = {
         ...sync,
@@ -234,9 +224,10 @@ export function acceptHeldIpListUpdate(
         lastSuccessAt: now,
       };
       const after = { ...rest, sync: restingState(state, list.source, clock.nowMs()) };
-      tx.put(ipLists, after);
-      const note = { ...noteOf(caller, listKind, list), action: 'accept_held_update', before };
-      tx.audit({ ...note, after: auditedList(tx, after) });
+      let dropped = '';
+      keep(tx, caller, listKind, list, after, { action: 'accept_held_update' }, () => {
+        dropped = renameContent(tx, heldContentId(list.id), list.id, now);
+      });
       const {
         entryCount = 0,
         ipv4Count = 0,
@@ -315,15 +306,14 @@ function readSource(
   return checkSource(asked, stored, id, checkJsonPath);
 }
 
-/** Keeps a list with the values of its source's headers. */
-export function keepWithSecrets(
+/** Keeps the values of the headers of a list's source. */
+export function keepHeaders(
   tx: WriteStore,
-  list: IpListRecord,
+  { id }: IpListRecord,
   { headers }: Pick<SourceWithSecrets, 'headers'>,
 ): void {
-  tx.put(ipLists, list);
-  if (Object.keys(headers).length === 0) tx.remove(ipListSecrets, list.id);
-  else tx.put(ipListSecrets, { id: list.id, headers });
+  if (Object.keys(headers).length === 0) tx.remove(ipListSecrets, id);
+  else tx.put(ipListSecrets, { id, headers });
 }
 
 function keepPaused(

@@ -5,7 +5,6 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { AppError } from '../../../base/errors.ts';
 import { accessLimits } from '../../limits/access-limits.ts';
 import type { IpListBindingRecordJson } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import type { RateLimitEndpointRecordJson } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
@@ -46,6 +45,7 @@ import { settlePluginUse, pluginUseKind } from '../crs-service/policy-plugins.ts
 import { bindingKind, requirePlaceOf, sortBindings } from '../ip-list-service/bindings.ts';
 import { limitKind } from '../rate-limit-service/service.ts';
 import { drop, keep, type Kept } from '../resource/owned.ts';
+import { atField } from '../rethrown-at.ts';
 import { nextUpdate } from '../unchanged.ts';
 import { keepProfile } from '../trust-service/profiles.ts';
 import { withLists, type ApplyRun, type DocumentChange, type StatedList } from './context.ts';
@@ -266,17 +266,4 @@ function keepExactly<F extends Entry, R extends Entry>(
     return keep(tx, caller, kind, before, record, { action: 'upsert' });
   });
   return { gone, kept };
-}
-
-/** Runs a check whose errors name `from`, and names the field of the document instead. */
-export function atField<T>(field: string, from: string, check: () => T): T {
-  try {
-    return check();
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const rest = error.message.startsWith(`${from}.`)
-      ? error.message.slice(from.length)
-      : `: ${error.message}`;
-    throw new AppError(error.code, `${field}${rest}`, { source: error.source, cause: error });
-  }
 }

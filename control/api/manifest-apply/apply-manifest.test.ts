@@ -1,6 +1,7 @@
 /** Owns the proof that manifests are applied whole or not at all, and twice is once. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { accessLimits } from '../../limits/access-limits.ts';
 import {
   startTestControl,
   type Answer,
@@ -172,4 +173,32 @@ test('one bad document changes nothing; the error names document and field', asy
 test('the whole state is refused to who may not apply', async () => {
   const answer = await waf.call('SystemService/Apply', { manifestYaml: '' }, { network: true });
   expect(answer.status).toBe(401);
+});
+
+test('a DNS account and a wildcard site that needs it are applied together', async () => {
+  const answer = await send(
+    `apiVersion: waf.io/v1\nkind: Site\nmetadata: { name: wild }\n` +
+      `spec: { primaryHost: '*.wild.example', tls: { mode: managed-acme }, upstreams: [{ url: ` +
+      `'http://127.0.0.1:9' }] }\n---\napiVersion: waf.io/v1\nkind: DnsProvider\n` +
+      `metadata: { name: wild }\nspec: { provider: cloudflare, zones: [wild.example], ` +
+      `credentials: { apiToken: token } }\n`,
+  );
+  expect([answer.status, answer.body['message']]).toEqual([200, undefined]);
+  expect(actions(answer)).toEqual(['Site create', 'DnsProvider create']);
+});
+
+test('manifests make no more IP lists than calls', async () => {
+  const lists = (from: number, to: number): string =>
+    Array.from({ length: to - from }, (_none, at) => {
+      return `apiVersion: waf.io/v1\nkind: IpList\nmetadata: { name: full-${from + at} }\nspec: {}\n`;
+    }).join('---\n');
+  const present = await count('IpListService/ListIpLists');
+  const half = accessLimits.listsMax / 2;
+  const made = [await send(lists(0, half)), await send(lists(half, 2 * half - present))];
+  expect(made.map(({ status }) => status)).toEqual([200, 200]);
+  const { status, body } = await send(lists(2 * half, 2 * half + 1));
+  expect([status, body['message']]).toEqual([
+    429,
+    expect.stringContaining(`there are at most ${accessLimits.listsMax} IP lists`),
+  ]);
 });

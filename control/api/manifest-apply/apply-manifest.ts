@@ -19,6 +19,9 @@ import { findRuleFaults, type RuleFault } from '../custom-rule-service/rule-find
 import { refuseFaultyRule } from '../custom-rule-service/rule-trial.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
 import { roleKind } from '../role-service/role.ts';
+import { statedListKind } from '../ip-list-service/ip-list-document.ts';
+import { statedPolicyKind } from '../policy-service/policy-document.ts';
+import { statedSiteKind } from '../site-service/site-document.ts';
 import { upstreamKind } from '../upstream-service/upstream.ts';
 import { countryRuleKind } from '../country-access-service/country-rule.ts';
 import { channelKind } from '../alert-service/channel.ts';
@@ -27,12 +30,9 @@ import { dnsProviderKind } from '../cert-service/dns-provider.ts';
 import { userKind } from '../user-service/user.ts';
 import { applyAccess, applyPluginUses } from './apply-access.ts';
 import { applyDeployment } from './apply-deployment.ts';
-import { applyIpList } from './apply-ip-list.ts';
-import { applyPolicy } from './apply-policy.ts';
 import { applyPolicyRules } from './apply-policy-rules.ts';
 import { applySettings } from './apply-settings.ts';
 import { applyResource } from './apply-resource.ts';
-import { applySite } from './apply-site.ts';
 import { openRun, type ApplyRun, type DocumentChange } from './context.ts';
 
 /** What a manifest changes, in the order of its documents. */
@@ -199,11 +199,11 @@ function applyOne(run: ApplyRun, document: ManifestDocument): DocumentChange {
     case 'Upstream':
       return applyResource(run, document, upstreamKind);
     case 'IpList':
-      return applyIpList(run, document);
+      return applyResource(run, document, statedListKind);
     case 'Policy':
       return applyPolicy(run, document);
     case 'Site':
-      return applySite(run, document);
+      return applyResource(run, document, statedSiteKind);
     case 'CountryRule':
       return applyResource(run, document, countryRuleKind);
     case 'AlertChannel':
@@ -213,6 +213,15 @@ function applyOne(run: ApplyRun, document: ManifestDocument): DocumentChange {
     case 'Deployment':
       return applyDeployment(run, document);
   }
+}
+
+function applyPolicy(run: ApplyRun, document: ManifestDocument): DocumentChange {
+  const change = applyResource(run, document, statedPolicyKind);
+  const policy = run.tx.get(policies, change.id);
+  if (change.action !== 'unchanged' && policy !== undefined) {
+    run.policiesChanged.set(policy.id, { policy, where: document.where });
+  }
+  return change;
 }
 
 /** Errors: what the engine says against a changed policy or rule; without an engine none. */

@@ -6,7 +6,7 @@ import { meets } from '../../auth/permissions.ts';
 import { refusal } from '../../domain/errors.ts';
 import type { ResourceBase } from '../../domain/records.ts';
 import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
-import { auditKept } from '../resource/owned.ts';
+import { keep } from '../resource/owned.ts';
 import { refuseTaken, type Change, type Kind } from '../resource/resource.ts';
 import { nextUpdate } from '../unchanged.ts';
 import { changeOf, type ApplyRun, type DocumentChange } from './context.ts';
@@ -39,28 +39,36 @@ function keepStated<A extends object, R extends ResourceBase>(
   const { tx, caller, nowMs, references } = run;
   const { collection, nameOf } = kind;
   const { reference, read, spec, action } = kind.document;
+  const { planned = (whole) => whole, revisionOf = () => '0' } = kind.document;
   const change: Change = { tx, caller, nowMs, document: { where: document.where, warn: run.warn } };
   const before = findBefore(run, reference, document, (id) => tx.get(collection, id));
   if (before === null) refuseTakenId(document, tx.get(collection, document.statedId));
   else kind.guard?.(change, before);
   const updatedAt = nextUpdate(before ?? undefined, { nowMs: () => nowMs });
-  const { record, keepMore, bringsMore } = kind.settle(change, read(document, references), before, {
+  const settled = kind.settle(change, read(document, references), before, {
     id: before?.id ?? (document.statedId || `${kind.prefix}-${randomUUID()}`),
     tenantId: caller.tenantId,
     createdAt: before?.createdAt ?? updatedAt,
     updatedAt,
   });
-  const earlier = before === null ? null : spec(before, references);
-  const changed = changeOf(document, record.id, '0', earlier, spec(record, references));
+  const { record, keepMore, bringsMore } = settled;
+  const earlier = before === null ? null : spec(before, references, tx);
+  const later = settled.spec?.(references) ?? spec(record, references, tx);
+  const found = changeOf(document, record.id, revisionOf(before ?? record), earlier, later);
+  const changed = {
+    ...found,
+    before: found.before === null ? null : planned(found.before),
+    after: planned(found.after),
+  };
   const renamed = before !== null && nameOf(before) !== nameOf(record);
   if (changed.action === 'unchanged' && !renamed && bringsMore !== true) return changed;
   if (before === null) kind.refuseMore?.(tx, caller);
   if (before === null || renamed) refuseTakenName(run, kind, record);
-  tx.put(collection, record);
-  keepMore?.();
-  references.add(reference, record.id, nameOf(record));
-  auditKept(tx, caller, kind, before, record, action === undefined ? {} : { action });
-  return renamed ? { ...changed, action: 'update', changedPaths: ['metadata.name'] } : changed;
+  const extras = action === undefined ? {} : { action };
+  const kept = settled.keep?.() ?? keep(tx, caller, kind, before, record, extras, keepMore);
+  references.add(reference, kept.id, nameOf(kept));
+  const revised = { ...changed, revision: revisionOf(kept) };
+  return renamed ? { ...revised, action: 'update', changedPaths: ['metadata.name'] } : revised;
 }
 
 /** The run knows all names: a look at every record, for every document, is not needed. */

@@ -5,12 +5,7 @@ import type { Caller } from '../../auth/permissions.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { changedPaths } from '../../domain/changed-paths.ts';
 import type { PluginBindingRecord } from '../../domain/policy/exclusion-plugins.ts';
-import type {
-  CustomRuleRecord,
-  PolicyRecord,
-  RuleOverrideRecord,
-  SiteRecord,
-} from '../../domain/records.ts';
+import type { CustomRuleRecord, PolicyRecord, RuleOverrideRecord } from '../../domain/records.ts';
 import type { ManifestDocument, ManifestKind } from '../../publish/manifests/manifest-documents.ts';
 import type { Spec } from '../../publish/manifests/manifest-fields.ts';
 import { References, type ReferenceKind } from '../../publish/manifests/manifest-references.ts';
@@ -32,7 +27,6 @@ import {
 } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import type { TenantRecord } from '../resource/owned.ts';
-import { surroundingsIn } from '../site-service/surroundings.ts';
 
 /** One run over the documents of a manifest, inside one transaction. */
 export interface ApplyRun {
@@ -42,9 +36,6 @@ export interface ApplyRun {
   /** RFC 3339. */
   readonly now: string;
   readonly references: References;
-  /** Every site as it is at this point of the run, by id. */
-  readonly sites: Map<string, SiteRecord>;
-  readonly around: ReturnType<typeof surroundingsIn>;
   /** What the engine should compile before it is kept. */
   readonly policiesChanged: Map<string, CheckedPolicy>;
   readonly rulesChanged: CheckedRule[];
@@ -123,7 +114,6 @@ export function openRun(
     return committed.list(collection);
   };
   const ours = ({ tenantId }: TenantRecord): boolean => tenantId === caller.tenantId;
-  const allSites = list(sites);
   const name = <R extends TenantRecord & { readonly name: string }>(
     kind: ReferenceKind,
     collection: Collection<R>,
@@ -159,8 +149,6 @@ export function openRun(
     nowMs,
     now: new Date(nowMs).toISOString(),
     references,
-    sites: new Map(allSites.map((site) => [site.id, site])),
-    around: surroundingsIn({ ...tx, list }, caller.tenantId, nowMs),
     policiesChanged: new Map(),
     rulesChanged: [],
     overridesChanged: [],

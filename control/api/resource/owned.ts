@@ -18,7 +18,7 @@ export interface Kept<R extends Identified> {
   readonly audit: string;
   readonly nameOf: (record: R) => string;
   /** What audit rows show of a record; absent for all of it. */
-  readonly audited?: (record: R) => object;
+  readonly audited?: (record: R, store: ReadStore) => object;
 }
 
 /** What every record of a tenant has. */
@@ -89,37 +89,31 @@ export function noteOf<R extends Identified>(
 /** What an audit row says beside who, what and the two states. */
 export type RowExtras = Partial<Pick<AuditNote, 'action' | 'metadata'>>;
 
-/** Writes the audit row of a record that was kept; the action is `create` or `update`. */
-export function auditKept<R extends Identified>(
-  tx: WriteStore,
-  caller: Caller,
-  kind: Kept<R>,
-  before: R | null | undefined,
-  after: R,
-  extras: RowExtras = {},
-): void {
-  const { audited = (record) => record } = kind;
-  const known = before ?? null;
-  tx.audit({
-    ...noteOf(caller, kind, after),
-    action: known === null ? 'create' : 'update',
-    ...(known === null ? {} : { before: audited(known) }),
-    after: audited(after),
-    ...extras,
-  });
-}
-
-/** Keeps a record with its audit row. */
+/**
+ * Keeps a record, and with `keepMore` what lies beside it, with its audit row; the action is
+ * `create` or `update` where `extras` names none.
+ */
 export function keep<R extends Identified>(
   tx: WriteStore,
   caller: Caller,
   kind: Kept<R>,
   before: R | null | undefined,
   after: R,
-  extras?: RowExtras,
+  extras: RowExtras = {},
+  keepMore?: () => void,
 ): R {
+  const { audited = (record) => record } = kind;
+  // What lies beside a record may be a part of what is shown of it: read before it changes.
+  const known = before ? { before: audited(before, tx) } : null;
   tx.put(kind.collection, after);
-  auditKept(tx, caller, kind, before, after, extras);
+  keepMore?.();
+  tx.audit({
+    ...noteOf(caller, kind, after),
+    action: known === null ? 'create' : 'update',
+    ...known,
+    after: audited(after, tx),
+    ...extras,
+  });
   return after;
 }
 
@@ -131,7 +125,7 @@ export function drop<R extends Identified>(
   before: R,
   action = 'delete',
 ): void {
+  const shown = kind.audited?.(before, tx) ?? before;
   tx.remove(kind.collection, before.id);
-  const shown = kind.audited?.(before) ?? before;
   tx.audit({ ...noteOf(caller, kind, before), action, before: shown });
 }

@@ -38,6 +38,10 @@ export interface Settled<R> {
   readonly keepMore?: () => void;
   /** True where `keepMore` brings what no spec shows, such as a secret. */
   readonly bringsMore?: boolean;
+  /** Keeps a record that documents ask for with all that belongs to it, its audit row, too. */
+  readonly keep?: () => R;
+  /** How documents state it, where that is also what lies beside the record. */
+  readonly spec?: (references: References) => Spec;
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
@@ -50,7 +54,11 @@ export interface DocumentForm<A, R> {
   readonly permission?: string;
   /** Errors: AppError manifest_invalid naming the field. */
   readonly read: (document: ManifestDocument, references: References) => A;
-  readonly spec: (record: R, references: References) => Spec;
+  readonly spec: (record: R, references: References, store: ReadStore) => Spec;
+  /** The spec as plans show it; absent for all of it. */
+  readonly planned?: (spec: Spec) => Spec;
+  /** Absent for kinds without revisions. */
+  readonly revisionOf?: (record: R) => string;
   /** Fields of errors of `settle`, and what documents call them. The first that fits counts. */
   readonly fields?: readonly (readonly [RegExp, string])[];
 }

@@ -14,7 +14,7 @@ import type { Store } from '../../store/store.ts';
 import { callerOf } from '../context.ts';
 import { fitsQuery, pageOf, toMessage, toRecord } from '../convert.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
-import { auditKept, drop, listed, stored } from './owned.ts';
+import { drop, keep, listed, stored } from './owned.ts';
 import { refuseTaken, type Change, type Resource } from './resource.ts';
 
 /** What methods need of the process. */
@@ -162,11 +162,6 @@ function keepAsked<S extends DescMessage, A extends object, R extends ResourceBa
   });
   if (before === null) kind.refuseMore?.(tx, caller);
   refuseTaken(tx, kind, record);
-  tx.put(kind.collection, record);
-  keepMore?.();
-  auditKept(tx, caller, kind, before, record, {
-    action,
-    ...(metadata === undefined ? {} : { metadata }),
-  });
-  return record;
+  const extras = { action, ...(metadata === undefined ? {} : { metadata }) };
+  return keep(tx, caller, kind, before, record, extras, keepMore);
 }

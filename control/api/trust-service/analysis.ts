@@ -28,9 +28,9 @@ import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
 import { refuseTooManyLists } from '../ip-list-service/lists.ts';
-import { auditedList, listKind } from '../ip-list-service/stored-list.ts';
+import { listKind } from '../ip-list-service/stored-list.ts';
 import type { Method } from '../method.ts';
-import { noteOf } from '../resource/owned.ts';
+import { keep } from '../resource/owned.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { keepProfile, showProfile } from './profiles.ts';
 
@@ -231,10 +231,9 @@ function createList(
     createdAt: now,
     updatedAt: now,
   };
-  tx.put(ipLists, list);
-  editEntries(tx, list.id, entries, new Set(), now);
-  tx.audit({ ...noteOf(caller, listKind, list), action: 'create', after: auditedList(tx, list) });
-  return list;
+  return keep(tx, caller, listKind, null, list, {}, () => {
+    editEntries(tx, list.id, entries, new Set(), now);
+  });
 }
 
 function freeName(store: ReadStore, name: string, tenantId: string): string {

@@ -7,11 +7,11 @@ import { checkPassword, hashPassword } from '../../auth/passwords.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { refusal } from '../../domain/errors.ts';
 import type { UserRecord } from '../../domain/records.ts';
-import { credentials, users } from '../../store/collections.ts';
+import { credentials } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
 import { nextUpdate } from '../unchanged.ts';
-import { auditKept, noteOf, stored } from '../resource/owned.ts';
+import { keep, noteOf, stored } from '../resource/owned.ts';
 import { showUser } from './show-user.ts';
 import { endSessions, refuseStronger, userKind } from './user.ts';
 
@@ -85,18 +85,15 @@ function setLocked(
     }
     refuseStronger(tx, caller, before);
     const after = { ...before, locked, updatedAt: nextUpdate(before, parts.clock) };
-    tx.put(users, after);
-    if (locked) {
-      keepAdministrator(tx, caller.tenantId);
-      endSessions(tx, after.id);
-    } else {
-      const credential = tx.get(credentials, after.id);
-      if (credential !== undefined) {
-        tx.put(credentials, forgiven(credential));
-      }
-    }
     const action = locked ? 'lock' : 'unlock';
-    auditKept(tx, caller, userKind, before, after, { action });
-    return after;
+    return keep(tx, caller, userKind, before, after, { action }, () => {
+      if (locked) {
+        keepAdministrator(tx, caller.tenantId);
+        endSessions(tx, after.id);
+        return;
+      }
+      const credential = tx.get(credentials, after.id);
+      if (credential !== undefined) tx.put(credentials, forgiven(credential));
+    });
   });
 }

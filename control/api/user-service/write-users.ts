@@ -8,13 +8,13 @@ import { checkPassword, hashPassword } from '../../auth/passwords.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import type { UserRecord } from '../../domain/records.ts';
 import { applyMask } from '../../domain/update-mask.ts';
-import { credentials, users } from '../../store/collections.ts';
+import { credentials } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { removeTokensOf } from '../token-service/revoke-token.ts';
-import { auditKept, drop, keep, stored } from '../resource/owned.ts';
+import { drop, keep, stored } from '../resource/owned.ts';
 import { showUser } from './show-user.ts';
 import {
   checkRoles,
@@ -105,11 +105,10 @@ export function assignRoles(parts: ApiParts): Method<typeof UserService, 'assign
       refuseStronger(tx, caller, before);
       const updatedAt = nextUpdate(before, parts.clock);
       const after = { ...before, roleIds: [...new Set(roleIds)], updatedAt };
-      tx.put(users, after);
-      keepAdministrator(tx, caller.tenantId);
-      endSessions(tx, after.id);
-      auditKept(tx, caller, userKind, before, after, { action: 'assign_roles' });
-      return after;
+      return keep(tx, caller, userKind, before, after, { action: 'assign_roles' }, () => {
+        keepAdministrator(tx, caller.tenantId);
+        endSessions(tx, after.id);
+      });
     });
     return { user: showUser(parts, kept) };
   };
