@@ -1,18 +1,10 @@
 /** Owns what a guard decides about a request before the rules inspect it; plain data. */
 
+import { askedGuards } from './answer-order.ts';
 import type { ResponseScenario } from './site.ts';
 
-/** The guards, by the names that events and counters use, in the order in which they are asked. */
-export const guardNames = [
-  'bot',
-  'rate_limit',
-  'ip',
-  'country',
-  'resource',
-  'virtual_patch',
-  'schema',
-  'auth',
-] as const;
+/** The guards, by the names that events and counters use, in the order in which they decide. */
+export const guardNames = [...askedGuards, 'resource', 'virtual_patch', 'schema'] as const;
 /** One of them. */
 export type GuardName = (typeof guardNames)[number];
 

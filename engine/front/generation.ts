@@ -7,6 +7,7 @@ import type { Inspector } from '../contract/inspection.ts';
 import type { SiteConfig, SiteTable } from '../contract/site.ts';
 import type { TrustConfig } from '../contract/trust.ts';
 import { contentOf, type SiteContent } from '../detect/learning/site-content.ts';
+import { scopesOf } from '../guard/bot/challenge-scope.ts';
 import { ClientIpResolver } from '../guard/client-ip.ts';
 import type { GuardKind, GuardServices } from '../guard/guard.ts';
 import { compileGuards, type GuardChain } from '../guard/guard-chain.ts';
@@ -85,7 +86,9 @@ export class Generation {
     const clientIp = site.trust === undefined ? null : this.resolverOf(site.trust);
     const { guardServices, guardKinds } = this.options;
     const guards = compileGuards(site, guardServices, guardKinds);
-    const delivery = site.delivery === undefined ? null : new SiteDelivery(site.delivery);
+    const challenges = scopesOf(site).size > 0;
+    const delivery =
+      site.delivery === undefined ? null : new SiteDelivery(site.delivery, challenges);
     const content = contentOf(site);
     const what = { site, origins, inspector, guards, schema, learning, content, clientIp };
     const route: Route = { ...what, delivery };

@@ -5,12 +5,14 @@
 
 import { BlockList, isIPv6 } from 'node:net';
 import { encodeUtf8 } from '../../base/byte-string.ts';
+import { siteAnswerNames, type SiteAnswerName } from '../contract/answer-order.ts';
 import type {
   CorsConfig,
   DeliveryConfig,
   RedirectConfig,
   ResponseFields,
 } from '../contract/delivery.ts';
+import { ownPrefix } from '../guard/bot/own-paths.ts';
 import { rulesOfPath } from '../guard/path-rules.ts';
 import type { RequestView } from '../guard/request-view.ts';
 
@@ -44,9 +46,20 @@ export class SiteDelivery {
   private readonly config: DeliveryConfig;
   private readonly allowed = new BlockList();
   private readonly fixed: ResponseFields;
+  /** The site asks for challenges, whose pages need what the product has under its own paths. */
+  private readonly challenges: boolean;
+  private readonly answers: Readonly<
+    Record<SiteAnswerName, (view: RequestView) => SiteAnswer | null>
+  > = {
+    security_txt: (view) => this.securityText(view),
+    maintenance: (view) => this.closed(view),
+    redirect: (view) => redirect(this.config.redirects, view),
+    preflight: (view) => this.preflight(view),
+  };
 
-  constructor(config: DeliveryConfig) {
+  constructor(config: DeliveryConfig, challenges = false) {
     this.config = config;
+    this.challenges = challenges;
     for (const network of config.maintenance?.allowedNetworks ?? []) {
       const [address = '', prefix] = network.split('/');
       const family = isIPv6(address) ? 'ipv6' : 'ipv4';
@@ -58,9 +71,11 @@ export class SiteDelivery {
 
   /** What the site answers by itself; null for nothing. */
   answer(view: RequestView): SiteAnswer | null {
-    const { securityTxt, redirects } = this.config;
-    if (securityTxt !== '' && securityPaths.has(view.path)) return this.securityText(view);
-    return this.closed(view) ?? redirect(redirects, view) ?? this.preflight(view);
+    for (const name of siteAnswerNames) {
+      const answer = this.answers[name](view);
+      if (answer !== null) return answer;
+    }
+    return null;
   }
 
   /** The longest body that a request may have, at most `bytesMax`. */
@@ -80,9 +95,11 @@ export class SiteDelivery {
     return { names, lines: fixed.lines + corsLines(rule, view.header('origin')) };
   }
 
-  private securityText({ method }: RequestView): SiteAnswer | null {
+  private securityText({ method, path }: RequestView): SiteAnswer | null {
+    const { securityTxt } = this.config;
+    if (securityTxt === '' || !securityPaths.has(path)) return null;
     if (method !== 'GET' && method !== 'HEAD') return null;
-    const text = encodeUtf8(this.config.securityTxt);
+    const text = encodeUtf8(securityTxt);
     const contentType = 'text/plain; charset=utf-8';
     return { status: 200, reason: null, location: null, text, contentType };
   }
@@ -94,6 +111,8 @@ export class SiteDelivery {
     const family = isIPv6(clientIp) ? 'ipv6' : 'ipv4';
     if (clientIp !== '' && this.allowed.check(clientIp, family)) return null;
     if (maintenance.allowedPaths.some((path) => view.isUnder(path, false))) return null;
+    // Who is challenged on an open path could not solve it otherwise.
+    if (this.challenges && view.path.startsWith(ownPrefix)) return null;
     const { retryAfterSeconds, title, message } = maintenance;
     const lines = retryAfterSeconds === 0 ? '' : `Retry-After: ${retryAfterSeconds}\r\n`;
     const page = { title, message, lines };

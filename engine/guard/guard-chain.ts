@@ -36,6 +36,12 @@ export const unguarded: GuardOutcome = {
   skipsSchema: false,
 };
 
+/** Who decides what a failed guard leads to. */
+export interface GuardFaults {
+  /** True where the guards after it are still asked, false where the request ends. */
+  guardFailed(name: GuardName, thrown: unknown): boolean;
+}
+
 const continues: Readonly<Record<GuardAction, boolean>> = {
   deny: false,
   challenge: false,
@@ -53,13 +59,25 @@ export class GuardChain {
     this.guards = guards;
   }
 
-  /** Asks the guards. Allocates nothing when none has anything to say. `trace` gets every step. */
-  walk(view: RequestView, trace: GuardTraceEntry[] | null = null): GuardOutcome {
+  /**
+   * Asks the guards; null where one failed and the request ends. Allocates nothing when none has
+   * anything to say. `trace` gets every step.
+   */
+  walk(
+    view: RequestView,
+    trace: GuardTraceEntry[] | null,
+    faults: GuardFaults,
+  ): GuardOutcome | null {
     let notes: GuardNote[] | null = null;
     let skips: readonly GuardSkip[] = [];
     for (const guard of this.guards) {
       const skipped = skips.length > 0 && skips.includes(guard.name);
-      const verdict = skipped ? null : guard.decide(view);
+      let verdict: GuardVerdict | null = null;
+      try {
+        verdict = skipped ? null : guard.decide(view);
+      } catch (thrown) {
+        if (!faults.guardFailed(guard.name, thrown)) return null;
+      }
       trace?.push({ guard: guard.name, saw: guard.describe(view), verdict, skipped });
       if (verdict === null) continue;
       notes ??= [];

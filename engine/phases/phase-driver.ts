@@ -4,11 +4,16 @@
  * inspections and bounds lead to. Never touches a socket: that is the host's.
  */
 
-import type { GuardNote, GuardTraceEntry, GuardVerdict } from '../contract/guard.ts';
+import type { GuardName, GuardNote, GuardTraceEntry, GuardVerdict } from '../contract/guard.ts';
 import type { PhaseResult } from '../contract/inspection-failure.ts';
 import type { BodySnapshot, ResponseSnapshot } from '../contract/message.ts';
 import type { BodyNeed, TransactionRecord } from '../contract/verdict.ts';
-import { unguarded, type GuardChain, type GuardOutcome } from '../guard/guard-chain.ts';
+import {
+  unguarded,
+  type GuardChain,
+  type GuardFaults,
+  type GuardOutcome,
+} from '../guard/guard-chain.ts';
 import { rateFieldLines } from '../guard/rate-fields.ts';
 import { REFUSAL } from '../http/refusal.ts';
 import type { LearningRun } from '../schema/learning/learning-run.ts';
@@ -23,7 +28,7 @@ import { SchemaRun } from './schema-run.ts';
 const waits = -1;
 
 /** One request; see the header. */
-export class PhaseDriver {
+export class PhaseDriver implements GuardFaults {
   /** What guards said, in order. */
   notes: readonly GuardNote[] = unguarded.notes;
   /** A guard had the request skip the inspection by rules. */
@@ -222,29 +227,37 @@ export class PhaseDriver {
    */
   private walk(guards: GuardChain): GuardOutcome | null {
     const { host } = this;
-    try {
-      const view = host.view();
-      const outcome = guards.walk(view, host.guardTrace);
-      this.rateLines = rateFieldLines(view.rateStandings);
-      this.notes = outcome.notes;
-      if (outcome.verdict === null) return outcome;
-      const { later } = outcome.verdict;
-      if (later === undefined) host.endings.enforceGuard(outcome.verdict);
-      else {
-        void later.then(
-          (verdict) => this.settle(verdict, outcome),
-          (thrown: unknown) => {
-            // What cannot be checked is not let in.
-            this.inspection.fail(thrown);
-            this.settle(outcome.verdict, outcome);
-          },
-        );
-      }
-      return later === undefined ? null : outcome;
-    } catch (thrown) {
-      this.inspection.fail(thrown);
-      return this.continuesUninspected() ? unguarded : null;
+    const view = host.view();
+    const outcome = guards.walk(view, host.guardTrace, this);
+    if (outcome === null) {
+      host.endings.answerUninspected();
+      return null;
     }
+    this.rateLines = rateFieldLines(view.rateStandings);
+    this.notes = outcome.notes;
+    if (outcome.verdict === null) return outcome;
+    const { later } = outcome.verdict;
+    if (later === undefined) host.endings.enforceGuard(outcome.verdict);
+    else {
+      void later.then(
+        (verdict) => this.settle(verdict, outcome),
+        (thrown: unknown) => {
+          // What cannot be checked is not let in.
+          this.inspection.fail(thrown);
+          this.settle(outcome.verdict, outcome);
+        },
+      );
+    }
+    return later === undefined ? null : outcome;
+  }
+
+  /**
+   * The fail policy is about protection: `open` leaves out the guard that failed, never those after
+   * it, and nobody is let in whose password was not checked.
+   */
+  guardFailed(name: GuardName, thrown: unknown): boolean {
+    this.inspection.fail(thrown);
+    return name !== 'auth' && this.site!.site.waf.failPolicy === 'open';
   }
 
   /** What a guard's verdict came to; null where the request continues. */

@@ -190,6 +190,26 @@ const table: readonly (readonly [string, Case, Seen])[] = [
     { kinds: [planted('ip', 'throws')], plant: 'ip', waf: { failPolicy: 'open' } },
     { status: 0, outcome: 'served', refusal: '', guards: [], failure: 'internal' },
   ],
+  [
+    'guards after one that fails are asked, fail policy open',
+    {
+      kinds: [planted('ip', 'throws'), planted('country', {})],
+      plant: 'ip country',
+      waf: { failPolicy: 'open' },
+    },
+    {
+      status: 403,
+      outcome: 'blocked',
+      refusal: 'country_deny',
+      guards: [['country', 'deny', 'country_deny']],
+      failure: 'internal',
+    },
+  ],
+  [
+    'nobody is let in whose password could not be checked, fail policy open',
+    { kinds: [planted('auth', 'throws')], plant: 'auth', waf: { failPolicy: 'open' } },
+    { status: 503, outcome: 'inspection_failed', refusal: '', guards: [], failure: 'internal' },
+  ],
 ];
 
 test.each(table)('%s', async (_, one, expected) => {
