@@ -13,15 +13,17 @@ import { observe, observeAll, type Observation } from './observe.ts';
 import { buildJudgedPolicy, rulesetNames, type RulesetName } from './policy.ts';
 import { buildPatches } from './patches.ts';
 import { placeOf, readRequests, type LabelledRequest } from './requests.ts';
-import { formsTable, judgeForms, requestWith, samplePayloads } from './robust.ts';
+import { formsTable, judgeForms, samplePayloads } from './robust.ts';
 import { leaveOutEach } from './train/left-out.ts';
 import { train, type Training } from './train/train.ts';
+import { requestWith } from './value-request.ts';
 
 const usage = `Judges what is refused of labelled requests, and trains the points of the score.
 
   npm run bench:detect -- [flags] [FILE or FOLDER ...]
 
-  Files hold JSON lines (also .gz): id, label (attack or benign), class, wire_b64.
+  Files hold JSON lines (also .gz): id, label (attack or benign), class, and wire_b64 (a whole
+  request) or text (a value, which is judged in a query and in a form).
   Default: WAF_CORPUS_DIR/corpus/detect.
 
   --ruleset NAME    crs4 (default), crs3 or none

@@ -33,8 +33,23 @@ test('files and gzipped files of a folder are read, with groups by domain or pay
   expect(parseRequest(requests[0]!.wire)?.body).toBeNull();
 });
 
+test('a value is judged in a query and in a form', () => {
+  const path = join(folder, 'values.jsonl');
+  const text = "d'\u00e9t\u00e9 & 1";
+  writeFileSync(path, JSON.stringify({ id: 'v-1', label: 'attack', class: 'c', text }));
+  const [query, form] = readRequests([path]).map(({ id, group, wire: bytes }) => {
+    return { id, group, parsed: parseRequest(bytes)!, start: bytes.toString().slice(0, 16) };
+  });
+  expect([query!.id, form!.id]).toEqual(['v-1/query', 'v-1/form']);
+  expect(query!.group).toBe(form!.group);
+  expect(query!.start).toBe('GET /search?q=%6');
+  expect(query!.parsed.body).toBeNull();
+  const body = Buffer.from(form!.parsed.body!.bytes).toString();
+  expect(decodeURIComponent(body)).toBe(`q=${text}`);
+});
+
 test.each([
-  ['{"id":"a"}', /expected id, class and wire_b64/],
+  ['{"id":"a"}', /expected id, class and wire_b64 or text/],
   [row('a', 'h', 'maybe'), /label is attack or benign/],
 ])('a line that is no request is named with its place: %s', (line, says) => {
   const path = join(folder, 'bad.jsonl');

@@ -1,16 +1,18 @@
 /**
- * Owns reading corpora of labelled requests: JSON lines, also gzipped, of whole HTTP/1.1 requests.
- * Never judges one. A request belongs to a group (a registrable domain, a payload set), and a group
- * is on one side of a split only.
+ * Owns reading corpora of labelled requests: JSON lines, also gzipped, of whole HTTP/1.1 requests
+ * or of values. Never judges one. A request belongs to a group (a registrable domain, a payload
+ * set), and a group is on one side of a split only.
  */
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { encodeUtf8 } from '../../base/byte-string.ts';
 import type { BodySnapshot, RequestSnapshot } from '../../engine/contract/message.ts';
 import { SCAN } from '../../engine/http/head-scanner.ts';
 import { RequestHeadParser } from '../../engine/http/request-head.ts';
+import { requestWith } from './value-request.ts';
 
 /** One labelled request. */
 export interface LabelledRequest {
@@ -51,22 +53,30 @@ function readFile(path: string): LabelledRequest[] {
   const text = (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
   const source = basename(path).replace(/\.jsonl(\.gz)?$/, '');
   return text.split('\n').flatMap((line, at) => {
-    return line === '' ? [] : [readLine(line, source, `${path}:${at + 1}`)];
+    return line === '' ? [] : readLine(line, source, `${path}:${at + 1}`);
   });
 }
 
-function readLine(line: string, source: string, place: string): LabelledRequest {
+function readLine(line: string, source: string, place: string): LabelledRequest[] {
   const row = JSON.parse(line) as Record<string, unknown>;
-  const { id, label, class: kind, wire_b64: wire } = row;
-  if (typeof id !== 'string' || typeof kind !== 'string' || typeof wire !== 'string') {
-    throw new Error(`${place}: expected id, class and wire_b64`);
+  const { id, label, class: kind, wire_b64: wire, text } = row;
+  const hasRequest = typeof wire === 'string' || typeof text === 'string';
+  if (typeof id !== 'string' || typeof kind !== 'string' || !hasRequest) {
+    throw new Error(`${place}: expected id, class and wire_b64 or text`);
   }
   if (label !== 'attack' && label !== 'benign') {
     throw new Error(`${place}: label is attack or benign`);
   }
-  const bytes = Buffer.from(wire, 'base64');
-  const group = groupOf(id, bytes, source);
-  return { id, attack: label === 'attack', kind, source, group, wire: bytes };
+  const attack = label === 'attack';
+  if (typeof text === 'string') {
+    const value = encodeUtf8(text);
+    return (['query', 'form'] as const).map((where) => {
+      const made = requestWith(value, where);
+      return { id: `${id}/${where}`, attack, kind, source, group: `${source} ${id}`, wire: made };
+    });
+  }
+  const bytes = Buffer.from(String(wire), 'base64');
+  return [{ id, attack, kind, source, group: groupOf(id, bytes, source), wire: bytes }];
 }
 
 /** Hosts that stand for no site: requests to them belong to a set of payloads. */

@@ -3,7 +3,8 @@
 import { expect, test } from 'vitest';
 import { attackForms } from './attack-forms.ts';
 import { parseRequest } from './requests.ts';
-import { formsTable, judgeForms, requestWith, samplePayloads } from './robust.ts';
+import { formsTable, judgeForms, samplePayloads } from './robust.ts';
+import { requestWith } from './value-request.ts';
 
 const request = (at: number, query: string, attack = true) => ({
   ...{ id: `${at}`, attack, kind: 'k', source: 's', group: '' },

@@ -55,19 +55,6 @@ function payloadOf(wire: Buffer): string {
     .replaceAll(/%([0-9a-f]{2})/gi, (_, byte: string) => String.fromCharCode(parseInt(byte, 16)));
 }
 
-/** A request with a value in a form field. */
-export function requestWith(value: string): Buffer {
-  const encoded = [...Buffer.from(value, 'latin1')]
-    .map((byte) => `%${byte.toString(16).padStart(2, '0')}`)
-    .join('');
-  const body = `q=${encoded}`;
-  const head = [
-    ...['POST /search HTTP/1.1', 'Host: shop.example', 'User-Agent: Mozilla/5.0', 'Accept: */*'],
-    ...['Content-Type: application/x-www-form-urlencoded', `Content-Length: ${body.length}`],
-  ];
-  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`, 'latin1');
-}
-
 /** Figures by form. `refuses` says whether the score refuses a value. */
 export function judgeForms(
   payloads: readonly Payload[],
