@@ -11,7 +11,7 @@ import { startSubscriptions } from './access/subscriptions.ts';
 import { startAcme } from './acme/acme.ts';
 import { ChallengeBoard } from './acme/challenge-board.ts';
 import type { ConnectionLimits } from './api/listener/connection-limits.ts';
-import type { ApiParts } from './api/context.ts';
+import type { ApiParts, Uses } from './api/context.ts';
 import { openEngineClient } from './api/engine-client.ts';
 import {
   openTlsIdentity,
@@ -185,7 +185,7 @@ async function openCallers(store: Store, clock: Clock, logger: Logger): Promise<
 }
 
 /** Packs the program for nodes once some are enrolled, or a token for them is issued. */
-function packAhead({ program, store, logger }: ApiParts): Closing {
+function packAhead({ program, store, logger }: Uses<'store' | 'logger' | 'program'>): Closing {
   return program.packAhead(logger, {
     areExpected: () => store.count(enrollmentTokens) + store.count(agentIdentities) > 0,
     onChange: (listener) =>

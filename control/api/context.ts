@@ -102,6 +102,9 @@ export interface ApiParts {
   readonly secureCookies: boolean;
 }
 
+/** What a function uses of the parts. */
+export type Uses<Part extends keyof ApiParts> = Pick<ApiParts, Part>;
+
 /** Where a call came in. */
 export type Entrance = 'socket' | 'network';
 

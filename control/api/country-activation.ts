@@ -1,6 +1,6 @@
 /** What the built-in node made of the country set: active is what it applied, nothing else. */
 
-import type { ApiParts } from './context.ts';
+import type { Uses } from './context.ts';
 import { deploymentOf } from './deployment.ts';
 
 const statuses = {
@@ -11,7 +11,7 @@ const statuses = {
 } as const;
 
 /** What the built-in node made of the country set that the configuration carries. */
-export function countryActivation(parts: ApiParts, sha256: string) {
+export function countryActivation(parts: Uses<'publisher' | 'nodes'>, sha256: string) {
   const { state, error, answeredAtMs } = deploymentOf(parts);
   const at = answeredAtMs === 0 ? null : new Date(answeredAtMs).toISOString();
   return {

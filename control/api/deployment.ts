@@ -6,7 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { toAppError } from '../../base/errors.ts';
 import { callLimits } from '../limits/call-limits.ts';
-import type { ApiParts } from './context.ts';
+import type { Uses } from './context.ts';
 
 /** Where the stored state is. */
 export interface Deployment {
@@ -24,7 +24,7 @@ export interface Deployment {
 const localNodeId = 'local';
 
 /** Publishes and waits shortly for the answer of the built-in node. Never throws. */
-export async function applyNow(parts: ApiParts): Promise<Deployment> {
+export async function applyNow(parts: Uses<'logger' | 'publisher' | 'nodes'>): Promise<Deployment> {
   await parts.publisher.publish().catch((error: unknown) => {
     parts.logger.error('publishing failed', { reason: toAppError(error).message });
   });
@@ -37,7 +37,7 @@ export async function applyNow(parts: ApiParts): Promise<Deployment> {
  * throws.
  */
 export async function awaitDeployment(
-  parts: ApiParts,
+  parts: Uses<'publisher' | 'nodes'>,
   siteIds: readonly string[] = [],
 ): Promise<Deployment> {
   let endMs = performance.now() + callLimits.servedWaitMs;
@@ -56,7 +56,7 @@ export async function awaitDeployment(
 
 /** How far the stored state has come; with sites, how far it has come there. */
 export function deploymentOf(
-  { publisher, nodes }: Pick<ApiParts, 'publisher' | 'nodes'>,
+  { publisher, nodes }: Uses<'publisher' | 'nodes'>,
   siteIds: readonly string[] = [],
 ): Deployment {
   const { waiting, error } = publisher.progress();

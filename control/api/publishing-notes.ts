@@ -6,7 +6,7 @@
 
 import type { DescMessage, DescMethod, Message } from '@bufbuild/protobuf';
 import type { Interceptor } from '@connectrpc/connect';
-import type { ApiParts } from './context.ts';
+import type { Uses } from './context.ts';
 import { awaitDeployment } from './deployment.ts';
 
 /** Field of answers, and of results in them, that says it. */
@@ -22,7 +22,7 @@ type Place = 'answer' | 'result' | null;
 const places = new WeakMap<DescMessage, Place>();
 
 /** Waits for the receipt of a change. Cost: nothing for calls that changed nothing that serves. */
-export function publishingInterceptor(parts: ApiParts): Interceptor {
+export function publishingInterceptor(parts: Uses<'publisher' | 'nodes'>): Interceptor {
   return (next) => async (request) => {
     const place = request.stream ? null : placeOf(request.method.output);
     if (place === null) return next(request);

@@ -9,7 +9,7 @@ import { AgentSchema } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import { checkSelector, membersOf } from '../../domain/release/agent-groups.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { agents } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage, toRecord } from '../convert.ts';
 import type { Built } from '../method.ts';
 import { ownedBy, stored } from '../resource/owned.ts';
@@ -17,7 +17,7 @@ import { serve } from '../resource/serve.ts';
 import { groupKind } from './group.ts';
 
 /** AgentGroupService. */
-export function agentGroupService(parts: ApiParts): Built<typeof AgentGroupService> {
+export function agentGroupService(parts: Uses<'store' | 'clock'>): Built<typeof AgentGroupService> {
   const { store } = parts;
   const { show, asked, list, get, create, update, remove } = serve(parts, groupKind);
   return {

@@ -11,7 +11,7 @@ import { checkName } from '../../domain/names.ts';
 import type { AgentRecord } from '../../domain/resource-records.ts';
 import { applyMask } from '../../domain/update-mask.ts';
 import { agentIdentities, enrollments } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { nextUpdate } from '../unchanged.ts';
@@ -20,7 +20,9 @@ import { agentKind, agentsOf, storedAgent } from './known-nodes.ts';
 import { showAgent } from './show-node.ts';
 
 /** Changes name and tags; everything else a node says itself. */
-export function updateAgent(parts: ApiParts): Method<typeof AgentService, 'updateAgent'> {
+export function updateAgent(
+  parts: Uses<'store' | 'clock' | 'nodes'>,
+): Method<typeof AgentService, 'updateAgent'> {
   return async ({ agent, updateMask }, context) => {
     const caller = callerOf(context);
     if (agent === undefined) throw invalidField('agent', 'is required');
@@ -43,7 +45,9 @@ export function updateAgent(parts: ApiParts): Method<typeof AgentService, 'updat
 }
 
 /** Removes a node: its streams end at once, and nothing that it has proves it any more. */
-export function deleteAgent(parts: ApiParts): Method<typeof AgentService, 'deleteAgent'> {
+export function deleteAgent(
+  parts: Uses<'store' | 'clock' | 'nodes' | 'streams'>,
+): Method<typeof AgentService, 'deleteAgent'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
     const deletedAt = new Date(parts.clock.nowMs()).toISOString();

@@ -9,7 +9,7 @@ import {
   publishedIndex,
 } from '../../publish/publication-log.ts';
 import type { PublicationRecord } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { placeOfPage, requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { localNodeId, requireNode } from './known-nodes.ts';
@@ -18,7 +18,7 @@ const idPattern = /^config-([1-9]\d{0,11})$/;
 
 /** Configurations that were published and what became of them on a node, newest first. */
 export function listConfigBundles(
-  parts: ApiParts,
+  parts: Uses<'store' | 'nodes'>,
 ): Method<typeof AgentService, 'listConfigBundles'> {
   return ({ nodeId, page: asked }, context) => {
     const caller = callerOf(context);
@@ -32,7 +32,9 @@ export function listConfigBundles(
 }
 
 /** One configuration with its signed index; the content of long past ones is not kept. */
-export function getConfigBundle(parts: ApiParts): Method<typeof AgentService, 'getConfigBundle'> {
+export function getConfigBundle(
+  parts: Uses<'store'>,
+): Method<typeof AgentService, 'getConfigBundle'> {
   return ({ id }, context) => {
     const { tenantId } = callerOf(context);
     const revision = idPattern.exec(requireText(id, 'id'))?.[1];

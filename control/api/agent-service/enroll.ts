@@ -17,7 +17,7 @@ import type { AgentRecord } from '../../domain/resource-records.ts';
 import { nodeLimits } from '../../limits/node-limits.ts';
 import { agentIdentities, agents, enrollments, enrollmentTokens } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { addressKey, entranceKey, type ApiParts } from '../context.ts';
+import { addressKey, entranceKey, type ApiParts, type Uses } from '../context.ts';
 import { requireText } from '../convert.ts';
 import { hashSecret, isSecret } from '../nodes/admit-node.ts';
 import { nodeActor } from '../nodes/node-actor.ts';
@@ -125,7 +125,7 @@ function publicKeyOf(certificatePem: string): Uint8Array {
 
 /** A certificate for the node's own key, or with a key that is made for it. */
 async function workloadOf(
-  { authority }: ApiParts,
+  { authority }: Uses<'authority'>,
   id: string,
   publicKey: Uint8Array,
 ): Promise<CertificatePem> {
@@ -147,7 +147,7 @@ function refuseInTheClear(context: HandlerContext, secured: boolean): void {
 }
 
 /** Errors: unauthenticated for what is no token of ours. */
-function tokenOf(parts: ApiParts, text: string): EnrollmentTokenRecord {
+function tokenOf(parts: Uses<'store'>, text: string): EnrollmentTokenRecord {
   const { id, secret } = readToken(text);
   const token = id === '' ? undefined : parts.store.get(enrollmentTokens, id);
   if (token !== undefined && isSecret(secret, token.secretSha256)) return token;

@@ -13,7 +13,7 @@ import { notFound, refusal } from '../../domain/errors.ts';
 import { nodeLimits } from '../../limits/node-limits.ts';
 import { enrollments, enrollmentTokens } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { requireText } from '../convert.ts';
 import { hashSecret } from '../nodes/admit-node.ts';
 import type { Method } from '../method.ts';
@@ -26,7 +26,7 @@ export interface IssuedToken {
 
 /** Issues a token; only its hash is kept. */
 export function issueEnrollmentToken(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
 ): Method<typeof AgentService, 'issueEnrollmentToken'> {
   return async (request, context) => {
     const { token, record } = await issueToken(parts, callerOf(context), request);
@@ -41,7 +41,7 @@ export function issueEnrollmentToken(
 
 /** Makes and keeps a token. Errors: invalid_argument, resource_exhausted. */
 export async function issueToken(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
   caller: Caller,
   asked: TokenWish,
 ): Promise<IssuedToken> {
@@ -78,7 +78,7 @@ export function readToken(token: string): { readonly id: string; readonly secret
 
 /** How far a token is used. */
 export function getNodeInstallStatus(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof AgentService, 'getNodeInstallStatus'> {
   return ({ tokenId }, context) => {
     const token = parts.store.get(enrollmentTokens, requireText(tokenId, 'tokenId'));

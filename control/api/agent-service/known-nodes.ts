@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/permissions.ts';
 import type { AgentRecord } from '../../domain/resource-records.ts';
 import { agents } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { finderOf, listed, stored, type Owned } from '../resource/owned.ts';
 import type { NodeState } from '../nodes/node-registry.ts';
 
@@ -32,7 +32,7 @@ export const storedAgent = finderOf(agentKind);
  * at `field`, not_found.
  */
 export function requireNode(
-  parts: ApiParts,
+  parts: Uses<'store' | 'nodes'>,
   caller: Caller,
   id: string,
   field: string,

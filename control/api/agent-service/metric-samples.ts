@@ -10,7 +10,7 @@ import {
 import { observationLimits } from '../../limits/observation-limits.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { LoadReading, LoadStep } from '../../observe/node-load.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { requireNode } from './known-nodes.ts';
 
@@ -28,7 +28,7 @@ const fractions = new Set([
 
 /** Load of a node over time: the mean of each step in which it told any, oldest first. */
 export function listNodeMetricSamples(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'load' | 'nodes'>,
 ): Method<typeof AgentService, 'listNodeMetricSamples'> {
   return ({ nodeId, startTime, endTime, maxPoints, bucketSeconds }, context) => {
     requireNode(parts, callerOf(context), nodeId, 'nodeId');

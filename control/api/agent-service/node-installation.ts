@@ -8,7 +8,7 @@ import type { AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { releaseKeysOf } from '../../domain/release/releases.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { fingerprintOf } from '../node-service/renew-identity.ts';
 import { issueToken } from './enrollment-tokens.ts';
@@ -19,7 +19,7 @@ const proxyHttpsAddr = '0.0.0.0:443';
 
 /** Commands that install and enroll a node. */
 export function createNodeInstallation(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'managementAuthority'>,
 ): Method<typeof AgentService, 'createNodeInstallation'> {
   return async (request, context) => {
     const caller = callerOf(context);

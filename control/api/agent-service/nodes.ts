@@ -2,7 +2,7 @@
 
 import type { AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { fitsQuery, pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { capabilitiesSha256 } from '../nodes/node-registry.ts';
@@ -13,7 +13,9 @@ const connectionStatuses = ['LOCAL', 'CONNECTED', 'DEGRADED', 'OFFLINE'];
 const agentStatuses = ['online', 'offline', 'error'];
 
 /** All nodes; the built-in one first. */
-export function listNodes(parts: ApiParts): Method<typeof AgentService, 'listNodes'> {
+export function listNodes(
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
+): Method<typeof AgentService, 'listNodes'> {
   return ({ query, status: asked, localOnly }, context) => {
     const status = asked.toUpperCase();
     if (status !== '' && !connectionStatuses.includes(status)) {
@@ -32,7 +34,9 @@ export function listNodes(parts: ApiParts): Method<typeof AgentService, 'listNod
 }
 
 /** Enrolled nodes, by name. */
-export function listAgents(parts: ApiParts): Method<typeof AgentService, 'listAgents'> {
+export function listAgents(
+  parts: Uses<'store' | 'clock' | 'nodes'>,
+): Method<typeof AgentService, 'listAgents'> {
   return ({ page: asked, query, status: wanted }, context) => {
     const status = wanted.toLowerCase();
     if (status !== '' && !agentStatuses.includes(status)) {
@@ -48,7 +52,9 @@ export function listAgents(parts: ApiParts): Method<typeof AgentService, 'listAg
 }
 
 /** One enrolled node. */
-export function getAgent(parts: ApiParts): Method<typeof AgentService, 'getAgent'> {
+export function getAgent(
+  parts: Uses<'store' | 'clock' | 'nodes'>,
+): Method<typeof AgentService, 'getAgent'> {
   return ({ id }, context) => ({
     agent: showAgent(parts, storedAgent(parts.store, callerOf(context), id, 'id')),
   });
@@ -56,7 +62,7 @@ export function getAgent(parts: ApiParts): Method<typeof AgentService, 'getAgent
 
 /** What the present connection of a node can do; nothing is assumed without one. */
 export function getNodeCapabilities(
-  parts: ApiParts,
+  parts: Uses<'store' | 'nodes'>,
 ): Method<typeof AgentService, 'getNodeCapabilities'> {
   return ({ nodeId }, context) => {
     const node = requireNode(parts, callerOf(context), nodeId, 'nodeId');
@@ -75,7 +81,7 @@ export function getNodeCapabilities(
 
 /** Which configuration a node is to serve, and whether it confirmed that very one. */
 export function getNodeServingState(
-  parts: ApiParts,
+  parts: Uses<'store' | 'publisher' | 'nodes'>,
 ): Method<typeof AgentService, 'getNodeServingState'> {
   return ({ nodeId }, context) => {
     const node = requireNode(parts, callerOf(context), nodeId, 'nodeId');
@@ -115,7 +121,9 @@ export function getNodeServingState(
  * Delivers the latest configuration again: to the built-in node always, where policies that are
  * held back are tried again; to another only where it failed or was never answered.
  */
-export function retryNodeConfig(parts: ApiParts): Method<typeof AgentService, 'retryNodeConfig'> {
+export function retryNodeConfig(
+  parts: Uses<'store' | 'publisher' | 'nodes' | 'streams'>,
+): Method<typeof AgentService, 'retryNodeConfig'> {
   return async ({ nodeId }, context) => {
     const caller = callerOf(context);
     const node = requireNode(parts, caller, nodeId, 'nodeId');

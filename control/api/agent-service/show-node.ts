@@ -4,7 +4,7 @@ import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { AgentSchema, type Agent } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import type { AgentRecord } from '../../domain/resource-records.ts';
 import { heldNote } from '../../publish/held-policies.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import { statusOf, type NodeState } from '../nodes/node-registry.ts';
 import { lastSeenAt, localNodeId } from './known-nodes.ts';
@@ -13,7 +13,7 @@ import { lastSeenAt, localNodeId } from './known-nodes.ts';
 const offlineAfterMs = 45_000;
 
 /** The built-in node. */
-export function showLocalNode(parts: ApiParts) {
+export function showLocalNode(parts: Uses<'publisher' | 'nodes'>) {
   const state = parts.nodes.get(localNodeId);
   return {
     id: localNodeId,
@@ -30,7 +30,7 @@ export function showLocalNode(parts: ApiParts) {
 }
 
 /** An enrolled node as a node. */
-export function showRemoteNode(parts: ApiParts, agent: AgentRecord) {
+export function showRemoteNode(parts: Uses<'clock' | 'publisher' | 'nodes'>, agent: AgentRecord) {
   const state = parts.nodes.get(agent.id);
   const facts = servingFacts(parts, state);
   const online = isOnline(parts, state);
@@ -53,7 +53,7 @@ export function showRemoteNode(parts: ApiParts, agent: AgentRecord) {
 }
 
 /** An enrolled node as an agent, with its present status. */
-export function showAgent(parts: ApiParts, agent: AgentRecord): Agent {
+export function showAgent(parts: Uses<'clock' | 'nodes'>, agent: AgentRecord): Agent {
   const state = parts.nodes.get(agent.id);
   const online = isOnline(parts, state);
   const failed = state !== undefined && statusOf(state) === 'error';
@@ -73,7 +73,7 @@ export function showAgent(parts: ApiParts, agent: AgentRecord): Agent {
   return shown;
 }
 
-function isOnline(parts: ApiParts, state: NodeState | undefined): boolean {
+function isOnline(parts: Uses<'clock'>, state: NodeState | undefined): boolean {
   if (state?.connected !== true) return false;
   return parts.clock.nowMs() - state.lastSeenMs <= offlineAfterMs;
 }
@@ -83,7 +83,7 @@ function seenFact(at: string) {
 }
 
 /** What a node serves, and what became of the latest configuration on it. */
-function servingFacts(parts: ApiParts, state: NodeState | undefined) {
+function servingFacts(parts: Uses<'publisher'>, state: NodeState | undefined) {
   const current = parts.publisher.current();
   const connected = state?.connected === true;
   const apply = state?.apply ?? null;

@@ -5,7 +5,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import { observationLimits } from '../../limits/observation-limits.ts';
 import { agents } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import type { NodeEvent } from '../nodes/node-registry.ts';
 import { localNodeId, requireNode } from './known-nodes.ts';
@@ -13,7 +13,7 @@ import { showAgent } from './show-node.ts';
 
 /** Events of one node, or of all; a reader that is too slow misses the oldest. */
 export function streamAgentEvents(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'nodes'>,
 ): Method<typeof AgentService, 'streamAgentEvents'> {
   return async function* ({ agentId }, context) {
     const caller = callerOf(context);
@@ -44,7 +44,10 @@ export function streamAgentEvents(
   };
 }
 
-function show(parts: ApiParts, { nodeId, kind, atMs, payload }: NodeEvent) {
+function show(
+  parts: Uses<'store' | 'clock' | 'nodes'>,
+  { nodeId, kind, atMs, payload }: NodeEvent,
+) {
   const agent = parts.store.get(agents, nodeId);
   return {
     event: {

@@ -31,7 +31,7 @@ import { refusal } from '../../domain/errors.ts';
 import { publicationRow } from '../../publish/publication-log.ts';
 import type { Publication } from '../../publish/publisher.ts';
 import type { NodeDelivery } from '../../store/collections.ts';
-import { peerKey, type ApiParts } from '../context.ts';
+import { peerKey, type ApiParts, type Uses } from '../context.ts';
 import { localNodeId } from '../agent-service/known-nodes.ts';
 import { toReading } from '../agent-service/metric-samples.ts';
 import { admitNode, type AdmittedNode } from '../nodes/admit-node.ts';
@@ -89,7 +89,11 @@ async function readAll(
 }
 
 /** Errors: permission_denied, failed_precondition. */
-function admit(parts: ApiParts, hello: AgentHello, context: HandlerContext): AdmittedNode {
+function admit(
+  parts: Uses<'store' | 'clock' | 'logger' | 'nodes' | 'streams'>,
+  hello: AgentHello,
+  context: HandlerContext,
+): AdmittedNode {
   const node = admitNode(parts, hello, context);
   if (hello.observationProtocolVersion !== observationProtocolVersion) {
     throw refusal(
@@ -198,7 +202,11 @@ function endOf(outgoing: Outgoing): (message: string) => void {
 }
 
 /** Sends a node its challenges and orders; returns the undo. */
-function takeOrders(parts: ApiParts, nodeId: string, outgoing: Outgoing): () => void {
+function takeOrders(
+  parts: Uses<'upgrades' | 'challenges'>,
+  nodeId: string,
+  outgoing: Outgoing,
+): () => void {
   const leaveChallenges = parts.challenges.join(nodeId, (token, keyAuthorization) =>
     send(outgoing, { case: 'challengeDispatch', value: { token, keyAuthorization } }),
   );
@@ -213,7 +221,7 @@ function takeOrders(parts: ApiParts, nodeId: string, outgoing: Outgoing): () => 
 
 /** The built-in node needs no grant: it is the controller's own. */
 function sendGrant(
-  parts: ApiParts,
+  parts: Uses<'publisher' | 'nodes'>,
   node: AdmittedNode,
   publication: Publication,
   outgoing: Outgoing,
@@ -225,7 +233,11 @@ function sendGrant(
 }
 
 /** A node that says hello with the present configuration has nothing to apply. */
-function noteServes(parts: ApiParts, nodeId: string, { revision, signed }: Publication): void {
+function noteServes(
+  parts: Uses<'store' | 'clock' | 'nodes'>,
+  nodeId: string,
+  { revision, signed }: Publication,
+): void {
   const since = publicationRow(parts.store, revision)?.nodes?.[nodeId]?.appliedAt ?? '';
   const atMs = since === '' ? parts.clock.nowMs() : Date.parse(since);
   const apply = { revision, sha256: signed.sha256, success: true, error: '', atMs };
@@ -292,7 +304,11 @@ async function take(
   }
 }
 
-function takeInterim(parts: ApiParts, nodeId: string, result: AgentInterimResult): void {
+function takeInterim(
+  parts: Uses<'clock' | 'nodes'>,
+  nodeId: string,
+  result: AgentInterimResult,
+): void {
   const interim = {
     revision: String(result.targetRevision),
     sha256: result.artifactSha256,
@@ -310,14 +326,18 @@ function healthOf(nodeId: string, { upstreamHealth }: AgentMetricsPush): Upstrea
 }
 
 /** Only the grant that was sent last can be confirmed. */
-function takeGrantAck(parts: ApiParts, nodeId: string, ack: AgentServingGrantAck): void {
+function takeGrantAck(parts: Uses<'nodes'>, nodeId: string, ack: AgentServingGrantAck): void {
   const { grant = null } = parts.nodes.get(nodeId) ?? {};
   const same = grant?.sha256 === ack.grantSha256 && grant.revision === String(ack.revision);
   if (same) parts.nodes.update(nodeId, { acknowledged: grant });
 }
 
 /** Load is worth a word in the log, but no stream, when it cannot be kept. */
-function takeLoad(parts: ApiParts, nodeId: string, metrics: AgentMetrics | undefined): void {
+function takeLoad(
+  parts: Uses<'clock' | 'logger' | 'load' | 'nodes'>,
+  nodeId: string,
+  metrics: AgentMetrics | undefined,
+): void {
   if (metrics === undefined) return;
   const atMs = parts.clock.nowMs();
   const before = parts.nodes.get(nodeId)?.load ?? null;

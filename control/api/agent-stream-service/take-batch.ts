@@ -17,7 +17,7 @@ import { toAppError } from '../../../base/errors.ts';
 import type { IncomingBatch, IngestResult } from '../../observe/event-store.ts';
 import type { EventLane } from '../../observe/events/event-kind.ts';
 import type { LaneField, ObservationLane } from '../../observe/pipeline.ts';
-import type { ApiParts } from '../context.ts';
+import type { ApiParts, Uses } from '../context.ts';
 import type { AdmittedNode } from '../nodes/admit-node.ts';
 import type { BatchOrder } from './batch-order.ts';
 
@@ -126,7 +126,7 @@ function laneOf(kind: ObservationStreamKind | undefined): ObservationLane {
 }
 
 /** Counts what a node gave up. */
-export function noteGap(parts: ApiParts, nodeId: string, gap: GapNotice): void {
+export function noteGap(parts: Uses<'logger' | 'pipeline'>, nodeId: string, gap: GapNotice): void {
   const items = Number(gap.lastItemSeq - gap.firstItemSeq) + 1;
   const lane = laneOf(gap.streamKind);
   parts.pipeline.add(lane, 'gaps');

@@ -5,11 +5,11 @@
 
 import { toAppError } from '../../../base/errors.ts';
 import { policies } from '../../store/collections.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { forEngine } from '../policy-service/compile.ts';
 
 /** Asks the local engine to compile the default policy; failures are only logged. */
-export async function warmDefaultPolicy(parts: ApiParts): Promise<void> {
+export async function warmDefaultPolicy(parts: Uses<'store' | 'logger' | 'engine'>): Promise<void> {
   const found = parts.store.list(policies).find((policy) => policy.isDefault === true);
   if (found === undefined) return;
   try {

@@ -20,7 +20,7 @@ import type { CustomRuleRecord } from '../../domain/records.ts';
 import { aiLimits } from '../../limits/ai-limits.ts';
 import { aiProposals } from '../../store/ai-collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { isoNow, requireText, toMessage } from '../convert.ts';
 import { refuseFaultyRule } from '../custom-rule-service/rule-trial.ts';
 import {
@@ -35,7 +35,9 @@ import { keepProposal, showProposal } from './proposals.ts';
 import { assistantOf } from './shared-assistant.ts';
 
 /** Drafts a rule for a policy. */
-export function draftCustomRule(parts: ApiParts): Method<typeof AIService, 'draftCustomRule'> {
+export function draftCustomRule(
+  parts: Uses<'store' | 'clock' | 'logger' | 'events' | 'evidence' | 'engine'>,
+): Method<typeof AIService, 'draftCustomRule'> {
   return async ({ intent, policyId }, context) => {
     const { model } = requireAssistant(parts.store);
     const caller = callerOf(context);
@@ -77,7 +79,7 @@ export function draftCustomRule(parts: ApiParts): Method<typeof AIService, 'draf
 
 /** Holds the draft to what a rule by hand must pass. Errors: failed_precondition. */
 async function lint(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
   policyId: string,
   caller: Caller,
   drafted: CustomRuleJson,
@@ -119,7 +121,7 @@ function openDraftsOf(store: ReadStore, policyId: string): CustomRuleJson[] {
 
 /** What the rule would do to requests that are retained; warnings say it, or why not. */
 async function tryRule(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'events' | 'evidence' | 'engine'>,
   caller: Caller,
   rule: CustomRuleRecord,
   signal: AbortSignal,

@@ -15,14 +15,14 @@ import { aiLimits } from '../../limits/ai-limits.ts';
 import { callLimits } from '../../limits/call-limits.ts';
 import { aiProposals } from '../../store/ai-collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import { createRule } from '../custom-rule-service/write-rules.ts';
 import type { Method } from '../method.ts';
 import { noteOf, stored, type Owned } from '../resource/owned.ts';
 
 /** Proposals of the caller's tenant, newest first. */
-export function listAIProposals(parts: ApiParts): Method<typeof AIService, 'listAIProposals'> {
+export function listAIProposals(parts: Uses<'store'>): Method<typeof AIService, 'listAIProposals'> {
   return ({ page, status }, context) => {
     const { tenantId } = callerOf(context);
     const { cursor = '', pageSize = 0, offset = 0 } = page ?? {};
@@ -48,14 +48,16 @@ export function listAIProposals(parts: ApiParts): Method<typeof AIService, 'list
 }
 
 /** One proposal. */
-export function getAIProposal(parts: ApiParts): Method<typeof AIService, 'getAIProposal'> {
+export function getAIProposal(parts: Uses<'store'>): Method<typeof AIService, 'getAIProposal'> {
   return ({ id }, context) => ({
     proposal: showProposal(stored(parts.store, callerOf(context), proposalKind, id, 'id')),
   });
 }
 
 /** Marks a draft as not wanted. */
-export function rejectAIProposal(parts: ApiParts): Method<typeof AIService, 'rejectAIProposal'> {
+export function rejectAIProposal(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof AIService, 'rejectAIProposal'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
     const proposal = await parts.store.write((tx) => {
@@ -74,7 +76,9 @@ export function rejectAIProposal(parts: ApiParts): Method<typeof AIService, 'rej
 const byHand = { public: false, anyPermission: [], allPermission: ['policy:custom:write'] };
 
 /** Makes the rule as if by hand: the same checks, the same audit row; and once only. */
-export function applyAIProposal(parts: ApiParts): Method<typeof AIService, 'applyAIProposal'> {
+export function applyAIProposal(
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
+): Method<typeof AIService, 'applyAIProposal'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
     requirePermission(byHand, caller);

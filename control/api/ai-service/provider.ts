@@ -5,13 +5,13 @@ import { assistantState } from '../../assist/assistant.ts';
 import { aiOriginOf } from '../../domain/settings/ai-settings.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { aiRecordId, aiSecrets } from '../../store/ai-collections.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 
 const keyWords = { none: 'no key', set: 'key set', other: 'key of another server' } as const;
 
 /** Whether a model is set up, and which. */
-export function getAIStatus(parts: ApiParts): Method<typeof AIService, 'getAIStatus'> {
+export function getAIStatus(parts: Uses<'store'>): Method<typeof AIService, 'getAIStatus'> {
   return () => {
     const { settings, key } = assistantState(parts.store);
     const { enabled, provider, endpoint, model } = settings;
@@ -28,7 +28,7 @@ export function getAIStatus(parts: ApiParts): Method<typeof AIService, 'getAISta
 
 /** Keeps the provider's key, or removes it where it is empty. It is never shown again. */
 export function setAIProviderSecret(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof AIService, 'setAIProviderSecret'> {
   return async ({ apiKey }, context) => {
     const caller = callerOf(context);

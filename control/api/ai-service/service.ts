@@ -1,7 +1,7 @@
 /** Owns AIService: explanations and drafts by a language model that an operator has set up. */
 
 import type { AIService } from '../../../proto/gen/waf/v1/ai_pb.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Built } from '../method.ts';
 import { draftCustomRule } from './draft-custom-rule.ts';
 import { applyAIProposal, getAIProposal, listAIProposals, rejectAIProposal } from './proposals.ts';
@@ -11,7 +11,9 @@ import { streamChat } from './stream-chat.ts';
 import { translateLogQuery } from './translate-log-query.ts';
 
 /** AIService. */
-export function aiService(parts: ApiParts): Built<typeof AIService> {
+export function aiService(
+  parts: Uses<'store' | 'clock' | 'logger' | 'events' | 'evidence' | 'engine'>,
+): Built<typeof AIService> {
   return {
     listAIProposals: listAIProposals(parts),
     getAIProposal: getAIProposal(parts),

@@ -11,14 +11,16 @@ import { requireAssistant } from '../../assist/assistant.ts';
 import { analysisPrompt } from '../../assist/prompts.ts';
 import { invalidField, notFound } from '../../domain/errors.ts';
 import { isEventId } from '../../observe/events/event-id.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { explainEvent } from '../log-service/explain-event.ts';
 import type { Method } from '../method.ts';
 import { shownAccessEvent, shownErrorEvent, shownSecurityEvent } from './shown-events.ts';
 import { assistantOf } from './shared-assistant.ts';
 
 /** Streams the explanation as plain text. */
-export function streamAnalysis(parts: ApiParts): Method<typeof AIService, 'streamAnalysis'> {
+export function streamAnalysis(
+  parts: Uses<'store' | 'clock' | 'events'>,
+): Method<typeof AIService, 'streamAnalysis'> {
   return async function* (request, context) {
     requireAssistant(parts.store);
     const messages = analysisPrompt(await subjectOf(parts, context, request));
@@ -37,7 +39,7 @@ export function streamAnalysis(parts: ApiParts): Method<typeof AIService, 'strea
 }
 
 async function subjectOf(
-  parts: ApiParts,
+  parts: Uses<'store' | 'events'>,
   context: HandlerContext,
   { subject }: StreamAnalysisRequest,
 ): Promise<unknown> {
@@ -48,7 +50,11 @@ async function subjectOf(
 }
 
 /** Errors: not_found, also for events of other tenants. */
-async function eventOf(parts: ApiParts, context: HandlerContext, { kind, id }: LogEventRef) {
+async function eventOf(
+  parts: Uses<'store' | 'events'>,
+  context: HandlerContext,
+  { kind, id }: LogEventRef,
+) {
   const caller = callerOf(context);
   const name = ({ 1: 'security', 2: 'access', 3: 'error' } as const)[Number(kind)];
   if (kind === LogKind.UNSPECIFIED || name === undefined) {

@@ -11,7 +11,7 @@ import { chatPrompt } from '../../assist/prompts.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { aiLimits } from '../../limits/ai-limits.ts';
 import { queryEvents, securityFilter } from '../../observe/query.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
@@ -19,7 +19,9 @@ import { shownSecurityEvent } from './shown-events.ts';
 import { assistantOf } from './shared-assistant.ts';
 
 /** Streams the answer as plain text; says first what was read for it. */
-export function streamChat(parts: ApiParts): Method<typeof AIService, 'streamChat'> {
+export function streamChat(
+  parts: Uses<'store' | 'clock' | 'events'>,
+): Method<typeof AIService, 'streamChat'> {
   return async function* ({ history, message, siteId }, context) {
     requireAssistant(parts.store);
     const caller = callerOf(context);

@@ -20,13 +20,15 @@ import { refusal } from '../../domain/errors.ts';
 import { aiLimits } from '../../limits/ai-limits.ts';
 import { securityFilter } from '../../observe/query.ts';
 import { sites } from '../../store/collections.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { assistantOf } from './shared-assistant.ts';
 
 /** The filters are held to the rules of the query before they are handed out. */
-export function translateLogQuery(parts: ApiParts): Method<typeof AIService, 'translateLogQuery'> {
+export function translateLogQuery(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof AIService, 'translateLogQuery'> {
   return async ({ query: question }, context) => {
     requireAssistant(parts.store);
     const caller = callerOf(context);
@@ -45,7 +47,7 @@ export function translateLogQuery(parts: ApiParts): Method<typeof AIService, 'tr
 }
 
 /** Sites that the caller may see. */
-function sitesOf({ store }: ApiParts, { permissions, tenantId }: Caller) {
+function sitesOf({ store }: Uses<'store'>, { permissions, tenantId }: Caller) {
   const needed = { public: false, anyPermission: ['site:read'], allPermission: [] };
   if (!meets(needed, permissions)) return [];
   return store

@@ -19,14 +19,14 @@ import { invalidField, refusal } from '../../domain/errors.ts';
 import { alertLimits } from '../../limits/alert-limits.ts';
 import { alertNotes, alertRules, alerts } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { fitsQuery, pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { noteOf, stored } from '../resource/owned.ts';
 import { alertKind, showAlert, showNote } from './stored.ts';
 
 /** Lists alerts, newest first. */
-export function listAlerts({ store }: ApiParts): Method<typeof AlertService, 'listAlerts'> {
+export function listAlerts({ store }: Uses<'store'>): Method<typeof AlertService, 'listAlerts'> {
   return (request, context) => {
     const fits = filterOf(request, callerOf(context));
     const found: AlertRecord[] = [];
@@ -68,14 +68,14 @@ function timeOf(time: Timestamp | undefined, absent: number): number {
 }
 
 /** Shows one alert. */
-export function getAlert({ store }: ApiParts): Method<typeof AlertService, 'getAlert'> {
+export function getAlert({ store }: Uses<'store'>): Method<typeof AlertService, 'getAlert'> {
   return ({ id }, context) => ({
     alert: showAlert(stored(store, callerOf(context), alertKind, id, 'id')),
   });
 }
 
 /** Acknowledges an open alert: nobody else needs to be told again. */
-export function ackAlert(parts: ApiParts): Method<typeof AlertService, 'ackAlert'> {
+export function ackAlert(parts: Uses<'store' | 'clock'>): Method<typeof AlertService, 'ackAlert'> {
   return async ({ id, note }, context) => {
     const alert = await moveByHand(parts, callerOf(context), id, 'ack', note);
     return { alert: showAlert(alert) };
@@ -83,7 +83,9 @@ export function ackAlert(parts: ApiParts): Method<typeof AlertService, 'ackAlert
 }
 
 /** Resolves an alert by hand. */
-export function resolveAlert(parts: ApiParts): Method<typeof AlertService, 'resolveAlert'> {
+export function resolveAlert(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof AlertService, 'resolveAlert'> {
   return async ({ id, note }, context) => {
     const alert = await moveByHand(parts, callerOf(context), id, 'resolve', note);
     return { alert: showAlert(alert) };
@@ -91,7 +93,7 @@ export function resolveAlert(parts: ApiParts): Method<typeof AlertService, 'reso
 }
 
 async function moveByHand(
-  { store, clock }: ApiParts,
+  { store, clock }: Uses<'store' | 'clock'>,
   caller: Caller,
   id: string,
   move: 'ack' | 'resolve',
@@ -138,7 +140,9 @@ function checkNote(text: string): string {
 }
 
 /** Lists the timeline of an alert, oldest first. */
-export function listAlertNotes({ store }: ApiParts): Method<typeof AlertService, 'listAlertNotes'> {
+export function listAlertNotes({
+  store,
+}: Uses<'store'>): Method<typeof AlertService, 'listAlertNotes'> {
   return ({ alertId }, context) => {
     const alert = stored(store, callerOf(context), alertKind, alertId, 'alertId');
     return { items: store.find(alertNotes, 'alert', alert.id).map(showNote) };

@@ -7,7 +7,7 @@ import { invalidField } from '../../domain/errors.ts';
 import { alertLimits } from '../../limits/alert-limits.ts';
 import { alertRules } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { keep, ownedBy, stored } from '../resource/owned.ts';
@@ -17,7 +17,7 @@ import { ruleKind } from './rule.ts';
 
 /** Binds a channel to the rules that are named and unbinds it from all others. */
 export function applyAlertChannelToRules(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
 ): Method<typeof AlertService, 'applyAlertChannelToRules'> {
   return async ({ channelId, ruleIds }, context) => {
     const caller = callerOf(context);

@@ -10,7 +10,7 @@ import { readCondition } from '../../domain/alert/alert-condition.ts';
 import { renderMessage } from '../../domain/alert/alert-message.ts';
 import { alertEvents } from '../../domain/alert/alert-texts.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { checkRule } from './check-rule.ts';
@@ -24,7 +24,7 @@ import { ruleKind } from './rule.ts';
 export function previewAlertRuleNotification({
   store,
   clock,
-}: ApiParts): Method<typeof AlertService, 'previewAlertRuleNotification'> {
+}: Uses<'store' | 'clock'>): Method<typeof AlertService, 'previewAlertRuleNotification'> {
   return ({ rule, channelId, lifecycleEvent }, context) => {
     const caller = callerOf(context);
     if (rule === undefined) throw invalidField('rule', 'is required');

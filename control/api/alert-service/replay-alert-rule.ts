@@ -8,13 +8,15 @@ import { replayCondition } from '../../domain/alert/alert-replay.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { alertLimits } from '../../limits/alert-limits.ts';
 import { paced } from '../../observe/paced.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 
 const dayMs = 86_400_000;
 
 /** Replays a condition; nothing is written. */
-export function replayAlertRule(parts: ApiParts): Method<typeof AlertService, 'replayAlertRule'> {
+export function replayAlertRule(
+  parts: Uses<'clock' | 'counters'>,
+): Method<typeof AlertService, 'replayAlertRule'> {
   return async ({ expression }, context) => {
     const { tenantId } = callerOf(context);
     const condition = readCondition(expression, 'expression');

@@ -1,7 +1,7 @@
 /** AlertService. */
 
 import type { AlertService } from '../../../proto/gen/waf/v1/alert_pb.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Built } from '../method.ts';
 import { serve } from '../resource/serve.ts';
 import { ackAlert, getAlert, listAlertNotes, listAlerts, resolveAlert } from './alerts.ts';
@@ -19,7 +19,9 @@ import {
 import { testAlertChannel } from './test-alert-channel.ts';
 
 /** AlertService. */
-export function alertService(parts: ApiParts): Built<typeof AlertService> {
+export function alertService(
+  parts: Uses<'store' | 'clock' | 'counters' | 'deliveries'>,
+): Built<typeof AlertService> {
   const rules = serve(parts, ruleKind);
   const channels = serve(parts, channelKind);
   return {

@@ -14,7 +14,7 @@ import { isActive } from '../../domain/alert/alert-states.ts';
 import { refusal } from '../../domain/errors.ts';
 import { alertLimits } from '../../limits/alert-limits.ts';
 import { alerts, alertSilences } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { drop, keep, ownedBy, stored } from '../resource/owned.ts';
@@ -24,7 +24,7 @@ import { showAlert, showSilence, silenceKind } from './stored.ts';
 export function listAlertSilences({
   store,
   clock,
-}: ApiParts): Method<typeof AlertService, 'listAlertSilences'> {
+}: Uses<'store' | 'clock'>): Method<typeof AlertService, 'listAlertSilences'> {
   return ({ activeOnly, page: asked }, context) => {
     const nowMs = clock.nowMs();
     const found = ownedBy(store, callerOf(context), silenceKind)
@@ -39,7 +39,7 @@ export function listAlertSilences({
 export function createAlertSilence({
   store,
   clock,
-}: ApiParts): Method<typeof AlertService, 'createAlertSilence'> {
+}: Uses<'store' | 'clock'>): Method<typeof AlertService, 'createAlertSilence'> {
   return async ({ matchers, startsAt, endsAt, reason }, context) => {
     const caller = callerOf(context);
     const nowMs = clock.nowMs();
@@ -73,7 +73,7 @@ export function createAlertSilence({
 /** Ends a silence. */
 export function deleteAlertSilence({
   store,
-}: ApiParts): Method<typeof AlertService, 'deleteAlertSilence'> {
+}: Uses<'store'>): Method<typeof AlertService, 'deleteAlertSilence'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
     await store.write((tx) => {
@@ -86,7 +86,7 @@ export function deleteAlertSilence({
 /** Says which active alerts a silence would cover, newest first. */
 export function previewAlertSilence({
   store,
-}: ApiParts): Method<typeof AlertService, 'previewAlertSilence'> {
+}: Uses<'store'>): Method<typeof AlertService, 'previewAlertSilence'> {
   return ({ matchers }, context) => {
     const { tenantId } = callerOf(context);
     const wanted = { matchers: checkMatchers(matchers) };

@@ -11,7 +11,7 @@ import { SendError } from '../../alert/post.ts';
 import { styleOf } from '../../domain/alert/alert-channel.ts';
 import { alertFacts } from '../../domain/alert/alert-message.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { noteOf, stored } from '../resource/owned.ts';
@@ -20,7 +20,9 @@ import { channelKind, checkChannel } from './channel.ts';
 import { sampleAlert } from './sample-alert.ts';
 
 /** Sends a test message; the channel need not be kept, nor enabled. */
-export function testAlertChannel(parts: ApiParts): Method<typeof AlertService, 'testAlertChannel'> {
+export function testAlertChannel(
+  parts: Uses<'store' | 'clock' | 'deliveries'>,
+): Method<typeof AlertService, 'testAlertChannel'> {
   return async ({ channel }, context) => {
     const caller = callerOf(context);
     if (channel === undefined) throw invalidField('channel', 'is required');
@@ -61,7 +63,7 @@ const texts = {
 } as const;
 
 function testMessage(
-  { clock }: ApiParts,
+  { clock }: Uses<'clock'>,
   config: Readonly<Record<string, unknown>>,
 ): OutgoingMessage {
   const [title, message] = texts[styleOf(config).locale];

@@ -23,7 +23,7 @@ import type { SiteRecord } from '../../domain/records.ts';
 import { schemaBindings, schemaContracts, schemaProfiles } from '../../store/collections.ts';
 import type { PublicationRecord } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { toMessage, toRecord } from '../convert.ts';
 import { wantedControls } from '../operation-control-service/intents.ts';
 import { appliedSource, recoveryOf } from '../operation-control-service/recovery.ts';
@@ -57,7 +57,7 @@ export interface SchemaResources {
 
 /** Previews a change. Errors: invalid_argument, not_found, failed_precondition. */
 export function previewChange(
-  parts: Pick<ApiParts, 'nodes' | 'publisher'>,
+  parts: Uses<'publisher' | 'nodes'>,
   store: ReadStore,
   site: SiteRecord,
   request: PreviewSchemaControlRequest,

@@ -18,7 +18,7 @@ import {
 import type { SiteRecord } from '../../domain/records.ts';
 import { apiAssets, schemaBindings, schemaContracts } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
 import { writeOnce } from '../idempotency.ts';
 import type { Built } from '../method.ts';
@@ -34,7 +34,7 @@ type Methods = Pick<
 >;
 
 /** Methods on the schema part of controls. */
-export function controlMethods(parts: ApiParts): Methods {
+export function controlMethods(parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>): Methods {
   const { store } = parts;
   return {
     previewSchemaControl: (request, context) => {
@@ -71,7 +71,7 @@ export function controlMethods(parts: ApiParts): Methods {
 }
 
 function publish(
-  { clock }: ApiParts,
+  { clock }: Uses<'clock'>,
   tx: WriteStore,
   caller: Caller,
   site: SiteRecord,

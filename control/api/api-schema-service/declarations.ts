@@ -20,7 +20,7 @@ import { jsonSha256 } from '../../domain/documents/operation-control.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { apiAssets, schemaContracts } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import { writeOnce } from '../idempotency.ts';
 import type { Built } from '../method.ts';
@@ -50,7 +50,7 @@ type Methods = Pick<
 >;
 
 /** Methods on declarations. */
-export function declarationMethods(parts: ApiParts): Methods {
+export function declarationMethods(parts: Uses<'store' | 'clock' | 'documents'>): Methods {
   const { store } = parts;
   return {
     previewApiDeclaration: async (request, context) => {
@@ -125,7 +125,7 @@ function moved(field: string) {
 }
 
 function declareSource(
-  { documents, store }: ApiParts,
+  { documents, store }: Uses<'store' | 'documents'>,
   source: SchemaSourceRecord,
   mappings: readonly Mapping[],
 ): Promise<DeclareAnswer> {

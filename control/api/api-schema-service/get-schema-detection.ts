@@ -19,7 +19,7 @@ import {
 import { resolvedLogPolicy } from '../../publish/parts/log-parts.ts';
 import { schemaContracts } from '../../store/api-collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { wantedControls } from '../operation-control-service/intents.ts';
 import { storedSite } from '../site-service/stored-site.ts';
@@ -33,7 +33,7 @@ const constraints = [...effective, 'body_candidate'];
 
 /** A page of operations with their counts, or the whole contract in short. */
 export function getSchemaDetection(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'counters' | 'samples'>,
 ): Method<typeof ApiSchemaService, 'getSchemaDetection'> {
   return (request, context) => {
     const { store, clock, counters } = parts;
@@ -119,7 +119,7 @@ function keysOf(bytes: Uint8Array | undefined): string[] {
 
 /** The kind that is asked for; it must come from what is kept of this contract. */
 function fingerprintOf(
-  { counters, clock }: Pick<ApiParts, 'counters' | 'clock'>,
+  { counters, clock }: Uses<'clock' | 'counters'>,
   place: readonly [tenantId: string, siteId: string, contractId: string],
   { fingerprint }: GetSchemaDetectionRequest,
 ): ViolationCount {
@@ -240,7 +240,7 @@ function violationOf({ fingerprint, location, keyword, pointer, count }: Violati
  * of an operation. Of what body controls find, and of `other`, there are none.
  */
 function detailsOf(
-  { samples, store }: Pick<ApiParts, 'samples' | 'store'>,
+  { samples, store }: Uses<'store' | 'samples'>,
   { tenantId, id: siteId }: SiteRecord,
   contractId: string,
   chosen: ViolationCount,

@@ -23,7 +23,7 @@ import type { SiteRecord } from '../../domain/records.ts';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
 import { apiLearning, learnedDrafts } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, requireText, toMessage } from '../convert.ts';
 import { writeOnce } from '../idempotency.ts';
 import type { Built } from '../method.ts';
@@ -57,7 +57,9 @@ interface DraftDocument {
 }
 
 /** Methods on drafts of what was learned. */
-export function learnedDraftMethods(parts: ApiParts): Methods {
+export function learnedDraftMethods(
+  parts: Uses<'store' | 'clock' | 'counters' | 'documents'>,
+): Methods {
   const { store } = parts;
   return {
     snapshotSchemaLearning: async ({ siteId, assetId }, context) => {

@@ -14,7 +14,7 @@ import type { SiteRecord } from '../../domain/records.ts';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
 import { learnedDrafts } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { requireText } from '../convert.ts';
 import { endpointsOf, type Endpoint } from '../telemetry/endpoints.ts';
 import { contentJson } from './objects.ts';
@@ -24,7 +24,7 @@ const stateFormat = 'waf.schema_learning.v1';
 /** An endpoint of a site, by its asset. Errors: invalid_argument, not_found. */
 export function endpointOf(
   store: ReadStore,
-  { counters }: Pick<ApiParts, 'counters'>,
+  { counters }: Uses<'counters'>,
   { tenantId, id }: SiteRecord,
   assetId: string,
 ): Endpoint {
@@ -38,7 +38,7 @@ export function endpointOf(
 
 /** What an endpoint learned; nothing where it never did. */
 export function evidenceOf(
-  { counters }: Pick<ApiParts, 'counters'>,
+  { counters }: Uses<'counters'>,
   record: ApiLearningRecord | undefined,
 ): LearnedEvidence {
   return record === undefined ? noEvidence : counters.learned(record.id, record.generation);

@@ -25,7 +25,7 @@ import type { SiteRecord } from '../../domain/records.ts';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
 import { apiAssets, apiLearning, learnedDrafts } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import { writeOnce } from '../idempotency.ts';
 import type { Built } from '../method.ts';
@@ -37,7 +37,7 @@ import { jsonBytes } from './objects.ts';
 type Methods = Pick<Built<typeof ApiSchemaService>, 'getSchemaLearning' | 'changeSchemaLearning'>;
 
 /** Methods on learning itself. */
-export function learningMethods(parts: ApiParts): Methods {
+export function learningMethods(parts: Uses<'store' | 'clock' | 'counters'>): Methods {
   const { store, counters } = parts;
   return {
     getSchemaLearning: ({ siteId, assetId }, context) => {

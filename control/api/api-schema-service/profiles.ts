@@ -21,7 +21,7 @@ import { invalidField, refusal } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { schemaBindings, schemaProfiles } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import { writeOnce } from '../idempotency.ts';
 import type { Built } from '../method.ts';
@@ -55,7 +55,7 @@ type Methods = Pick<
 >;
 
 /** Methods on profiles and bindings. */
-export function profileMethods(parts: ApiParts): Methods {
+export function profileMethods(parts: Uses<'store' | 'clock' | 'documents'>): Methods {
   const { store } = parts;
   return {
     stageSchemaProfile: async (request, context) => {

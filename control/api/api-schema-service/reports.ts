@@ -17,7 +17,7 @@ import type { ApiReportRecord } from '../../domain/documents/api-records.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { apiReports } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Built } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
@@ -30,7 +30,7 @@ type Methods = Pick<
 >;
 
 /** Methods on reports. */
-export function reportMethods({ store }: ApiParts): Methods {
+export function reportMethods({ store }: Uses<'store'>): Methods {
   return {
     listApiDocumentReports: ({ siteId, sourceId, beforeId }, context) => {
       const site = storedSite(store, callerOf(context), siteId, 'siteId');

@@ -19,7 +19,7 @@ import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { schemaSources } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, requireText, toMessage } from '../convert.ts';
 import { writeOnce } from '../idempotency.ts';
 import type { Built } from '../method.ts';
@@ -36,7 +36,9 @@ type Methods = Pick<
 >;
 
 /** Methods on drafts of one operation. */
-export function requestDocumentMethods(parts: ApiParts): Methods {
+export function requestDocumentMethods(
+  parts: Uses<'store' | 'clock' | 'counters' | 'documents'>,
+): Methods {
   const { store } = parts;
   return {
     stageApiCatalogChange: async (request, context) => {
@@ -82,12 +84,8 @@ export function requestDocumentMethods(parts: ApiParts): Methods {
       const { contractId, operationKey, expectedDraftSourceId } = request;
       const site = storedSite(store, caller, request.siteId, 'siteId');
       const place = operationPlace(store, site, contractId, operationKey);
-      const base = latestDraft(store, contractId, operationKey) ?? place.source;
-      const edited = editOperation(
-        documentOf(store, base),
-        place.pointer,
-        read(request.requestJson),
-      );
+      const base = documentOf(store, latestDraft(store, contractId, operationKey) ?? place.source);
+      const edited = editOperation(base, place.pointer, read(request.requestJson));
       const bytes = jsonBytes(edited);
       const answer = await parts.documents({ type: 'read', bytes, format: 'json' });
       const method = ApiSchemaService.method.stageApiRequestDocument;
@@ -163,7 +161,7 @@ interface CatalogRequest {
 /** An endpoint that only traffic showed has no record yet: its revision is 0. */
 function catalogChange(
   store: ReadStore,
-  parts: Pick<ApiParts, 'counters'>,
+  parts: Uses<'counters'>,
   site: SiteRecord,
   request: CatalogRequest,
 ) {

@@ -17,7 +17,7 @@ import {
   schemaSources,
 } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, requireText, toMessage } from '../convert.ts';
 import { writeOnce } from '../idempotency.ts';
 import type { Built } from '../method.ts';
@@ -31,7 +31,7 @@ type Methods = Pick<
 >;
 
 /** Methods on uploaded documents. */
-export function sourceMethods(parts: ApiParts): Methods {
+export function sourceMethods(parts: Uses<'store' | 'clock' | 'documents'>): Methods {
   const { store } = parts;
   return {
     stageSchemaSource: async (request, context) => {

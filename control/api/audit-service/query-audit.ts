@@ -5,13 +5,13 @@ import { callLimits } from '../../limits/call-limits.ts';
 import { invalidField, notFound } from '../../domain/errors.ts';
 import { paced } from '../../observe/paced.ts';
 import type { AuditRow } from '../../store/audit-chain.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { inTimeRange, requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { toEntry } from './to-entry.ts';
 
 /** Audit entries of the caller's tenant, newest first; the total is that of all rows. */
-export function queryAudit(parts: ApiParts): Method<typeof AuditService, 'queryAudit'> {
+export function queryAudit(parts: Uses<'store'>): Method<typeof AuditService, 'queryAudit'> {
   return async (request, context) => {
     const { tenantId } = callerOf(context);
     const { cursor = '', pageSize: asked = 0, offset = 0 } = request.page ?? {};
@@ -48,7 +48,7 @@ export function queryAudit(parts: ApiParts): Method<typeof AuditService, 'queryA
 }
 
 /** One audit entry. */
-export function getAuditEntry(parts: ApiParts): Method<typeof AuditService, 'getAuditEntry'> {
+export function getAuditEntry(parts: Uses<'store'>): Method<typeof AuditService, 'getAuditEntry'> {
   return (request, context) => {
     const row = parts.store.auditRow(requireText(request.id, 'id'));
     if (row === undefined || row.tenantId !== callerOf(context).tenantId) {

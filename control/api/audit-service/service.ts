@@ -1,13 +1,13 @@
 /** AuditService. */
 
 import type { AuditService } from '../../../proto/gen/waf/v1/audit_pb.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Built } from '../method.ts';
 import { getAuditEntry, queryAudit } from './query-audit.ts';
 import { getChainStatus, openChainVerifier, verifyChain } from './verify-chain.ts';
 
 /** AuditService. */
-export function auditService(parts: ApiParts): Built<typeof AuditService> {
+export function auditService(parts: Uses<'store' | 'clock'>): Built<typeof AuditService> {
   const verify = openChainVerifier(parts);
   return {
     queryAudit: queryAudit(parts),

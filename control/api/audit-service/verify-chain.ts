@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { AuditService } from '../../../proto/gen/waf/v1/audit_pb.ts';
 import { startChainCheck, type ChainFinding } from '../../store/audit-chain.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { inTimeRange } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { toBreak } from './to-entry.ts';
@@ -16,7 +16,7 @@ const rowsPerTurn = 250;
 export type ChainVerifier = () => Promise<ChainFinding>;
 
 /** A verifier that lets other calls through while it works. */
-export function openChainVerifier({ store }: ApiParts): ChainVerifier {
+export function openChainVerifier({ store }: Uses<'store'>): ChainVerifier {
   let running: Promise<ChainFinding> | null = null;
   const verify = async (): Promise<ChainFinding> => {
     const check = startChainCheck();
@@ -37,7 +37,7 @@ export function openChainVerifier({ store }: ApiParts): ChainVerifier {
 
 /** Recomputes the whole chain; the time range chooses which breaks are shown. */
 export function verifyChain(
-  parts: ApiParts,
+  parts: Uses<'clock'>,
   verify: ChainVerifier,
 ): Method<typeof AuditService, 'verifyChain'> {
   return async (request) => {
@@ -59,7 +59,7 @@ export function verifyChain(
 
 /** The state of the chain now. */
 export function getChainStatus(
-  parts: ApiParts,
+  parts: Uses<'clock'>,
   verify: ChainVerifier,
 ): Method<typeof AuditService, 'getChainStatus'> {
   return async () => {

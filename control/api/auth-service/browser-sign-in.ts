@@ -25,7 +25,7 @@ import {
 } from '../../domain/settings/identity-settings.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
 import type { NodeRequest, NodeResponse } from '../listener/node-http.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { toConnectError } from '../errors.ts';
 import { formatCookie } from './cookie.ts';
 
@@ -57,7 +57,9 @@ interface Ticket {
 type Step = (visit: Visit, id: string) => Promise<Page>;
 
 /** Opens the pages; what waits for a browser to come back lives in memory. */
-export function openBrowserSignIn(parts: ApiParts): BrowserSignIn {
+export function openBrowserSignIn(
+  parts: Uses<'store' | 'clock' | 'logger' | 'sessions' | 'signIn' | 'secureCookies'>,
+): BrowserSignIn {
   const steps = { ...oidcSteps(parts), ...samlSteps(parts) };
   const limit = new AttemptLimit(parts.clock, signInLimits.signInVisitsPerMinute);
   return (request, response) => {
@@ -82,7 +84,9 @@ export function openBrowserSignIn(parts: ApiParts): BrowserSignIn {
   };
 }
 
-function oidcSteps(parts: ApiParts): Record<string, Step> {
+function oidcSteps(
+  parts: Uses<'store' | 'clock' | 'sessions' | 'signIn' | 'secureCookies'>,
+): Record<string, Step> {
   const oidc = openOidcSignIn(parts.clock);
   const find = (id: string): OidcProvider =>
     known(oidcProvidersOf(settingsOf(parts)).find((one) => one.id === id));
@@ -102,7 +106,9 @@ function oidcSteps(parts: ApiParts): Record<string, Step> {
   };
 }
 
-function samlSteps(parts: ApiParts): Record<string, Step> {
+function samlSteps(
+  parts: Uses<'store' | 'clock' | 'sessions' | 'signIn' | 'secureCookies'>,
+): Record<string, Step> {
   const saml = openSamlSignIn(parts.clock);
   const tickets = new Pending<Ticket>(parts.clock, signInLimits.pendingLoginsMax, ticketMs);
   const limit = new AttemptLimit(parts.clock, signInLimits.samlResponsesPerMinute);
@@ -147,7 +153,7 @@ function samlSteps(parts: ApiParts): Record<string, Step> {
 
 /** Begins the session, or asks for the user's own second factor. */
 async function enter(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'sessions' | 'signIn' | 'secureCookies'>,
   { request, publicUrl }: Visit,
   rules: AccountRules,
   identity: ExternalIdentity,
@@ -174,7 +180,7 @@ function samlAddresses({ publicUrl }: Visit, { id, entityId }: SamlProvider) {
   return { entityId: entityId || `${base}/metadata`, acsUrl: `${base}/acs` };
 }
 
-function settingsOf({ store }: ApiParts): Readonly<Record<string, unknown>> {
+function settingsOf({ store }: Uses<'store'>): Readonly<Record<string, unknown>> {
   return store.get(systemSettings, settingsId)?.values ?? {};
 }
 
@@ -203,13 +209,13 @@ function readBinding(request: NodeRequest): string {
   return '';
 }
 
-function bindingHeader(parts: ApiParts, binding: string): string {
+function bindingHeader(parts: Uses<'clock' | 'secureCookies'>, binding: string): string {
   const expires = new Date(parts.clock.nowMs() + bindingMs).toUTCString();
   return `${bindingCookie}=${binding}; Expires=${expires}${bindingFlags(parts)}`;
 }
 
 /** Lax: it has to come along when the provider sends the browser back. */
-function bindingFlags({ secureCookies }: ApiParts): string {
+function bindingFlags({ secureCookies }: Uses<'secureCookies'>): string {
   return `; Path=/auth; HttpOnly; SameSite=Lax${secureCookies ? '; Secure' : ''}`;
 }
 
@@ -218,7 +224,7 @@ function redirect(location: string, cookies: readonly string[]): Page {
   return { status: 303, headers, body: '' };
 }
 
-function errorPage(parts: ApiParts, thrown: unknown): Page {
+function errorPage(parts: Uses<'logger'>, thrown: unknown): Page {
   const error = toConnectError(thrown, parts.logger, 'browser sign-in');
   return {
     status: codeToHttpStatus(error.code),

@@ -4,14 +4,16 @@ import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import { checkPassword, hashPassword } from '../../auth/passwords.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { credentials, sessions } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { noteOf } from '../resource/owned.ts';
 import { userKind } from '../user-service/user.ts';
 import { requireUser } from './own-user.ts';
 
 /** Changes the caller's password and ends the caller's other sessions. */
-export function changePassword(parts: ApiParts): Method<typeof AuthService, 'changePassword'> {
+export function changePassword(
+  parts: Uses<'store' | 'signIn'>,
+): Method<typeof AuthService, 'changePassword'> {
   return async ({ currentPassword, newPassword }, context) => {
     const caller = callerOf(context);
     const user = requireUser(parts.store, caller);

@@ -9,11 +9,13 @@ import {
   samlProvidersOf,
 } from '../../domain/settings/identity-settings.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 
 /** Name and password, and the providers that browsers can be sent to. */
-export function getLoginOptions(parts: ApiParts): Method<typeof AuthService, 'getLoginOptions'> {
+export function getLoginOptions(
+  parts: Uses<'store'>,
+): Method<typeof AuthService, 'getLoginOptions'> {
   return () => {
     const values = parts.store.get(systemSettings, settingsId)?.values ?? {};
     const publicUrl = publicUrlOf(values);

@@ -5,14 +5,16 @@ import type { HandlerContext } from '@connectrpc/connect';
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import type { SignInResult } from '../../auth/sign-in.ts';
 import { refusal } from '../../domain/errors.ts';
-import { addressKey, type ApiParts } from '../context.ts';
+import { addressKey, type Uses } from '../context.ts';
 import { requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { clearCookie, readCookie, setCookie } from './cookie.ts';
 import { toCurrentUser } from './current-user.ts';
 
 /** Starts a session, or opens a challenge; tokens for later go into cookies only. */
-export function login(parts: ApiParts): Method<typeof AuthService, 'login'> {
+export function login(
+  parts: Uses<'store' | 'sessions' | 'signIn' | 'secureCookies'>,
+): Method<typeof AuthService, 'login'> {
   return async ({ username, password, remember }, context) => {
     requireText(username, 'username');
     requireText(password, 'password');
@@ -24,7 +26,7 @@ export function login(parts: ApiParts): Method<typeof AuthService, 'login'> {
 
 /** Answers the challenge of the cookie. */
 export function completeAuthenticationChallenge(
-  parts: ApiParts,
+  parts: Uses<'store' | 'sessions' | 'signIn' | 'secureCookies'>,
 ): Method<typeof AuthService, 'completeAuthenticationChallenge'> {
   return async (request, context) => {
     requireText(request.code, 'code');
@@ -38,7 +40,7 @@ export function completeAuthenticationChallenge(
 }
 
 async function goOn(
-  parts: ApiParts,
+  parts: Uses<'store' | 'sessions' | 'secureCookies'>,
   context: HandlerContext,
   result: SignInResult,
   method: string,

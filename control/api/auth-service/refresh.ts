@@ -3,12 +3,14 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import { refusal } from '../../domain/errors.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { readCookie, setCookie } from './cookie.ts';
 
 /** A new access token; the cookie rotates. */
-export function refresh(parts: ApiParts): Method<typeof AuthService, 'refresh'> {
+export function refresh(
+  parts: Uses<'sessions' | 'secureCookies'>,
+): Method<typeof AuthService, 'refresh'> {
   return async (request, context) => {
     const token = readCookie(context, 'waf_refresh') || request.refreshToken;
     if (token === '') throw refusal('unauthenticated', 'no refresh cookie: sign in again');

@@ -8,7 +8,7 @@ import type { Caller } from '../../auth/permissions.ts';
 import { makeRecoveryCodes, makeTotpSecret, totpStep } from '../../auth/totp.ts';
 import { refusal } from '../../domain/errors.ts';
 import { credentials, type CredentialRecord, type TotpRecord } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { noteOf } from '../resource/owned.ts';
@@ -27,7 +27,7 @@ interface Enrollment {
 const enrollments = new Map<string, Enrollment>();
 
 /** Which second factors the caller has. */
-export function getMfaStatus(parts: ApiParts): Method<typeof AuthService, 'getMFAStatus'> {
+export function getMfaStatus(parts: Uses<'store'>): Method<typeof AuthService, 'getMFAStatus'> {
   return (_request, context) => {
     const totp = confirmedFactor(parts, callerOf(context));
     if (totp === null) return { totpEnabled: false };
@@ -41,7 +41,7 @@ export function getMfaStatus(parts: ApiParts): Method<typeof AuthService, 'getMF
 
 /** Makes a secret that a code has to prove. */
 export function beginTotpEnrollment(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
 ): Method<typeof AuthService, 'beginTOTPEnrollment'> {
   return async (_request, context) => {
     const caller = callerOf(context);
@@ -63,7 +63,7 @@ export function beginTotpEnrollment(
 
 /** Switches the factor on. */
 export function confirmTotpEnrollment(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
 ): Method<typeof AuthService, 'confirmTOTPEnrollment'> {
   return async ({ enrollmentToken, code }, context) => {
     const caller = callerOf(context);
@@ -91,7 +91,9 @@ export function confirmTotpEnrollment(
 }
 
 /** Switches the factor off. */
-export function disableTotp(parts: ApiParts): Method<typeof AuthService, 'disableTOTP'> {
+export function disableTotp(
+  parts: Uses<'store' | 'signIn'>,
+): Method<typeof AuthService, 'disableTOTP'> {
   return async ({ code }, context) => {
     const caller = callerOf(context);
     await requireFactor(parts, caller, code);
@@ -102,7 +104,7 @@ export function disableTotp(parts: ApiParts): Method<typeof AuthService, 'disabl
 
 /** Replaces all recovery codes. */
 export function regenerateRecoveryCodes(
-  parts: ApiParts,
+  parts: Uses<'store' | 'signIn'>,
 ): Method<typeof AuthService, 'regenerateRecoveryCodes'> {
   return async ({ code }, context) => {
     const caller = callerOf(context);
@@ -115,7 +117,7 @@ export function regenerateRecoveryCodes(
   };
 }
 
-function confirmedFactor(parts: ApiParts, caller: Caller): TotpRecord | null {
+function confirmedFactor(parts: Uses<'store'>, caller: Caller): TotpRecord | null {
   const totp = parts.store.get(credentials, caller.userId)?.totp;
   return totp === undefined || totp.confirmedAt === '' ? null : totp;
 }
@@ -125,7 +127,11 @@ function alreadyOn(): Error {
 }
 
 /** Uses a code up; wrong ones count towards the lock-out. */
-async function requireFactor(parts: ApiParts, caller: Caller, code: string): Promise<void> {
+async function requireFactor(
+  parts: Uses<'store' | 'signIn'>,
+  caller: Caller,
+  code: string,
+): Promise<void> {
   requireText(code, 'code');
   if (confirmedFactor(parts, caller) === null) {
     throw refusal('failed_precondition', 'no second factor is on');
@@ -135,7 +141,7 @@ async function requireFactor(parts: ApiParts, caller: Caller, code: string): Pro
 }
 
 function changeFactor(
-  parts: ApiParts,
+  parts: Uses<'store'>,
   caller: Caller,
   action: string,
   next: (now: TotpRecord | undefined) => TotpRecord | undefined,

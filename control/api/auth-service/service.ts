@@ -1,7 +1,7 @@
 /** AuthService. */
 
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Built } from '../method.ts';
 import { getAccessCodes } from './get-access-codes.ts';
 import { getLoginOptions } from './get-login-options.ts';
@@ -19,7 +19,9 @@ import { logout } from './logout.ts';
 import { refresh } from './refresh.ts';
 
 /** AuthService. */
-export function authService(parts: ApiParts): Built<typeof AuthService> {
+export function authService(
+  parts: Uses<'store' | 'clock' | 'sessions' | 'signIn' | 'secureCookies'>,
+): Built<typeof AuthService> {
   return {
     getLoginOptions: getLoginOptions(parts),
     login: login(parts),

@@ -11,14 +11,16 @@ import { refusal } from '../../domain/errors.ts';
 import { checkName } from '../../domain/names.ts';
 import type { CertificateRecord } from '../../domain/resource-records.ts';
 import { certificates, dnsProviders, settingsId, systemSettings } from '../../store/collections.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { noteOf, stored } from '../resource/owned.ts';
 import { certificateKind } from './certificate.ts';
 
 /** Orders a certificate; answers without one where the authority takes long. */
-export function issueAcmeCert(parts: ApiParts): Method<typeof CertService, 'issueACMECert'> {
+export function issueAcmeCert(
+  parts: Uses<'store' | 'clock' | 'acme'>,
+): Method<typeof CertService, 'issueACMECert'> {
   return async (request, context) => {
     const caller = callerOf(context);
     const { store, clock } = parts;
@@ -54,7 +56,9 @@ export function issueAcmeCert(parts: ApiParts): Method<typeof CertService, 'issu
 }
 
 /** Renews a managed certificate when it is due, or now. */
-export function renewCert(parts: ApiParts): Method<typeof CertService, 'renewCert'> {
+export function renewCert(
+  parts: Uses<'store' | 'clock' | 'acme'>,
+): Method<typeof CertService, 'renewCert'> {
   return async ({ id, force }, context) => {
     const caller = callerOf(context);
     const before = stored(parts.store, caller, certificateKind, id, 'id');
@@ -73,7 +77,7 @@ export function renewCert(parts: ApiParts): Method<typeof CertService, 'renewCer
 }
 
 /** Null where it takes longer than a call waits. Errors: failed_precondition with the reason. */
-async function awaited(parts: ApiParts, orderId: string): Promise<CertificateRecord | null> {
+async function awaited(parts: Uses<'acme'>, orderId: string): Promise<CertificateRecord | null> {
   const ended = new AbortController();
   const late = pause(acmeLimits.issueWaitMs, null, { signal: ended.signal }).catch(() => null);
   try {

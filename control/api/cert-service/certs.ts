@@ -6,7 +6,7 @@ import { refusal } from '../../domain/errors.ts';
 import { checkName } from '../../domain/names.ts';
 import { refuseUsed } from '../../domain/usage.ts';
 import { certificateKeys } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { keepCertificate, sameCertificate } from './keep-certificate.ts';
@@ -17,7 +17,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** Certificates of the caller's tenant, by name. */
-export function listCerts(parts: ApiParts): Method<typeof CertService, 'listCerts'> {
+export function listCerts(parts: Uses<'store'>): Method<typeof CertService, 'listCerts'> {
   return ({ page: asked, query }, context) => {
     const found = listed(parts.store, callerOf(context), certificateKind).filter((one) =>
       fitsQuery(query, one.name, ...(one.dnsNames ?? [])),
@@ -28,7 +28,7 @@ export function listCerts(parts: ApiParts): Method<typeof CertService, 'listCert
 }
 
 /** One certificate, without its key. */
-export function getCert(parts: ApiParts): Method<typeof CertService, 'getCert'> {
+export function getCert(parts: Uses<'store'>): Method<typeof CertService, 'getCert'> {
   return ({ id }, context) => ({
     cert: toMessage(
       CertificateSchema,
@@ -38,7 +38,9 @@ export function getCert(parts: ApiParts): Method<typeof CertService, 'getCert'> 
 }
 
 /** Keeps a certificate that passes every check. */
-export function uploadCert(parts: ApiParts): Method<typeof CertService, 'uploadCert'> {
+export function uploadCert(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof CertService, 'uploadCert'> {
   return async (request, context) => {
     const caller = callerOf(context);
     const name = checkName(request.name, 'name');
@@ -61,7 +63,7 @@ export function uploadCert(parts: ApiParts): Method<typeof CertService, 'uploadC
 }
 
 /** The texts of a certificate; handing its key out is audited. */
-export function downloadCert(parts: ApiParts): Method<typeof CertService, 'downloadCert'> {
+export function downloadCert(parts: Uses<'store'>): Method<typeof CertService, 'downloadCert'> {
   return async ({ id, includePrivateKey }, context) => {
     const caller = callerOf(context);
     const { certPem, chainPem, ...record } = stored(parts.store, caller, certificateKind, id, 'id');
@@ -79,7 +81,7 @@ export function downloadCert(parts: ApiParts): Method<typeof CertService, 'downl
 }
 
 /** Removes a certificate that no site uses. */
-export function deleteCert(parts: ApiParts): Method<typeof CertService, 'deleteCert'> {
+export function deleteCert(parts: Uses<'store'>): Method<typeof CertService, 'deleteCert'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
     await parts.store.write((tx) => {

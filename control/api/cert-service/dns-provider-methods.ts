@@ -4,7 +4,7 @@ import type { CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import { dnsProviderDrivers } from '../../domain/site/dns-providers.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { DnsSpec } from '../../publish/manifests/manifest-accounts.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Built } from '../method.ts';
 import { listed } from '../resource/owned.ts';
 import { serve } from '../resource/serve.ts';
@@ -21,7 +21,7 @@ type DnsMethods = Pick<
 >;
 
 /** The methods on DNS providers. */
-export function dnsProviderMethods(parts: ApiParts): DnsMethods {
+export function dnsProviderMethods(parts: Uses<'store' | 'clock'>): DnsMethods {
   const { show, get, create, update, remove } = serve(parts, dnsProviderKind);
   return {
     listDNSProviders: ({ status, provider }, context) => {

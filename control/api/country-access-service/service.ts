@@ -5,7 +5,7 @@ import {
   type CountryAccessService,
 } from '../../../proto/gen/waf/v1/country_access_pb.ts';
 import { countryCatalog } from '../../access/country-catalog.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { countryActivation } from '../country-activation.ts';
 import { toMessage } from '../convert.ts';
 import type { Built } from '../method.ts';
@@ -14,7 +14,9 @@ import { serve } from '../resource/serve.ts';
 import { countryRuleKind } from './country-rule.ts';
 
 /** CountryAccessService. */
-export function countryAccessService(parts: ApiParts): Built<typeof CountryAccessService> {
+export function countryAccessService(
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
+): Built<typeof CountryAccessService> {
   const { store } = parts;
   const { show, asked, get, upsert, remove } = serve(parts, countryRuleKind);
   return {

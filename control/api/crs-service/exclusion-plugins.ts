@@ -17,7 +17,7 @@ import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import { readPluginArchive } from '../../publish/rulesets/ruleset-archive.ts';
 import type { RulesetFile } from '../../publish/rulesets/ruleset-folder.ts';
 import { exclusionPlugins } from '../../store/collections.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { isoNow, requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { refuseUncompiledFiles } from '../policy-service/compile.ts';
@@ -27,14 +27,14 @@ import { textsAt } from './plugins.ts';
 
 /** The plugins that the CRS project keeps, and what else was imported. */
 export function listCrsExclusionPlugins(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof CrsService, 'listCrsExclusionPlugins'> {
   return () => ({ items: allPlugins(parts.store).map((one) => showPlugin(parts.store, one)) });
 }
 
 /** One plugin by id or slug. */
 export function getCrsExclusionPlugin(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof CrsService, 'getCrsExclusionPlugin'> {
   return ({ idOrSlug }) => {
     const found = findPlugin(parts.store, requireText(idOrSlug, 'idOrSlug'));
@@ -45,7 +45,7 @@ export function getCrsExclusionPlugin(
 
 /** Keeps a plugin's files after checking and compiling them; a newer import takes their place. */
 export function importCrsExclusionPlugin(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
 ): Method<typeof CrsService, 'importCrsExclusionPlugin'> {
   return async ({ idOrSlug, githubTag, archive }, context) => {
     const caller = callerOf(context);
@@ -98,7 +98,11 @@ interface ReadPlugin {
   >;
 }
 
-async function readPlugin(parts: ApiParts, archive: Uint8Array, slug: string): Promise<ReadPlugin> {
+async function readPlugin(
+  parts: Uses<'logger' | 'engine'>,
+  archive: Uint8Array,
+  slug: string,
+): Promise<ReadPlugin> {
   const files = filesOf(archive, `plugins/${slug}`);
   const confs = textsAt(files, /\.conf$/);
   const groups = groupPlugins(files.map(({ path }) => path));

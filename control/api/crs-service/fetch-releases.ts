@@ -17,7 +17,7 @@ import { invalidField, refusal } from '../../domain/errors.ts';
 import { allowedNetworksOf } from '../../domain/settings/outgoing-settings.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { findPlugin } from './stored-plugin.ts';
@@ -27,7 +27,7 @@ const limitMax = 100;
 
 /** Releases of the Core Rule Set, newest first. */
 export function listUpstreamCrsReleases(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof SystemService, 'listUpstreamCrsReleases'> {
   return async ({ limit, includePrerelease }) => {
     const found = await releasesOf(parts.store, crsRepository, limit, includePrerelease);
@@ -39,7 +39,7 @@ export function listUpstreamCrsReleases(
 
 /** Releases of a curated exclusion plugin, newest first. */
 export function listUpstreamCrsExclusionPluginReleases(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof CrsService, 'listUpstreamCrsExclusionPluginReleases'> {
   return async ({ slug, limit, includePrerelease }) => {
     const repository = pluginRepository(parts.store, requireText(slug, 'slug'), 'slug');

@@ -18,14 +18,14 @@ import { filesOfPlugin, pluginsOfRuleset } from '../../publish/rulesets/ruleset-
 import type { RulesetFile } from '../../publish/rulesets/ruleset-folder.ts';
 import { loadRuleset } from '../../publish/rulesets/stored-rulesets.ts';
 import type { ReadStore } from '../../store/store.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { requireText, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { findPlugin } from './stored-plugin.ts';
 import { storedRuleset } from './ruleset-rules.ts';
 
 /** The plugins of a ruleset by name. */
-export function listCrsPlugins(parts: ApiParts): Method<typeof CrsService, 'listCrsPlugins'> {
+export function listCrsPlugins(parts: Uses<'store'>): Method<typeof CrsService, 'listCrsPlugins'> {
   return ({ rulesetId }) => {
     const { id } = storedRuleset(parts.store, rulesetId, 'rulesetId');
     const ruleset = loadRuleset(parts.store, id);
@@ -39,7 +39,7 @@ export function listCrsPlugins(parts: ApiParts): Method<typeof CrsService, 'list
 
 /** The settings of a ruleset's plugin, or of an imported exclusion plugin. */
 export function getCrsPluginConfigSchema(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof CrsService, 'getCrsPluginConfigSchema'> {
   return ({ pluginId }) => {
     const schema = schemaOf(parts.store, requireText(pluginId, 'pluginId'));

@@ -18,7 +18,7 @@ import { bindingsOf, bundledFileOf } from '../../publish/rulesets/ruleset-plugin
 import { loadRuleset } from '../../publish/rulesets/stored-rulesets.ts';
 import { pluginBindings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { drop, keep, type Kept } from '../resource/owned.ts';
@@ -29,7 +29,7 @@ import { findPlugin, pluginIdOf, slugOf } from './stored-plugin.ts';
 
 /** What a policy uses, in order. */
 export function listPolicyExclusionPlugins(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof CrsService, 'listPolicyExclusionPlugins'> {
   return ({ policyId }, context) => {
     const policy = storedPolicy(parts.store, callerOf(context), policyId, 'policyId');
@@ -39,7 +39,7 @@ export function listPolicyExclusionPlugins(
 
 /** Sets one use of a plugin; the same plugin can be used under several paths. */
 export function upsertPolicyExclusionPlugin(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
 ): Method<typeof CrsService, 'upsertPolicyExclusionPlugin'> {
   return async ({ binding, expectedUpdatedAt }, context) => {
     const caller = callerOf(context);
@@ -63,7 +63,7 @@ export function upsertPolicyExclusionPlugin(
 
 /** Takes a plugin from a policy. */
 export function deletePolicyExclusionPlugin(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof CrsService, 'deletePolicyExclusionPlugin'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);

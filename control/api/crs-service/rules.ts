@@ -8,13 +8,13 @@ import {
 } from '../../../proto/gen/waf/v1/crs_pb.ts';
 import { categoriesOf, tagsOf } from '../../domain/policy/crs-rules.ts';
 import { notFound } from '../../domain/errors.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { fitsQuery, pageOf, requireText, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { rulesOf, storedRuleset } from './ruleset-rules.ts';
 
 /** Rules of a ruleset by id, without their text. */
-export function listCrsRules(parts: ApiParts): Method<typeof CrsService, 'listCrsRules'> {
+export function listCrsRules(parts: Uses<'store'>): Method<typeof CrsService, 'listCrsRules'> {
   return (request) => {
     const { category, paranoiaLevel, phase, severity, tags, query } = request;
     const ruleset = storedRuleset(parts.store, request.rulesetId, 'rulesetId');
@@ -34,7 +34,7 @@ export function listCrsRules(parts: ApiParts): Method<typeof CrsService, 'listCr
 }
 
 /** One rule with its text. */
-export function getCrsRule(parts: ApiParts): Method<typeof CrsService, 'getCrsRule'> {
+export function getCrsRule(parts: Uses<'store'>): Method<typeof CrsService, 'getCrsRule'> {
   return (request) => {
     const ruleset = storedRuleset(parts.store, request.rulesetId, 'rulesetId');
     const id = Number(requireText(request.ruleId, 'ruleId'));
@@ -45,7 +45,9 @@ export function getCrsRule(parts: ApiParts): Method<typeof CrsService, 'getCrsRu
 }
 
 /** Categories of a ruleset. */
-export function listCrsCategories(parts: ApiParts): Method<typeof CrsService, 'listCrsCategories'> {
+export function listCrsCategories(
+  parts: Uses<'store'>,
+): Method<typeof CrsService, 'listCrsCategories'> {
   return (request) => {
     const rules = rulesOf(parts.store, storedRuleset(parts.store, request.rulesetId, 'rulesetId'));
     return { categories: categoriesOf(rules).map((one) => toMessage(CrsCategorySchema, one)) };
@@ -53,7 +55,7 @@ export function listCrsCategories(parts: ApiParts): Method<typeof CrsService, 'l
 }
 
 /** Tags of a ruleset. */
-export function listCrsTags(parts: ApiParts): Method<typeof CrsService, 'listCrsTags'> {
+export function listCrsTags(parts: Uses<'store'>): Method<typeof CrsService, 'listCrsTags'> {
   return (request) => {
     const rules = rulesOf(parts.store, storedRuleset(parts.store, request.rulesetId, 'rulesetId'));
     return { tags: tagsOf(rules).map((one) => toMessage(CrsTagSchema, one)) };

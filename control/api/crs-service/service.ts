@@ -1,7 +1,7 @@
 /** CrsService. */
 
 import type { CrsService } from '../../../proto/gen/waf/v1/crs_pb.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Built } from '../method.ts';
 import {
   getCrsExclusionPlugin,
@@ -19,7 +19,9 @@ import { getCrsRule, listCrsCategories, listCrsRules, listCrsTags } from './rule
 import { pageOfRulesets, showRuleset } from './rulesets.ts';
 
 /** CrsService. */
-export function crsService(parts: ApiParts): Built<typeof CrsService> {
+export function crsService(
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
+): Built<typeof CrsService> {
   return {
     listCrsRulesets: ({ page }) => pageOfRulesets(parts.store, page),
     getCrsRuleset: ({ id }) => ({ ruleset: showRuleset(parts.store, id) }),

@@ -9,7 +9,7 @@ import {
 import { customRuleTemplates } from '../../domain/policy/custom-rule-templates.ts';
 import { checkCustomRule, renderCustomRule } from '../../domain/policy/custom-rules.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { pageOf, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedPolicy } from '../policy-service/stored-policy.ts';
@@ -17,7 +17,7 @@ import { requireSecLangPermission, rulesOfPolicy, showRule, storedRule } from '.
 
 /** Rules of a policy in their order. */
 export function listCustomRules(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof CustomRuleService, 'listCustomRules'> {
   return (request, context) => {
     const policy = storedPolicy(parts.store, callerOf(context), request.policyId, 'policyId');
@@ -27,7 +27,9 @@ export function listCustomRules(
 }
 
 /** One rule. */
-export function getCustomRule(parts: ApiParts): Method<typeof CustomRuleService, 'getCustomRule'> {
+export function getCustomRule(
+  parts: Uses<'store'>,
+): Method<typeof CustomRuleService, 'getCustomRule'> {
   return (request, context) => ({
     rule: showRule(storedRule(parts.store, callerOf(context), request.id, 'id')),
   });

@@ -7,7 +7,7 @@ import { placeCustomRules, renderCustomRule } from '../../domain/policy/custom-r
 import type { CustomRuleRecord, PolicyRecord } from '../../domain/records.ts';
 import { toRuntimePolicy } from '../../publish/build-bundle.ts';
 import { listFiles } from '../../publish/parts/policy-lists.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 
 /** A fault of a rule. */
 export interface RuleFault {
@@ -29,7 +29,7 @@ const folder = 'custom-rules/';
  * engine answers. Cost: one compilation, however many rules there are.
  */
 export async function findRuleFaults(
-  parts: ApiParts,
+  parts: Uses<'store' | 'engine'>,
   policy: PolicyRecord,
   rules: readonly CustomRuleRecord[],
 ): Promise<RuleFault[]> {

@@ -11,7 +11,7 @@ import {
   type PatchRequest,
 } from '../../domain/policy/virtual-patch.ts';
 import { toRuntimePolicy } from '../../publish/build-bundle.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { PolicyForEngine } from '../engine-client.ts';
 import { refuseUncompiledRule } from '../policy-service/compile.ts';
 
@@ -22,7 +22,7 @@ const field = 'rule.visualSpec.patch';
  * policy, or where it is a patch that treats its own requests otherwise than they state.
  */
 export async function refuseFaultyRule(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
   policy: PolicyRecord,
   rule: CustomRuleRecord,
   others: readonly CustomRuleRecord[],
@@ -37,7 +37,7 @@ export async function refuseFaultyRule(
  * over. Without an engine nothing is tried, as nothing is compiled then.
  */
 async function refuseIneffectivePatch(
-  parts: ApiParts,
+  parts: Uses<'clock' | 'engine'>,
   policy: PolicyRecord,
   rule: CustomRuleRecord,
 ): Promise<void> {
@@ -72,7 +72,7 @@ async function refuseIneffectivePatch(
 
 /** Whether the rule matches; null without an engine. */
 async function matches(
-  parts: ApiParts,
+  parts: Uses<'engine'>,
   policy: PolicyForEngine,
   { method, url, headers, body }: PatchRequest,
   ruleId: number,

@@ -1,7 +1,7 @@
 /** CustomRuleService. */
 
 import type { CustomRuleService } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Built } from '../method.ts';
 import {
   getCustomRule,
@@ -18,7 +18,9 @@ import {
 } from './write-rules.ts';
 
 /** CustomRuleService. */
-export function customRuleService(parts: ApiParts): Built<typeof CustomRuleService> {
+export function customRuleService(
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
+): Built<typeof CustomRuleService> {
   return {
     listCustomRules: listCustomRules(parts),
     getCustomRule: getCustomRule(parts),

@@ -14,7 +14,7 @@ import { invalidField } from '../../domain/errors.ts';
 import type { CustomRuleRecord } from '../../domain/records.ts';
 import { applyMask, type MaskFields } from '../../domain/update-mask.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { drop, keep } from '../resource/owned.ts';
@@ -45,7 +45,7 @@ const maskFields: MaskFields = {
 
 /** Creates a rule. */
 export function createCustomRule(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
 ): Method<typeof CustomRuleService, 'createCustomRule'> {
   return async (request, context) => {
     const caller = callerOf(context);
@@ -57,7 +57,7 @@ export function createCustomRule(
 
 /** Makes a rule of a template. */
 export function createFromTemplate(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
 ): Method<typeof CustomRuleService, 'createFromTemplate'> {
   return async ({ policyId, templateId, parameters, siteId }, context) => {
     const caller = callerOf(context);
@@ -86,7 +86,7 @@ export function createFromTemplate(
 
 /** Changes the masked fields. */
 export function updateCustomRule(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
 ): Method<typeof CustomRuleService, 'updateCustomRule'> {
   return async (request, context) => {
     const caller = callerOf(context);
@@ -110,7 +110,7 @@ export function updateCustomRule(
 
 /** Removes a rule. */
 export function deleteCustomRule(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof CustomRuleService, 'deleteCustomRule'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
@@ -123,7 +123,7 @@ export function deleteCustomRule(
 
 /** Sets the order of all rules of a policy. */
 export function reorderCustomRules(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof CustomRuleService, 'reorderCustomRules'> {
   return async ({ policyId, ruleIds }, context) => {
     const caller = callerOf(context);
@@ -152,7 +152,7 @@ export function reorderCustomRules(
  * what it throws undoes both. Errors: as of the checks.
  */
 export async function createRule(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
   caller: Caller,
   asked: CustomRuleJson,
   also: (tx: WriteStore) => void = () => undefined,

@@ -13,7 +13,7 @@ import {
 import { AppError, toAppError } from '../../../base/errors.ts';
 import { localAdministrator } from '../../auth/sessions.ts';
 import { defaultTenantId } from '../../domain/records.ts';
-import { actorNote, type ApiParts, type Entrance } from '../context.ts';
+import { actorNote, type ApiParts, type Uses, type Entrance } from '../context.ts';
 import type { NodeRequest, NodeResponse } from '../listener/node-http.ts';
 import { ownFigures } from './own-figures.ts';
 
@@ -72,7 +72,7 @@ function refused(message: string): DebugAnswer {
   return { status: 400, body: { code: 'invalid_argument', message } };
 }
 
-async function ofEngine(parts: ApiParts, question: DebugQuestion): Promise<DebugAnswer> {
+async function ofEngine(parts: Uses<'engine'>, question: DebugQuestion): Promise<DebugAnswer> {
   const { status, text } = await parts.engine.debug(question);
   return { status, body: JSON.parse(text) as unknown };
 }

@@ -10,7 +10,7 @@ import {
 import type { DebugQuestion } from '../../../base/debug-question.ts';
 import { laneStats } from '../../observe/lane-stats.ts';
 import { collections } from '../../store/collection-list.ts';
-import type { ApiParts } from '../context.ts';
+import type { ApiParts, Uses } from '../context.ts';
 
 /** The answer to everything but profiles. */
 export function ownFigures(parts: ApiParts, { about, seconds }: DebugQuestion): Promise<unknown> {
@@ -28,7 +28,7 @@ async function memory() {
 }
 
 /** What is published, and how many nodes have it. */
-function generations({ publisher, nodes }: ApiParts) {
+function generations({ publisher, nodes }: Uses<'publisher' | 'nodes'>) {
   const current = publisher.current();
   const sha256 = current?.signed.sha256 ?? '';
   const all = nodes.list();
@@ -43,7 +43,12 @@ function generations({ publisher, nodes }: ApiParts) {
 }
 
 /** Records by collection, what events and evidence hold, and the files of the data folder. */
-async function databases({ store, events, evidence, dataFolder }: ApiParts) {
+async function databases({
+  store,
+  events,
+  evidence,
+  dataFolder,
+}: Uses<'store' | 'events' | 'evidence' | 'dataFolder'>) {
   return {
     records: Object.fromEntries(collections.map((one) => [one.name, store.count(one)])),
     events: events.use(),
@@ -53,7 +58,7 @@ async function databases({ store, events, evidence, dataFolder }: ApiParts) {
 }
 
 /** What waits, and what became of what came, since control began. */
-function queues(parts: ApiParts) {
+function queues(parts: Uses<'pipeline' | 'siem' | 'otlpQueues' | 'streams' | 'program'>) {
   const { pipeline, siem, otlpQueues, streams, program } = parts;
   return {
     lanes: laneStats(pipeline),

@@ -18,14 +18,16 @@ import { evidenceLayout } from '../../../base/evidence-layout.ts';
 import { refusal } from '../../domain/errors.ts';
 import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
 import type { UploadState } from '../../observe/evidence/evidence-uploads.ts';
-import { peerKey, type ApiParts } from '../context.ts';
+import { peerKey, type Uses } from '../context.ts';
 import { admitNode } from '../nodes/admit-node.ts';
 import type { Method } from '../method.ts';
 import { UploadAnswers } from './upload-answers.ts';
 import { UploadSession } from './upload-session.ts';
 
 /** One stream of one node. */
-export function upload(parts: ApiParts): Method<typeof EvidenceUploadService, 'upload'> {
+export function upload(
+  parts: Uses<'store' | 'clock' | 'logger' | 'evidence' | 'nodes' | 'streams'>,
+): Method<typeof EvidenceUploadService, 'upload'> {
   return async function* (requests, context) {
     const answers = new UploadAnswers(evidenceStoreLimits.answersWaitingMax);
     const reading = readAll(parts, requests, context, answers);
@@ -38,7 +40,7 @@ export function upload(parts: ApiParts): Method<typeof EvidenceUploadService, 'u
 }
 
 async function readAll(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'evidence' | 'nodes' | 'streams'>,
   requests: AsyncIterable<UploadRequest>,
   context: HandlerContext,
   answers: UploadAnswers,
@@ -106,7 +108,7 @@ function bytesOf({ case: kind, value }: UploadRequest['message']): bigint {
 
 /** The answer once the disk has the records. Never rejects. */
 async function answerRecords(
-  { logger }: ApiParts,
+  { logger }: Uses<'logger'>,
   records: EvidenceRecords,
   session: UploadSession,
 ): Promise<MessageInitShape<typeof UploadResponseSchema>> {
@@ -124,7 +126,7 @@ async function answerRecords(
 
 /** The answer once the disk has what it tells. Never rejects. */
 async function answerTo(
-  parts: ApiParts,
+  parts: Uses<'logger'>,
   { evidenceId, bytes }: { readonly evidenceId: string; readonly bytes: bigint },
   state: Promise<UploadState>,
 ): Promise<MessageInitShape<typeof UploadResponseSchema>> {

@@ -24,7 +24,7 @@ import type { IpListBinding, IpListRecord } from '../../domain/access/ip-list.ts
 import { keepBindingsVersion } from '../../publish/policy-versions.ts';
 import { ipListBindings, ipLists } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import type { Change } from '../resource/resource.ts';
@@ -36,7 +36,7 @@ import { requireEtag, storedList } from './stored-list.ts';
 
 /** Bindings of a policy, of a site, or of what both name. */
 export function listIpListBindings(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof IpListService, 'listIpListBindings'> {
   return ({ policyId, siteId }, context) => {
     const caller = callerOf(context);
@@ -58,7 +58,7 @@ export function listIpListBindings(
 
 /** Bindings of the whole deployment. */
 export function listGlobalIpListBindings(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof IpListService, 'listGlobalIpListBindings'> {
   return (_request, context) => {
     const { tenantId } = callerOf(context);
@@ -71,7 +71,7 @@ export function listGlobalIpListBindings(
 
 /** Binds a list to a policy or a site. */
 export function upsertIpListBinding(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
 ): Method<typeof IpListService, 'upsertIpListBinding'> {
   return async (request, context) => ({
     binding: showBinding(parts.store, await upsert(parts, callerOf(context), request, false)),
@@ -80,7 +80,7 @@ export function upsertIpListBinding(
 
 /** Binds a list to the whole deployment. */
 export function upsertGlobalIpListBinding(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
 ): Method<typeof IpListService, 'upsertGlobalIpListBinding'> {
   return async (request, context) => ({
     binding: showBinding(parts.store, await upsert(parts, callerOf(context), request, true)),
@@ -89,7 +89,7 @@ export function upsertGlobalIpListBinding(
 
 /** Removes a binding of a policy or a site. */
 export function deleteIpListBinding(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
 ): Method<typeof IpListService, 'deleteIpListBinding'> {
   return async ({ id }, context) => {
     await remove(parts, callerOf(context), id, false);
@@ -99,7 +99,7 @@ export function deleteIpListBinding(
 
 /** Removes a binding of the whole deployment. */
 export function deleteGlobalIpListBinding(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
 ): Method<typeof IpListService, 'deleteGlobalIpListBinding'> {
   return async ({ id }, context) => {
     await remove(parts, callerOf(context), id, true);
@@ -108,7 +108,9 @@ export function deleteGlobalIpListBinding(
 }
 
 /** Binds one list at several places in one transaction, then publishes. */
-export function applyIpList(parts: ApiParts): Method<typeof IpListService, 'applyIpList'> {
+export function applyIpList(
+  parts: Uses<'store' | 'clock' | 'logger' | 'publisher' | 'nodes'>,
+): Method<typeof IpListService, 'applyIpList'> {
   return async (request, context) => {
     const caller = callerOf(context);
     if (request.targets.length === 0) throw invalidField('targets', 'needs at least one target');
@@ -136,7 +138,7 @@ export function applyIpList(parts: ApiParts): Method<typeof IpListService, 'appl
 
 /** What a change of a list would touch. */
 export function getIpListEditImpact(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof IpListService, 'getIpListEditImpact'> {
   return ({ id }, context) => {
     const list = storedList(parts.store, callerOf(context), id, 'id');
@@ -148,7 +150,7 @@ export function getIpListEditImpact(
 
 /** What uses a list. */
 export function listIpListReferences(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof IpListService, 'listIpListReferences'> {
   return ({ ipListId }, context) => {
     const list = storedList(parts.store, callerOf(context), ipListId, 'ipListId');
@@ -241,7 +243,7 @@ interface Asked {
 }
 
 async function upsert(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
   caller: Caller,
   { binding, expected }: Asked,
   global: boolean,
@@ -344,7 +346,12 @@ function contentOfBinding(one: IpListBindingRecordJson): string {
   return JSON.stringify([...place, kind, sortOrder, bypassMode, addressSource, matchMode]);
 }
 
-async function remove(parts: ApiParts, caller: Caller, id: string, global: boolean): Promise<void> {
+async function remove(
+  parts: Uses<'store' | 'clock'>,
+  caller: Caller,
+  id: string,
+  global: boolean,
+): Promise<void> {
   const now = isoNow(parts.clock);
   await parts.store.write((tx) => {
     const before = storedBinding(tx, caller, id, 'id', global);

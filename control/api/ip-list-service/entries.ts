@@ -34,7 +34,7 @@ import {
 } from '../../domain/access/ip-list-content.ts';
 import { checkEntriesInSteps, showEntry } from '../../domain/access/ip-list.ts';
 import { ipListBindings } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { keep, noteOf } from '../resource/owned.ts';
@@ -55,7 +55,7 @@ const show = (entry: IpEntry) => toMessage(IpListEntrySchema, showEntry(entry));
 
 /** One page of entries in the order of addresses, IPv4 first. */
 export function listIpListEntries(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof IpListService, 'listIpListEntries'> {
   return async (request, context) => {
     const { store } = parts;
@@ -75,7 +75,7 @@ export function listIpListEntries(
 
 /** Checked entries of a request, which may have a million: read in slices. */
 function readEntries(
-  parts: ApiParts,
+  parts: Uses<'clock'>,
   entries: readonly IpListEntry[],
 ): Promise<Map<string, IpEntry>> {
   const records = function* (): Generator<IpListEntryJson> {
@@ -86,7 +86,9 @@ function readEntries(
 }
 
 /** Adds entries; one that is there gets the given note and expiry. */
-export function addEntries(parts: ApiParts): Method<typeof IpListService, 'addEntries'> {
+export function addEntries(
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
+): Method<typeof IpListService, 'addEntries'> {
   return async (request, context) => {
     const caller = callerOf(context);
     if (request.entries.length === 0) throw invalidField('entries', 'needs at least one entry');
@@ -109,7 +111,9 @@ export function addEntries(parts: ApiParts): Method<typeof IpListService, 'addEn
 }
 
 /** Removes entries; those that are not there are passed over. */
-export function removeEntries(parts: ApiParts): Method<typeof IpListService, 'removeEntries'> {
+export function removeEntries(
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
+): Method<typeof IpListService, 'removeEntries'> {
   return async (request, context) => {
     const caller = callerOf(context);
     if (request.values.length === 0) throw invalidField('values', 'needs at least one value');
@@ -137,7 +141,7 @@ export function removeEntries(parts: ApiParts): Method<typeof IpListService, 're
 
 /** Replaces all entries, and the texts when a name is given. */
 export function replaceIpListEntries(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'publisher' | 'nodes'>,
 ): Method<typeof IpListService, 'replaceIpListEntries'> {
   return async (request, context) => {
     const caller = callerOf(context);
@@ -172,7 +176,7 @@ export function replaceIpListEntries(
 }
 
 /** All entries as CSV with the columns value, note and expires_at. */
-export function exportCsv(parts: ApiParts): Method<typeof IpListService, 'exportCsv'> {
+export function exportCsv(parts: Uses<'store'>): Method<typeof IpListService, 'exportCsv'> {
   return async ({ ipListId }, context) => {
     const list = storedList(parts.store, callerOf(context), ipListId, 'ipListId');
     const content = contentOf(parts.store, list.id);
@@ -194,7 +198,7 @@ export function exportCsv(parts: ApiParts): Method<typeof IpListService, 'export
 }
 
 /** Entries of one list that hold an address, and what the list decides for the deployment. */
-export function lookupIp(parts: ApiParts): Method<typeof IpListService, 'lookupIp'> {
+export function lookupIp(parts: Uses<'store' | 'clock'>): Method<typeof IpListService, 'lookupIp'> {
   return ({ ipListId, ip }, context) => {
     const { store } = parts;
     const list = storedList(store, callerOf(context), ipListId, 'ipListId');

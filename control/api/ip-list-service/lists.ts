@@ -25,7 +25,7 @@ import { checkEntries, heldContentId, type IpListRecord } from '../../domain/acc
 import { applyMask, type MaskFields } from '../../domain/update-mask.ts';
 import { ipListRuns, ipLists, ipListSecrets } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { drop, keep } from '../resource/owned.ts';
@@ -41,7 +41,9 @@ import {
 const maskFields: MaskFields = { name: true, description: true, entries: true };
 
 /** Lists without their entries, by name. */
-export function listIpLists(parts: ApiParts): Method<typeof IpListService, 'listIpLists'> {
+export function listIpLists(
+  parts: Uses<'store' | 'publisher' | 'nodes'>,
+): Method<typeof IpListService, 'listIpLists'> {
   return ({ page: asked, query, managementMode }, context) => {
     const { tenantId } = callerOf(context);
     if (!['', 'manual', 'subscription'].includes(managementMode)) {
@@ -65,7 +67,9 @@ export function listIpLists(parts: ApiParts): Method<typeof IpListService, 'list
 }
 
 /** One list; with its entries when there are at most `shownEntriesMax`. */
-export function getIpList(parts: ApiParts): Method<typeof IpListService, 'getIpList'> {
+export function getIpList(
+  parts: Uses<'store' | 'publisher' | 'nodes'>,
+): Method<typeof IpListService, 'getIpList'> {
   return ({ id }, context) => {
     const list = storedList(parts.store, callerOf(context), id, 'id');
     return { ipList: showList(parts, list, { entries: true }) };
@@ -73,7 +77,9 @@ export function getIpList(parts: ApiParts): Method<typeof IpListService, 'getIpL
 }
 
 /** Creates a manual list. */
-export function createIpList(parts: ApiParts): Method<typeof IpListService, 'createIpList'> {
+export function createIpList(
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
+): Method<typeof IpListService, 'createIpList'> {
   return async (request, context) => {
     if (request.ipList === undefined) throw invalidField('ipList', 'is required');
     const asked = toRecord<IpListJson>(IpListSchema, request.ipList);
@@ -95,7 +101,9 @@ export function createIpList(parts: ApiParts): Method<typeof IpListService, 'cre
 }
 
 /** Changes the masked fields. */
-export function updateIpList(parts: ApiParts): Method<typeof IpListService, 'updateIpList'> {
+export function updateIpList(
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
+): Method<typeof IpListService, 'updateIpList'> {
   return async (request, context) => {
     const caller = callerOf(context);
     if (request.ipList === undefined) throw invalidField('ipList', 'is required');
@@ -136,7 +144,9 @@ export function updateIpList(parts: ApiParts): Method<typeof IpListService, 'upd
 }
 
 /** Copies a list into a manual one. */
-export function cloneIpList(parts: ApiParts): Method<typeof IpListService, 'cloneIpList'> {
+export function cloneIpList(
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
+): Method<typeof IpListService, 'cloneIpList'> {
   return async ({ id, name }, context) => {
     const caller = callerOf(context);
     const from = storedList(parts.store, caller, id, 'id');
@@ -151,7 +161,7 @@ export function cloneIpList(parts: ApiParts): Method<typeof IpListService, 'clon
 }
 
 /** Removes a list that nothing uses. */
-export function deleteIpList(parts: ApiParts): Method<typeof IpListService, 'deleteIpList'> {
+export function deleteIpList(parts: Uses<'store'>): Method<typeof IpListService, 'deleteIpList'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
     const { store } = parts;
@@ -170,7 +180,7 @@ export function deleteIpList(parts: ApiParts): Method<typeof IpListService, 'del
 
 /** Runs a change that adopts a staged content, and clears up after it either way. */
 export async function adopting<T>(
-  parts: ApiParts,
+  parts: Uses<'store'>,
   staged: StagedContent | null,
   change: (tx: WriteStore) => T,
 ): Promise<T> {
@@ -193,7 +203,7 @@ export function refuseTooManyLists(store: ReadStore): void {
 }
 
 async function createManual(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
   caller: Caller,
   texts: { readonly name: string; readonly description: string },
   entries: Iterable<IpEntry>,

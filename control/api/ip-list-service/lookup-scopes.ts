@@ -11,13 +11,15 @@ import { invalidField } from '../../domain/errors.ts';
 import { showEntry } from '../../domain/access/ip-list.ts';
 import { ipLists } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 
 /** Every binding that an address meets, and what they decide together. */
-export function lookupIpScopes(parts: ApiParts): Method<typeof IpListService, 'lookupIpScopes'> {
+export function lookupIpScopes(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof IpListService, 'lookupIpScopes'> {
   return ({ ip, siteId, peerIp, requestPath }, context) => {
     const caller = callerOf(context);
     const { store } = parts;

@@ -1,10 +1,13 @@
 /** Reports to callers how far a change of access has been rolled out to the nodes. */
 
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { applyNow } from '../deployment.ts';
 
 /** The rollout of a change with this number of consumers; without any it is complete at once. */
-export async function rolloutOf(parts: ApiParts, affectedConsumers: number) {
+export async function rolloutOf(
+  parts: Uses<'logger' | 'publisher' | 'nodes'>,
+  affectedConsumers: number,
+) {
   if (affectedConsumers === 0) {
     return { status: 'not_in_use', affectedConsumers, updatedTargets: 0, failedTargets: 0 };
   }

@@ -1,7 +1,7 @@
 /** IpListService. */
 
 import type { IpListService } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Built } from '../method.ts';
 import {
   applyIpList,
@@ -44,7 +44,9 @@ import {
 } from './subscriptions.ts';
 
 /** IpListService. */
-export function ipListService(parts: ApiParts): Built<typeof IpListService> {
+export function ipListService(
+  parts: Uses<'store' | 'clock' | 'logger' | 'publisher' | 'nodes' | 'subscriptions'>,
+): Built<typeof IpListService> {
   return {
     listIpLists: listIpLists(parts),
     getIpList: getIpList(parts),

@@ -16,7 +16,7 @@ import { showEntry, type IpListRecord } from '../../domain/access/ip-list.ts';
 import { ipLists, sites } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { localNodeId } from '../agent-service/known-nodes.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import { deploymentOf } from '../deployment.ts';
 import { finderOf, type Owned } from '../resource/owned.ts';
@@ -74,7 +74,7 @@ export function auditedList(store: ReadStore, list: IpListRecord): object {
  * A list as it is shown. `entries`: also its entries when there are few, and where it is deployed.
  */
 export function showList(
-  parts: ApiParts,
+  parts: Uses<'store' | 'publisher' | 'nodes'>,
   list: IpListRecord,
   options: { readonly entries: boolean; readonly references?: readonly ListReference[] },
 ): IpList {
@@ -118,20 +118,26 @@ const statusOf = {
 } as const;
 
 /** How far the present content of a list has come, by what the local node confirmed. */
-function deploymentStatus(parts: ApiParts, references: readonly ListReference[]): string {
+function deploymentStatus(
+  parts: Uses<'store' | 'publisher' | 'nodes'>,
+  references: readonly ListReference[],
+): string {
   if (references.length === 0) return 'not_in_use';
   if (parts.nodes.get(localNodeId)?.connected !== true) return 'unverified';
   return statusOf[deploymentOf(parts, sitesInPart(parts, references)).state];
 }
 
 /** The sites of a list, while the node serves but a part of the configuration. */
-function sitesInPart(parts: ApiParts, references: readonly ListReference[]): string[] {
+function sitesInPart(
+  parts: Uses<'store' | 'nodes'>,
+  references: readonly ListReference[],
+): string[] {
   const partly = (parts.nodes.get(localNodeId)?.interim ?? null) !== null;
   return partly ? sitesOf(parts.store, references) : [];
 }
 
 function showDeployment(
-  parts: ApiParts,
+  parts: Uses<'store' | 'publisher' | 'nodes'>,
   references: readonly ListReference[],
   etag: string,
 ): IpListDeploymentJson {

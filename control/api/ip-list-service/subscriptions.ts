@@ -34,7 +34,7 @@ import {
 } from '../../domain/access/ip-list.ts';
 import { ipListRuns, ipLists, ipListSecrets } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { keep, noteOf } from '../resource/owned.ts';
@@ -52,7 +52,7 @@ const waitForRunMs = 20_000;
 
 /** Creates a list that is filled from a URL. */
 export function createIpListSubscription(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes' | 'subscriptions'>,
 ): Method<typeof IpListService, 'createIpListSubscription'> {
   return async (request, context) => {
     const caller = callerOf(context);
@@ -83,7 +83,7 @@ export function createIpListSubscription(
 
 /** Changes texts and source; what is left out stays. */
 export function updateIpListSubscription(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes' | 'subscriptions'>,
 ): Method<typeof IpListService, 'updateIpListSubscription'> {
   return async (request, context) => {
     const caller = callerOf(context);
@@ -122,7 +122,7 @@ export function updateIpListSubscription(
 
 /** Fetches a source, given or saved, and stores nothing. */
 export function testIpListSource(
-  parts: ApiParts,
+  parts: Uses<'store' | 'subscriptions'>,
 ): Method<typeof IpListService, 'testIpListSource'> {
   return async (request, context) => {
     const caller = callerOf(context);
@@ -159,7 +159,9 @@ export function testIpListSource(
 }
 
 /** Fetches a subscription at once. */
-export function syncIpListNow(parts: ApiParts): Method<typeof IpListService, 'syncIpListNow'> {
+export function syncIpListNow(
+  parts: Uses<'store' | 'subscriptions'>,
+): Method<typeof IpListService, 'syncIpListNow'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
     const list = storedList(parts.store, caller, id, 'id');
@@ -173,7 +175,9 @@ export function syncIpListNow(parts: ApiParts): Method<typeof IpListService, 'sy
 }
 
 /** Stops fetching. */
-export function pauseIpListSync(parts: ApiParts): Method<typeof IpListService, 'pauseIpListSync'> {
+export function pauseIpListSync(
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
+): Method<typeof IpListService, 'pauseIpListSync'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
     const list = await parts.store.write((tx) => {
@@ -189,7 +193,7 @@ export function pauseIpListSync(parts: ApiParts): Method<typeof IpListService, '
 
 /** Fetches again. */
 export function resumeIpListSync(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes' | 'subscriptions'>,
 ): Method<typeof IpListService, 'resumeIpListSync'> {
   return async ({ id, syncNow }, context) => {
     const caller = callerOf(context);
@@ -206,7 +210,7 @@ export function resumeIpListSync(
 
 /** Takes over an update that was held back. */
 export function acceptHeldIpListUpdate(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
 ): Method<typeof IpListService, 'acceptHeldIpListUpdate'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
@@ -253,7 +257,7 @@ export function acceptHeldIpListUpdate(
 
 /** Throws away an update that was held back. */
 export function discardHeldIpListUpdate(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
 ): Method<typeof IpListService, 'discardHeldIpListUpdate'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
@@ -275,7 +279,7 @@ export function discardHeldIpListUpdate(
 
 /** Fetches of a subscription, newest first. */
 export function listIpListSyncRuns(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof IpListService, 'listIpListSyncRuns'> {
   return ({ id, limit }, context) => {
     const list = storedList(parts.store, callerOf(context), id, 'id');
@@ -317,7 +321,7 @@ export function keepHeaders(
 }
 
 function keepPaused(
-  parts: ApiParts,
+  parts: Uses<'clock'>,
   tx: WriteStore,
   before: IpListRecord,
   paused: boolean,
@@ -348,7 +352,7 @@ function heldList(_tx: WriteStore, list: IpListRecord): HeldList {
 
 /** Starts a fetch and waits for its end, but not for ever. */
 async function syncAndWait(
-  parts: ApiParts,
+  parts: Uses<'store' | 'subscriptions'>,
   listId: string,
   trigger: string,
 ): Promise<IpListRunRecord | null> {
@@ -366,7 +370,7 @@ async function syncAndWait(
 }
 
 async function isSame(
-  parts: ApiParts,
+  parts: Uses<'store'>,
   list: IpListRecord,
   entries: ReturnType<typeof allEntries>,
 ): Promise<boolean> {
@@ -375,7 +379,11 @@ async function isSame(
   return added + removed + changed === 0;
 }
 
-function answerWith(parts: ApiParts, listId: string, run: IpListRunRecord | null) {
+function answerWith(
+  parts: Uses<'store' | 'publisher' | 'nodes'>,
+  listId: string,
+  run: IpListRunRecord | null,
+) {
   const list = parts.store.get(ipLists, listId);
   return {
     ...(list === undefined ? {} : { ipList: showList(parts, list, { entries: true }) }),

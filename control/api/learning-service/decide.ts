@@ -23,7 +23,7 @@ import { detectionLearningLimits } from '../../limits/detection-learning-limits.
 import type { SiteRecord } from '../../domain/records.ts';
 import { detectionLearning } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { learnedOf, showProposal } from './read-learning.ts';
@@ -31,7 +31,9 @@ import { learnedOf, showProposal } from './read-learning.ts';
 const dayMs = 86_400_000;
 
 /** Signs of the family are content of the value from now on. */
-export function acceptProposal(parts: ApiParts): Method<typeof LearningService, 'acceptProposal'> {
+export function acceptProposal(
+  parts: Uses<'store' | 'clock' | 'counters'>,
+): Method<typeof LearningService, 'acceptProposal'> {
   return async ({ siteId, id, days }, context) => {
     const proposal = await decide(parts, callerOf(context), siteId, id, 'accepted', days);
     return create(AcceptProposalResponseSchema, { proposal });
@@ -40,7 +42,7 @@ export function acceptProposal(parts: ApiParts): Method<typeof LearningService, 
 
 /** They are not, or not any more. */
 export function dismissProposal(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'counters'>,
 ): Method<typeof LearningService, 'dismissProposal'> {
   return async ({ siteId, id }, context) => {
     const proposal = await decide(parts, callerOf(context), siteId, id, 'dismissed', 0);
@@ -49,7 +51,9 @@ export function dismissProposal(
 }
 
 /** Forgets all of it: counts of the earlier generation are not taken any more. */
-export function resetLearning(parts: ApiParts): Method<typeof LearningService, 'resetLearning'> {
+export function resetLearning(
+  parts: Uses<'store' | 'counters'>,
+): Method<typeof LearningService, 'resetLearning'> {
   return async ({ siteId }, context) => {
     const caller = callerOf(context);
     const forgottenCount = await parts.store.write((tx) => {
@@ -66,7 +70,7 @@ export function resetLearning(parts: ApiParts): Method<typeof LearningService, '
 }
 
 function decide(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'counters'>,
   caller: Caller,
   siteId: string,
   id: string,

@@ -19,12 +19,14 @@ import {
 import { chosenFor, detectionLearning as learningOption } from '../../domain/site/site-options.ts';
 import { detectionLearning, settingsId, systemSettings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 
 /** What is proposed for a site. */
-export function listProposals(parts: ApiParts): Method<typeof LearningService, 'listProposals'> {
+export function listProposals(
+  parts: Uses<'store' | 'clock' | 'counters'>,
+): Method<typeof LearningService, 'listProposals'> {
   return ({ siteId }, context) => {
     const site = storedSite(parts.store, callerOf(context), siteId, 'siteId');
     const { record, rows } = learnedOf(parts, parts.store, site.id);
@@ -35,7 +37,9 @@ export function listProposals(parts: ApiParts): Method<typeof LearningService, '
 }
 
 /** Everything that is kept, as JSON. */
-export function exportLearning(parts: ApiParts): Method<typeof LearningService, 'exportLearning'> {
+export function exportLearning(
+  parts: Uses<'store' | 'counters'>,
+): Method<typeof LearningService, 'exportLearning'> {
   return ({ siteId }, context) => {
     const site = storedSite(parts.store, callerOf(context), siteId, 'siteId');
     const { record, rows } = learnedOf(parts, parts.store, site.id);
@@ -57,7 +61,7 @@ export function exportLearning(parts: ApiParts): Method<typeof LearningService, 
 
 /** What a site learned. */
 export function learnedOf(
-  { counters }: Pick<ApiParts, 'counters'>,
+  { counters }: Uses<'counters'>,
   store: ReadStore,
   siteId: string,
 ): { record: DetectionLearningRecord | undefined; rows: LearnedRow[] } {

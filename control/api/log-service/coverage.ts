@@ -5,7 +5,7 @@ import { LogDetailMode, LogPolicySource } from '../../../proto/gen/waf/v1/log_pb
 import { observationLimits } from '../../limits/observation-limits.ts';
 import { resolvedLogPolicy } from '../../publish/parts/log-parts.ts';
 import { sites } from '../../store/collections.ts';
-import type { ApiParts } from '../context.ts';
+import type { ApiParts, Uses } from '../context.ts';
 import type { NodeState } from '../nodes/node-registry.ts';
 
 /** From good to bad. */
@@ -40,14 +40,18 @@ export function observationCoverage({
 }
 
 /** Bytes of observations that nodes still hold. */
-export function pendingBytesOf({ nodes }: Pick<ApiParts, 'nodes'>): number {
+export function pendingBytesOf({ nodes }: Uses<'nodes'>): number {
   return nodes.list().reduce((total, { load }) => {
     return total + Number(load?.metrics.observationHealth?.pendingBytes ?? 0n);
   }, 0);
 }
 
 /** For each site ('' for all of the tenant) and node: which access details are kept, and why. */
-export function detailAnnotations(parts: ApiParts, tenantId: string, siteId: string) {
+export function detailAnnotations(
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
+  tenantId: string,
+  siteId: string,
+) {
   const meant = parts.store
     .list(sites)
     .filter((site) => site.tenantId === tenantId && (siteId === '' || site.id === siteId))
@@ -81,7 +85,10 @@ export function detailAnnotations(parts: ApiParts, tenantId: string, siteId: str
 }
 
 /** '' where the node serves the present configuration. */
-function whyUnknown({ publisher }: ApiParts, { connected, configHash }: NodeState): string {
+function whyUnknown(
+  { publisher }: Uses<'publisher'>,
+  { connected, configHash }: NodeState,
+): string {
   if (!connected) return 'node_offline';
   const { waiting } = publisher.progress();
   const applied = !waiting && publisher.current()?.signed.sha256 === configHash;

@@ -13,12 +13,12 @@ import {
   readCursor,
   securityFilter,
 } from '../../observe/query.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 
 /** Security events that match, as lines of JSON. */
 export function exportSecurityEvents(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'events'>,
 ): Method<typeof LogService, 'exportSecurityEvents'> {
   return ({ query, cursor }, context) => {
     if (query === undefined) throw invalidField('query', 'is required');
@@ -29,7 +29,7 @@ export function exportSecurityEvents(
 
 /** Access events that match, as lines of JSON. */
 export function exportAccessEvents(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'events'>,
 ): Method<typeof LogService, 'exportAccessEvents'> {
   return ({ query, cursor }, context) => {
     if (query === undefined) throw invalidField('query', 'is required');
@@ -39,7 +39,9 @@ export function exportAccessEvents(
 }
 
 /** Error events that match, as lines of JSON. */
-export function exportErrorEvents(parts: ApiParts): Method<typeof LogService, 'exportErrorEvents'> {
+export function exportErrorEvents(
+  parts: Uses<'store' | 'clock' | 'events'>,
+): Method<typeof LogService, 'exportErrorEvents'> {
   return ({ query, cursor }, context) => {
     if (query === undefined) throw invalidField('query', 'is required');
     const filter = errorFilter(callerOf(context).tenantId, query);
@@ -60,7 +62,7 @@ interface ExportWish {
  * part; every part is audited.
  */
 async function exportPart(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'events'>,
   context: HandlerContext,
   { kind, filter, cursor, siteId }: ExportWish,
 ) {

@@ -4,7 +4,7 @@ import { AccessLogRankingDimension, type LogService } from '../../../proto/gen/w
 import { geoOf, openNetworkGeo } from '../../access/network-geo.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { plainFilter } from '../../observe/query.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 
 const topMax = 100;
@@ -17,7 +17,7 @@ const fields: ReadonlyMap<AccessLogRankingDimension, string> = new Map([
 
 /** The most frequent values among access events that are kept, and how many those are. */
 export function getAccessLogRankings(
-  parts: ApiParts,
+  parts: Uses<'store' | 'events'>,
 ): Method<typeof LogService, 'getAccessLogRankings'> {
   return async ({ timeRange, siteId, dimension }, context) => {
     const field = fields.get(dimension);

@@ -3,7 +3,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { TrafficStep } from '../../observe/traffic-series.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { bucketsIn, totalOf, trafficOf } from '../system-service/traffic.ts';
@@ -15,7 +15,7 @@ const topMax = 20;
  * by a sketch that never overstates: rare ones may be missing.
  */
 export function getAccessLogSummary(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'counters'>,
 ): Method<typeof LogService, 'getAccessLogSummary'> {
   return ({ timeRange, siteId }, context) => {
     const caller = callerOf(context);

@@ -12,14 +12,16 @@ import { notFound } from '../../domain/errors.ts';
 import { isEventId } from '../../observe/events/event-id.ts';
 import type { EventsByKind, KindName } from '../../observe/events/event-questions.ts';
 import type { HandlerContext } from '@connectrpc/connect';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { requireText, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { explainEvent } from './explain-event.ts';
 import { withEvidence } from './request-evidence.ts';
 
 /** One security event with its messages, and what would have let its request through. */
-export function getSecurityEvent(parts: ApiParts): Method<typeof LogService, 'getSecurityEvent'> {
+export function getSecurityEvent(
+  parts: Uses<'store' | 'clock' | 'events' | 'evidence'>,
+): Method<typeof LogService, 'getSecurityEvent'> {
   return async ({ id }, context) => {
     const found = await findEvent(parts, context, 'security', id, 'security event');
     const [kept] = withEvidence(parts, 'security', [found]);
@@ -35,7 +37,9 @@ export function getSecurityEvent(parts: ApiParts): Method<typeof LogService, 'ge
 }
 
 /** One access event. */
-export function getAccessEvent(parts: ApiParts): Method<typeof LogService, 'getAccessEvent'> {
+export function getAccessEvent(
+  parts: Uses<'store' | 'clock' | 'events' | 'evidence'>,
+): Method<typeof LogService, 'getAccessEvent'> {
   return async ({ id }, context) => {
     const event = await findEvent(parts, context, 'access', id, 'access event');
     return { event: toMessage(AccessEventSchema, withEvidence(parts, 'access', [event])[0]!) };
@@ -43,7 +47,7 @@ export function getAccessEvent(parts: ApiParts): Method<typeof LogService, 'getA
 }
 
 /** One error event. */
-export function getErrorEvent(parts: ApiParts): Method<typeof LogService, 'getErrorEvent'> {
+export function getErrorEvent(parts: Uses<'events'>): Method<typeof LogService, 'getErrorEvent'> {
   return async ({ id }, context) => {
     const event = await findEvent(parts, context, 'error', id, 'error event');
     return { event: toMessage(ErrorEventSchema, event) };
@@ -52,7 +56,7 @@ export function getErrorEvent(parts: ApiParts): Method<typeof LogService, 'getEr
 
 /** Errors: not_found, also for events of other tenants. */
 async function findEvent<Name extends KindName>(
-  parts: ApiParts,
+  parts: Uses<'events'>,
   context: HandlerContext,
   kind: Name,
   id: string,

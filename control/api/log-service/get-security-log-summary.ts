@@ -9,7 +9,7 @@ import {
 import { geoOf, openNetworkGeo } from '../../access/network-geo.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { securityFilter } from '../../observe/query.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 
 const topMax = 100;
@@ -27,7 +27,7 @@ const names = new Map<Dimension, SecuritySummaryDimensionJson>([
 
 /** Totals, and the rankings and trend that were asked for. */
 export function getSecurityLogSummary(
-  parts: ApiParts,
+  parts: Uses<'store' | 'events'>,
 ): Method<typeof LogService, 'getSecurityLogSummary'> {
   return async ({ query, topLimit, dimensions, includeTrend }, context) => {
     if (query === undefined) throw invalidField('query', 'is required');

@@ -25,7 +25,7 @@ import {
 import { globalLogPolicy, resolvedLogPolicy } from '../../publish/parts/log-parts.ts';
 import { logEmergencies, logPolicies } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { isoNow, nextRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { pendingBytesOf } from './coverage.ts';
@@ -33,14 +33,14 @@ import { storedSite } from '../site-service/stored-site.ts';
 
 /** The policy of the deployment. */
 export function getGlobalLogPolicy(
-  parts: ApiParts,
+  parts: Uses<'store' | 'storage' | 'nodes'>,
 ): Method<typeof LogService, 'getGlobalLogPolicy'> {
   return () => ({ policy: showGlobal(parts.store), storageHealth: showHealth(parts) });
 }
 
 /** Replaces the policy of the deployment. */
 export function updateGlobalLogPolicy(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'storage' | 'nodes'>,
 ): Method<typeof LogService, 'updateGlobalLogPolicy'> {
   return async ({ policy, expectedRevision, acknowledgeStorageRisk }, context) => {
     const caller = callerOf(context);
@@ -65,7 +65,9 @@ export function updateGlobalLogPolicy(
 }
 
 /** The policy of a site at every stage. */
-export function getSiteLogPolicy(parts: ApiParts): Method<typeof LogService, 'getSiteLogPolicy'> {
+export function getSiteLogPolicy(
+  parts: Uses<'store'>,
+): Method<typeof LogService, 'getSiteLogPolicy'> {
   return ({ siteId }, context) => {
     const { store } = parts;
     storedSite(store, callerOf(context), siteId, 'siteId');
@@ -75,7 +77,7 @@ export function getSiteLogPolicy(parts: ApiParts): Method<typeof LogService, 'ge
 
 /** Sets what a site changes; fields that are left out are inherited. */
 export function upsertSiteLogPolicyOverride(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
 ): Method<typeof LogService, 'upsertSiteLogPolicyOverride'> {
   return async ({ override, expectedRevision, acknowledgeStorageRisk }, context) => {
     const caller = callerOf(context);
@@ -105,7 +107,7 @@ export function upsertSiteLogPolicyOverride(
 
 /** Lets a site use the policy of the deployment. */
 export function deleteSiteLogPolicyOverride(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
 ): Method<typeof LogService, 'deleteSiteLogPolicyOverride'> {
   return async ({ siteId, expectedRevision }, context) => {
     const caller = callerOf(context);
@@ -127,7 +129,7 @@ export function deleteSiteLogPolicyOverride(
 /** The revision continues over removals, so that a stale one never fits again. */
 function keepOverride(
   tx: WriteStore,
-  parts: ApiParts,
+  parts: Uses<'clock'>,
   siteId: string,
   override: SiteLogPolicyOverrideJson | null,
 ): void {
@@ -163,7 +165,7 @@ function newRisksOfSites(
   return [...found];
 }
 
-function showHealth(parts: ApiParts) {
+function showHealth(parts: Uses<'storage' | 'nodes'>) {
   return toMessage(LogStorageHealthSchema, parts.storage.health(pendingBytesOf(parts)));
 }
 

@@ -2,12 +2,14 @@
 
 import { ErrorEventSchema, type LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { errorFilter, queryEvents } from '../../observe/query.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 
 /** Error events of the caller's tenant, newest first. */
-export function queryErrorEvents(parts: ApiParts): Method<typeof LogService, 'queryErrorEvents'> {
+export function queryErrorEvents(
+  parts: Uses<'events'>,
+): Method<typeof LogService, 'queryErrorEvents'> {
   return async (request, context) => {
     const filter = errorFilter(callerOf(context).tenantId, request);
     const { events } = parts;

@@ -2,14 +2,14 @@
 
 import { SecurityEventSchema, type LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { queryEvents, securityFilter } from '../../observe/query.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { withEvidence } from './request-evidence.ts';
 
 /** Security events of the caller's tenant, newest first. */
 export function querySecurityEvents(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'events' | 'evidence'>,
 ): Method<typeof LogService, 'querySecurityEvents'> {
   return async (request, context) => {
     const filter = securityFilter(callerOf(context).tenantId, request);

@@ -23,13 +23,13 @@ import {
   type EvidencedKind,
 } from '../../observe/evidence/evidence-summary.ts';
 import { globalLogPolicy, resolvedLogPolicy } from '../../publish/parts/log-parts.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 
 /** What is kept of a request, by the evidence's id or the request's. */
 export function getRequestEvidenceMetadata(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'evidence'>,
 ): Method<typeof LogService, 'getRequestEvidenceMetadata'> {
   return async ({ evidenceId, requestId }, context) => {
     const both = evidenceId !== '' && requestId !== '';
@@ -47,7 +47,7 @@ export function getRequestEvidenceMetadata(
 
 /** The header fields that are kept of a request. */
 export function getRequestEvidenceHeaders(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'evidence'>,
 ): Method<typeof LogService, 'getRequestEvidenceHeaders'> {
   return async ({ evidenceId }, context) => {
     const found = findEvidence(parts, context, evidenceId);
@@ -59,20 +59,20 @@ export function getRequestEvidenceHeaders(
 
 /** The body that is kept of a request, for display. */
 export function streamRequestEvidenceBody(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'evidence'>,
 ): Method<typeof LogService, 'streamRequestEvidenceBody'> {
   return (request, context) => readBody(parts, context, request, 'body');
 }
 
 /** The body that is kept of a request, for saving. */
 export function downloadRequestEvidenceBody(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'evidence'>,
 ): Method<typeof LogService, 'downloadRequestEvidenceBody'> {
   return (request, context) => readBody(parts, context, request, 'download');
 }
 
 /** What says whether events have evidence. */
-export function evidenceAround(parts: ApiParts): EvidenceAround {
+export function evidenceAround(parts: Uses<'store' | 'clock' | 'evidence'>): EvidenceAround {
   return {
     evidence: parts.evidence,
     nowMs: parts.clock.nowMs(),
@@ -83,7 +83,7 @@ export function evidenceAround(parts: ApiParts): EvidenceAround {
 
 /** Events with what is kept of their requests. */
 export function withEvidence<E extends SecurityEventJson | AccessEventJson>(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'evidence'>,
   kind: EvidencedKind,
   events: readonly E[],
 ): E[] {
@@ -108,7 +108,7 @@ interface BodyRange {
 
 /** Pieces from `offset` on, `limit` bytes at most, 0 for all. The last one of a body is marked. */
 async function* readBody(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'evidence'>,
   context: HandlerContext,
   { evidenceId, offset, limit }: BodyRange,
   what: string,
@@ -134,7 +134,7 @@ async function* readBody(
 
 /** Errors: not_found, also for evidence of other tenants and past its time. */
 function findEvidence(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'evidence'>,
   context: HandlerContext,
   evidenceId: string,
 ): RequestEvidenceMetadataJson {
@@ -147,7 +147,7 @@ function findEvidence(
   return found;
 }
 
-function newestOf(parts: ApiParts, context: HandlerContext, requestId: string): string {
+function newestOf(parts: Uses<'evidence'>, context: HandlerContext, requestId: string): string {
   const { tenantId } = callerOf(context);
   let looked = 0;
   for (const one of parts.evidence.ofRequest(requestId)) {
@@ -157,12 +157,12 @@ function newestOf(parts: ApiParts, context: HandlerContext, requestId: string): 
   throw notFound('evidence of a request', requestId);
 }
 
-function retentionDays(parts: ApiParts): number {
+function retentionDays(parts: Uses<'store'>): number {
   return globalLogPolicy(parts.store).policy.requestEvidenceRetentionDays;
 }
 
 async function noteReading(
-  parts: ApiParts,
+  parts: Uses<'store'>,
   context: HandlerContext,
   { evidenceId = '', requestId = '' }: RequestEvidenceMetadataJson,
   what: string,

@@ -7,7 +7,7 @@ import {
   type SecurityEventJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { observationLimits } from '../../limits/observation-limits.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 
@@ -15,7 +15,7 @@ const heartbeatMs = 10_000;
 
 /** Sends events as they come in; nothing is replayed. */
 export function tailSecurityEvents(
-  parts: ApiParts,
+  parts: Uses<'clock' | 'events'>,
 ): Method<typeof LogService, 'tailSecurityEvents'> {
   return async function* ({ siteId, agentId }, context) {
     const { tenantId } = callerOf(context);

@@ -14,7 +14,7 @@ import {
 } from '../../publish/manifests/manifest-documents.ts';
 import { policies } from '../../store/collections.ts';
 import { groupKind } from '../agent-group-service/group.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { findRuleFaults, type RuleFault } from '../custom-rule-service/rule-findings.ts';
 import { refuseFaultyRule } from '../custom-rule-service/rule-trial.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
@@ -57,7 +57,7 @@ export interface PreviewedManifest extends AppliedManifest {
  * AppError as those of `applyManifest`, but for faults of custom rules.
  */
 export async function previewManifest(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'engine' | 'readManifest'>,
   caller: Caller,
   bytes: Uint8Array,
 ): Promise<PreviewedManifest> {
@@ -83,7 +83,7 @@ export async function previewManifest(
 }
 
 /** Policies with new or changed custom rules, as they would be. */
-function policiesWithRules(parts: ApiParts, run: ApplyRun): PolicyRecord[] {
+function policiesWithRules(parts: Uses<'store'>, run: ApplyRun): PolicyRecord[] {
   const ids = new Set(run.rulesChanged.map(({ policyId }) => policyId));
   return [...ids].flatMap(
     (id) => run.policiesChanged.get(id)?.policy ?? parts.store.get(policies, id) ?? [],
@@ -95,7 +95,7 @@ function policiesWithRules(parts: ApiParts, run: ApplyRun): PolicyRecord[] {
  * whose message names document and field; nothing is changed then.
  */
 export async function applyManifest(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine' | 'readManifest'>,
   caller: Caller,
   bytes: Uint8Array,
   dryRun: boolean,
@@ -124,7 +124,7 @@ class TakenBack extends Error {
 }
 
 async function tryOut(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
   caller: Caller,
   documents: readonly ManifestDocument[],
 ): Promise<TakenBack['result']> {
@@ -225,7 +225,10 @@ function applyPolicy(run: ApplyRun, document: ManifestDocument): DocumentChange 
 }
 
 /** Errors: what the engine says against a changed policy or rule; without an engine none. */
-async function refuseUncompilable(parts: ApiParts, run: ApplyRun): Promise<void> {
+async function refuseUncompilable(
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
+  run: ApplyRun,
+): Promise<void> {
   const withRules = new Set(run.rulesChanged.map(({ policyId }) => policyId));
   for (const { policy, where } of run.policiesChanged.values()) {
     if (withRules.has(policy.id)) continue;
@@ -256,7 +259,7 @@ async function refuseUncompilable(parts: ApiParts, run: ApplyRun): Promise<void>
   }
 }
 
-async function read(parts: ApiParts, bytes: Uint8Array): Promise<ManifestDocument[]> {
+async function read(parts: Uses<'readManifest'>, bytes: Uint8Array): Promise<ManifestDocument[]> {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return await parts.readManifest(text);

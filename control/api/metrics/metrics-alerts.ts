@@ -10,11 +10,11 @@ import {
   alertRules,
   alerts,
 } from '../../store/collections.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { MetricFamily, MetricSample } from './metrics-text.ts';
 
 /** Alerts that fired and did not end, and what became of messages. */
-export function alertMetrics({ store }: Pick<ApiParts, 'store'>): MetricFamily[] {
+export function alertMetrics({ store }: Uses<'store'>): MetricFamily[] {
   const open = new Map<string, number>();
   for (const { id } of store.list(alertRules)) {
     for (const { severity, kind, state } of store.find(alerts, 'live', id)) {
@@ -40,7 +40,7 @@ export function alertMetrics({ store }: Pick<ApiParts, 'store'>): MetricFamily[]
 }
 
 /** At most as many series as there may be channels, three each. */
-function deliveryMetrics({ store }: Pick<ApiParts, 'store'>): MetricFamily[] {
+function deliveryMetrics({ store }: Uses<'store'>): MetricFamily[] {
   const channels = store.list(alertChannels).map(({ id, name }) => ({
     labels: { channel_id: id, channel: name },
     state: store.get(alertChannelStates, id),

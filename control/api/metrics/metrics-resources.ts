@@ -8,12 +8,12 @@ import { overloadStates } from '../../../base/overload-states.ts';
 import { residentBytes } from '../../../base/resident-bytes.ts';
 import { certificates, sites } from '../../store/collections.ts';
 import { metricLimits } from '../../limits/observation-limits.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { overloadOf } from '../nodes/node-overload.ts';
 import type { MetricFamily, MetricSample } from './metrics-text.ts';
 
 /** Health of origins, as nodes probe them and requests find them. */
-export function originMetrics({ nodes }: Pick<ApiParts, 'nodes'>): MetricFamily[] {
+export function originMetrics({ nodes }: Uses<'nodes'>): MetricFamily[] {
   const samples = nodes
     .list()
     .flatMap(({ id, upstreamHealth }) =>
@@ -28,7 +28,7 @@ export function originMetrics({ nodes }: Pick<ApiParts, 'nodes'>): MetricFamily[
 }
 
 /** What connected nodes say of their overload. */
-export function overloadMetrics({ nodes }: Pick<ApiParts, 'nodes'>): MetricFamily[] {
+export function overloadMetrics({ nodes }: Uses<'nodes'>): MetricFamily[] {
   const overloads = overloadOf(nodes.list()).slice(0, metricLimits.originsMax);
   const labels = overloads.map(({ nodeId }) => ({ node_id: nodeId }));
   return [
@@ -52,7 +52,7 @@ export function overloadMetrics({ nodes }: Pick<ApiParts, 'nodes'>): MetricFamil
 }
 
 /** When certificates end. */
-export function certificateMetrics({ store }: Pick<ApiParts, 'store'>): MetricFamily[] {
+export function certificateMetrics({ store }: Uses<'store'>): MetricFamily[] {
   const samples = store
     .list(certificates)
     .slice(0, metricLimits.certificatesMax)
@@ -66,7 +66,7 @@ export function certificateMetrics({ store }: Pick<ApiParts, 'store'>): MetricFa
 }
 
 /** The log store: how much it holds, what evidence had no room. */
-export function storageMetrics({ events, evidence }: Pick<ApiParts, 'events' | 'evidence'>) {
+export function storageMetrics({ events, evidence }: Uses<'events' | 'evidence'>) {
   const lanes = Object.entries(events.use());
   const ofLanes = (valueOf: (use: (typeof lanes)[number][1]) => number): MetricSample[] =>
     lanes.map(([lane, use]) => ({ suffix: '', labels: { lane }, value: valueOf(use) }));
@@ -120,7 +120,7 @@ export function processMetrics(): MetricFamily[] {
 }
 
 /** The API inventory by site: endpoints of traffic and catalogs, and what found no place. */
-export function inventoryMetrics(parts: Pick<ApiParts, 'store' | 'inventory'>): MetricFamily[] {
+export function inventoryMetrics(parts: Uses<'store' | 'inventory'>): MetricFamily[] {
   const samples = parts.store
     .list(sites)
     .slice(0, metricLimits.sitesMax)

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { sites } from '../../store/collections.ts';
 import { laneStats } from '../../observe/lane-stats.ts';
-import type { ApiParts, Entrance } from '../context.ts';
+import type { ApiParts, Uses, Entrance } from '../context.ts';
 import { checkStore } from './store-check.ts';
 import { alertMetrics } from './metrics-alerts.ts';
 import {
@@ -69,15 +69,13 @@ function probe(parts: ApiParts, entrance: Entrance, path: string): Answer {
 }
 
 /** Nodes compare its hash with the one in their command before they believe it. */
-function bootstrapAuthority(parts: ApiParts): Answer {
+function bootstrapAuthority(parts: Uses<'managementAuthority'>): Answer {
   const body = parts.managementAuthority();
   return body === '' ? notFound : { status: 200, type: 'application/x-pem-file', body };
 }
 
 /** Ready when the store can be read and the local engine serves the present configuration. */
-export function readiness(
-  parts: Pick<ApiParts, 'store' | 'events' | 'publisher' | 'nodes'>,
-): Answer {
+export function readiness(parts: Uses<'store' | 'events' | 'publisher' | 'nodes'>): Answer {
   const { ok: store, message } = checkStore(parts);
   const wanted = parts.publisher.current()?.signed.sha256 ?? '';
   const local = parts.nodes.get('local');
@@ -89,7 +87,7 @@ export function readiness(
 }
 
 /** SIEM targets as lanes: messages, and what waits. */
-function siemLanes({ siem }: Pick<ApiParts, 'siem'>) {
+function siemLanes({ siem }: Uses<'siem'>) {
   return siem.stats().map((target) => {
     const { attempted, admitted, written, dropped, retried, pendingItems, pendingBytes } = target;
     const fields = { attempted, admitted, written, dropped, retried, pendingItems, pendingBytes };
@@ -98,7 +96,7 @@ function siemLanes({ siem }: Pick<ApiParts, 'siem'>) {
 }
 
 /** Log records and spans for an OTLP collector as lanes. */
-function otlpLanes({ otlpQueues }: Pick<ApiParts, 'otlpQueues'>) {
+function otlpLanes({ otlpQueues }: Uses<'otlpQueues'>) {
   return otlpQueues().map((queue) => {
     const { attempted, admitted, written, dropped, retried, pendingItems, pendingBytes } = queue;
     const fields = { attempted, admitted, written, dropped, retried, pendingItems, pendingBytes };

@@ -1,7 +1,7 @@
 /** Asks the stores whether they can be read, and says what became of the last write. */
 
 import { toAppError } from '../../../base/errors.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 
 /** What asking found. */
 export interface StoreFinding {
@@ -15,7 +15,7 @@ export interface StoreFinding {
  * Reads what no cache holds: the end of the audit chain with its row, and the count of events.
  * Never throws. Cost: some reads of the disk's map.
  */
-export function checkStore({ store, events }: Pick<ApiParts, 'store' | 'events'>): StoreFinding {
+export function checkStore({ store, events }: Uses<'store' | 'events'>): StoreFinding {
   const startedMs = performance.now();
   const found = (message: string): StoreFinding => {
     return { ok: message === '', message, durationMs: performance.now() - startedMs };

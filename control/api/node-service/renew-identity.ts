@@ -8,14 +8,16 @@ import type { AgentIdentityRecord } from '../../domain/release/enrollment.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { nodeLimits } from '../../limits/node-limits.ts';
 import { agentIdentities } from '../../store/collections.ts';
-import { peerKey, type ApiParts } from '../context.ts';
+import { peerKey, type Uses } from '../context.ts';
 import { isoNow } from '../convert.ts';
 import { admitNode } from '../nodes/admit-node.ts';
 import { nodeActor } from '../nodes/node-actor.ts';
 import type { Method } from '../method.ts';
 
 /** The certificate that a node has stays good until it ends: lost answers cost nothing. */
-export function renewIdentity(parts: ApiParts): Method<typeof NodeService, 'renewIdentity'> {
+export function renewIdentity(
+  parts: Uses<'store' | 'clock' | 'logger' | 'nodes' | 'authority' | 'streams'>,
+): Method<typeof NodeService, 'renewIdentity'> {
   return async ({ agentId, streamToken, publicKey, proof }, context) => {
     const { agent } = admitNode(parts, { agentId, streamToken }, context);
     if (agent === null) throw invalidField('agentId', 'the built-in node has no certificate');

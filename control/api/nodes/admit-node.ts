@@ -11,7 +11,7 @@ import type { AgentRecord } from '../../domain/resource-records.ts';
 import { defaultTenantId } from '../../domain/records.ts';
 import { callLimits } from '../../limits/call-limits.ts';
 import { agentIdentities, agents } from '../../store/collections.ts';
-import { addressKey, entranceKey, peerKey, type ApiParts } from '../context.ts';
+import { addressKey, entranceKey, peerKey, type Uses } from '../context.ts';
 import { localNodeId } from '../agent-service/known-nodes.ts';
 
 /** What a node says of itself. */
@@ -43,7 +43,7 @@ export function isSecret(secret: string, sha256: string): boolean {
 
 /** Errors: permission_denied; failed_precondition while another run of the node is connected. */
 export function admitNode(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'nodes' | 'streams'>,
   { agentId, streamToken, runId = '' }: NodeClaim,
   context: HandlerContext,
 ): AdmittedNode {
@@ -70,7 +70,7 @@ export function isKeptOut(open: string, runId: string, silentMs: number): boolea
 
 /** A copy of a data folder has the node's secrets: the run that is connected keeps the identity. */
 function refuseSecondRun(
-  { streams, nodes, clock, logger }: ApiParts,
+  { streams, nodes, clock, logger }: Uses<'clock' | 'logger' | 'nodes' | 'streams'>,
   nodeId: string,
   runId: string,
 ): void {
@@ -87,7 +87,10 @@ function refuseSecondRun(
 }
 
 /** The enrolled node whose certificate the connection proved. Errors: permission_denied. */
-export function certifiedNode(parts: ApiParts, context: HandlerContext): AgentRecord {
+export function certifiedNode(
+  parts: Uses<'store' | 'clock' | 'logger'>,
+  context: HandlerContext,
+): AgentRecord {
   const found = nodeOfConnection(parts, context.values.get(peerKey)?.node ?? null);
   if (typeof found !== 'string') return found;
   return refuse(parts, context, context.values.get(peerKey)?.node?.nodeId ?? '', found);
@@ -95,7 +98,7 @@ export function certifiedNode(parts: ApiParts, context: HandlerContext): AgentRe
 
 /** The enrolled node of a connection, or why there is none. */
 export function nodeOfConnection(
-  parts: Pick<ApiParts, 'store' | 'clock'>,
+  parts: Uses<'store' | 'clock'>,
   certificate: { readonly nodeId: string; readonly sha256: string; readonly endMs: number } | null,
 ): AgentRecord | string {
   if (certificate === null) return 'it shows no certificate of a node';
@@ -108,7 +111,12 @@ export function nodeOfConnection(
   return agent;
 }
 
-function refuse(parts: ApiParts, context: HandlerContext, agentId: string, reason: string): never {
+function refuse(
+  parts: Uses<'logger'>,
+  context: HandlerContext,
+  agentId: string,
+  reason: string,
+): never {
   const address = context.values.get(addressKey);
   parts.logger.warn('a node was refused', { node: agentId.slice(0, 64), address, reason });
   throw refusal('permission_denied', 'hello: this node is not enrolled');

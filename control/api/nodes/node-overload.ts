@@ -4,7 +4,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Caller } from '../../auth/permissions.ts';
 import { agents } from '../../store/collections.ts';
 import { localNodeId } from '../agent-service/known-nodes.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { NodeState } from './node-registry.ts';
 
 /** One node that told its state. */
@@ -37,7 +37,10 @@ export function overloadOf(nodes: readonly NodeState[]): NodeOverload[] {
 }
 
 /** As `overloadOf`, of the built-in node and those of the caller's tenant. */
-export function overloadFor({ nodes, store }: ApiParts, caller: Caller): NodeOverload[] {
+export function overloadFor(
+  { nodes, store }: Uses<'store' | 'nodes'>,
+  caller: Caller,
+): NodeOverload[] {
   return overloadOf(
     nodes
       .list()

@@ -8,7 +8,7 @@ import { releaseLimits } from '../../limits/release-limits.ts';
 import type { BuiltPackage } from '../../release/build-package.ts';
 import { binaryReleases } from '../../store/collections.ts';
 import type { NodeCertificate } from '../listener/connection-table.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { nodeOfConnection } from './admit-node.ts';
 import { sendFile } from './file-answer.ts';
 import { nodeReleasePath } from './upgrade-runner.ts';
@@ -19,7 +19,7 @@ const publicPath = '/download/waf';
 
 /** Answers requests for a program; false for all others. */
 export function answerDownload(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'program' | 'releases'>,
   request: NodeRequest,
   response: NodeResponse,
   node: NodeCertificate | null,
@@ -54,7 +54,10 @@ export function answerDownload(
 }
 
 /** The file of an imported release; null where there is none. */
-function storedFile({ store, releases }: ApiParts, id: string): BuiltPackage | null {
+function storedFile(
+  { store, releases }: Uses<'store' | 'releases'>,
+  id: string,
+): BuiltPackage | null {
   const release = store.get(binaryReleases, id);
   if (release === undefined) return null;
   const { sha256, sizeBytes } = release;

@@ -8,7 +8,7 @@ import {
 } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
 import type { BodyDraft } from '../../domain/documents/body-control.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { requireText, toMessage, toRecord } from '../convert.ts';
 import { writeOnce } from '../idempotency.ts';
 import type { Method } from '../method.ts';
@@ -19,7 +19,7 @@ import { previewDraft } from './body-preview.ts';
 
 /** Publishes. What it returns is a durable intent, not what nodes serve. */
 export function applyBodyControl(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
 ): Method<typeof OperationControlService, 'applyBodyControl'> {
   const rpc = OperationControlService.method.applyBodyControl;
   return (request, context) => {

@@ -22,7 +22,7 @@ import {
 import type { SiteRecord } from '../../domain/records.ts';
 import type { PublicationRecord } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
@@ -47,7 +47,7 @@ export interface BodyChangePreview {
 
 /** Shows what a change would do. */
 export function previewBodyChange(
-  parts: ApiParts,
+  parts: Uses<'store' | 'publisher' | 'nodes'>,
 ): Method<typeof OperationControlService, 'previewBodyChange'> {
   return (request, context) => {
     const { store } = parts;
@@ -69,7 +69,7 @@ export function previewBodyChange(
 
 /** Previews a change. Errors: invalid_argument, not_found, failed_precondition. */
 export function previewSlotChange(
-  parts: Pick<ApiParts, 'nodes' | 'publisher'>,
+  parts: Uses<'publisher' | 'nodes'>,
   store: ReadStore,
   site: SiteRecord,
   request: PreviewBodyChangeRequest,

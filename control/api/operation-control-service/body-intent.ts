@@ -8,7 +8,7 @@ import type {
 import { requirePermission, type Caller } from '../../auth/permissions.ts';
 import type { BodyReview } from '../../domain/documents/operation-control.ts';
 import type { WriteStore } from '../../store/store.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { isoNow } from '../convert.ts';
 import { addIntent, intentJson, type NewIntent } from './intents.ts';
 
@@ -23,7 +23,7 @@ export interface BodyIntent extends Omit<
 
 /** Adds it; gives what both methods answer. Errors: those of `addIntent`. */
 export function addBodyIntent(
-  { clock }: Pick<ApiParts, 'clock'>,
+  { clock }: Uses<'clock'>,
   tx: WriteStore,
   caller: Caller,
   { review, ...asked }: BodyIntent,

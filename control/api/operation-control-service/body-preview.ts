@@ -26,7 +26,7 @@ import type { SiteRecord } from '../../domain/records.ts';
 import { schemaBindings, schemaContracts } from '../../store/api-collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { contentJson } from '../api-schema-service/objects.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
@@ -52,7 +52,7 @@ export interface BodyPreview {
 
 /** Shows what a draft would change. */
 export function previewBodyControl(
-  parts: ApiParts,
+  parts: Uses<'store' | 'publisher' | 'nodes'>,
 ): Method<typeof OperationControlService, 'previewBodyControl'> {
   return ({ draft }, context) => {
     const { store } = parts;
@@ -76,7 +76,7 @@ export function base64Json(value: unknown): string {
 
 /** Previews a draft. Errors: invalid_argument, not_found, failed_precondition. */
 export function previewDraft(
-  parts: Pick<ApiParts, 'nodes' | 'publisher'>,
+  parts: Uses<'publisher' | 'nodes'>,
   store: ReadStore,
   site: SiteRecord,
   message: BodyControlDraft,

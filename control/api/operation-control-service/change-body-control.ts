@@ -7,7 +7,7 @@ import {
   type BodyChangeApprovalJson,
 } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { requireText, toMessage, toRecord } from '../convert.ts';
 import { writeOnce } from '../idempotency.ts';
 import type { Method } from '../method.ts';
@@ -18,7 +18,7 @@ import { addBodyIntent, requireEnforcer } from './body-intent.ts';
 
 /** Changes one slot. Other controls, and the other slot, stay. */
 export function changeBodyControl(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
 ): Method<typeof OperationControlService, 'changeBodyControl'> {
   const rpc = OperationControlService.method.changeBodyControl;
   return (request, context) => {

@@ -8,7 +8,7 @@ import { schemaLimits } from '../../../base/schema-limits.ts';
 import type { InheritedBody } from '../../domain/documents/body-inheritance.ts';
 import type { BodySpec } from '../../domain/documents/body-spec.ts';
 import { policyOfSite } from '../../publish/parts/site-body.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
@@ -17,7 +17,7 @@ import { readBodyState } from './body-state.ts';
 
 /** Reads the policy of the site and the body control of one operation; no node is asked. */
 export function getRequestInspection(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof OperationControlService, 'getRequestInspection'> {
   return ({ siteId, apiAssetId }, context) => {
     const { store } = parts;

@@ -15,7 +15,7 @@ import { publicationRow } from '../../publish/publication-log.ts';
 import { operationIntents } from '../../store/api-collections.ts';
 import type { PublicationRecord } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
@@ -31,7 +31,7 @@ import { readReview, reviewJson } from './review.ts';
 
 /** Reads the wanted intent of a site, or one of its history, with its receipts. */
 export function getOperationControlState(
-  parts: ApiParts,
+  parts: Uses<'store' | 'publisher' | 'nodes'>,
 ): Method<typeof OperationControlService, 'getOperationControlState'> {
   return ({ siteId, intentId, configRevisionId }, context) => {
     const { store } = parts;
@@ -94,7 +94,10 @@ function publicationFor(
   throw refusal('not_found', 'configRevisionId: no configuration of this id carried the intent.');
 }
 
-function activePublication({ publisher, store }: ApiParts): PublicationRecord | null {
+function activePublication({
+  publisher,
+  store,
+}: Uses<'store' | 'publisher'>): PublicationRecord | null {
   const current = publisher.current();
   return current === null ? null : (publicationRow(store, current.revision) ?? null);
 }

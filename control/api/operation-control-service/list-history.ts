@@ -7,7 +7,7 @@ import {
 } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
 import type { OperationIntentRecord } from '../../domain/documents/operation-control.ts';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
@@ -16,7 +16,7 @@ import { intentsBefore, publicationsOf } from './intents.ts';
 
 /** A page of at most 50 intents. */
 export function listOperationControlHistory(
-  parts: ApiParts,
+  parts: Uses<'store' | 'nodes'>,
 ): Method<typeof OperationControlService, 'listOperationControlHistory'> {
   return ({ siteId, beforeRevision }, context) => {
     const { store } = parts;
@@ -33,7 +33,7 @@ export function listOperationControlHistory(
 }
 
 function itemOf(
-  { store, nodes }: ApiParts,
+  { store, nodes }: Uses<'store' | 'nodes'>,
   intent: OperationIntentRecord,
 ): OperationControlHistoryItemJson {
   const inPart = servedInPart(nodes, intent.siteId);

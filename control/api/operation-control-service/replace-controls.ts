@@ -22,7 +22,7 @@ import {
 import type { SiteRecord } from '../../domain/records.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
 import { writeOnce } from '../idempotency.ts';
 import type { Method } from '../method.ts';
@@ -33,7 +33,7 @@ import { readReview } from './review.ts';
 
 /** Replaces all controls. Populated slots are refused: they have RPCs of their own. */
 export function replaceOperationControls(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
 ): Method<typeof OperationControlService, 'replaceOperationControls'> {
   const rpc = OperationControlService.method.replaceOperationControls;
   return (request, context) => {
@@ -53,7 +53,7 @@ export function replaceOperationControls(
 
 /** Restores the controls of an intent that nodes applied. */
 export function rollbackOperationControls(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
 ): Method<typeof OperationControlService, 'rollbackOperationControls'> {
   const rpc = OperationControlService.method.rollbackOperationControls;
   return (request, context) => {
@@ -89,7 +89,7 @@ interface Change {
 }
 
 function put(
-  parts: ApiParts,
+  parts: Uses<'clock' | 'publisher' | 'nodes'>,
   tx: WriteStore,
   caller: Caller,
   { site, controls, reason, review, from }: Change,

@@ -17,13 +17,13 @@ import { policyOfSite } from '../../publish/parts/site-body.ts';
 import { agents, siteOverrides } from '../../store/collections.ts';
 import { schemaBindings, schemaContracts, schemaProfiles } from '../../store/api-collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { capabilitiesSha256 } from '../nodes/node-registry.ts';
 import { wantedControls } from './intents.ts';
 
 /** Reads the state; `controls` are those that are to be published. */
 export function readReview(
-  parts: Pick<ApiParts, 'nodes' | 'publisher'>,
+  parts: Uses<'publisher' | 'nodes'>,
   store: ReadStore,
   site: SiteRecord,
   controls: SiteControls,
@@ -68,7 +68,7 @@ export function reviewJson({ state }: ControlReview): OperationControlReviewJson
 
 /** The built-in node and the enrolled ones of the site's tenant. */
 function targetsOf(
-  { nodes }: Pick<ApiParts, 'nodes'>,
+  { nodes }: Uses<'nodes'>,
   store: ReadStore,
   site: SiteRecord,
 ): OperationControlRequiredTargetJson[] {

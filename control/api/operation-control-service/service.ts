@@ -1,7 +1,7 @@
 /** OperationControlService: approved changes of a site's controls, and what nodes serve of them. */
 
 import type { OperationControlService } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Built } from '../method.ts';
 import { applyBodyControl } from './apply-body-control.ts';
 import { previewBodyChange } from './body-change-preview.ts';
@@ -13,7 +13,9 @@ import { listOperationControlHistory } from './list-history.ts';
 import { replaceOperationControls, rollbackOperationControls } from './replace-controls.ts';
 
 /** OperationControlService. */
-export function operationControlService(parts: ApiParts): Built<typeof OperationControlService> {
+export function operationControlService(
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
+): Built<typeof OperationControlService> {
   return {
     getRequestInspection: getRequestInspection(parts),
     previewBodyControl: previewBodyControl(parts),

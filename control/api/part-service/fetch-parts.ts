@@ -3,12 +3,14 @@
 import type { PartService } from '../../../proto/gen/waf/runtime/v1/parts_pb.ts';
 import { publishLimits } from '../../limits/store-limits.ts';
 import { invalidField, notFound } from '../../domain/errors.ts';
-import { entranceKey, type ApiParts } from '../context.ts';
+import { entranceKey, type Uses } from '../context.ts';
 import { certifiedNode } from '../nodes/admit-node.ts';
 import type { Method } from '../method.ts';
 
 /** Pieces in the order asked for: for the built-in node on its socket, and for enrolled nodes. */
-export function fetchParts(parts: ApiParts): Method<typeof PartService, 'fetchParts'> {
+export function fetchParts(
+  parts: Uses<'store' | 'clock' | 'logger' | 'publisher'>,
+): Method<typeof PartService, 'fetchParts'> {
   return ({ sha256 }, context) => {
     if (context.values.get(entranceKey) !== 'socket') certifiedNode(parts, context);
     if (sha256.length > publishLimits.partsPerCallMax) {

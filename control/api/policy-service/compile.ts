@@ -17,7 +17,7 @@ import { listFiles } from '../../publish/parts/policy-lists.ts';
 import { policyVariant, type PolicyDraft } from '../../publish/parts/policy-variant.ts';
 import type { RulesetFile } from '../../publish/rulesets/ruleset-folder.ts';
 import { loadRuleset } from '../../publish/rulesets/stored-rulesets.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { PolicyForEngine } from '../engine-client.ts';
 
 const diagnosticsShown = 5;
@@ -26,7 +26,7 @@ const messageCharactersMax = 200;
 
 /** A policy as the engine takes it, with what a site changes in it and what is not kept yet. */
 export function forEngine(
-  parts: ApiParts,
+  parts: Uses<'store'>,
   policy: PolicyRecord,
   siteId = '',
   draft: PolicyDraft = {},
@@ -44,7 +44,7 @@ export function forEngine(
  * Without an engine the check is left out: the publication reports what it finds.
  */
 export function refuseUncompiled(
-  parts: ApiParts,
+  parts: Uses<'store' | 'logger' | 'engine'>,
   policy: PolicyRecord,
   field: string,
   draft: PolicyDraft = {},
@@ -58,7 +58,7 @@ export function refuseUncompiled(
  * policy. `others` are the rules that stay as they are.
  */
 export async function refuseUncompiledRule(
-  parts: ApiParts,
+  parts: Uses<'store' | 'logger' | 'engine'>,
   policy: PolicyRecord,
   rule: CustomRuleRecord,
   others: readonly CustomRuleRecord[],
@@ -76,7 +76,7 @@ export async function refuseUncompiledRule(
 
 /** The same for the files of a plugin: compiled alone. */
 export function refuseUncompiledFiles(
-  parts: ApiParts,
+  parts: Uses<'logger' | 'engine'>,
   id: string,
   plugins: readonly PluginFiles[],
   files: readonly RulesetFile[],
@@ -102,7 +102,7 @@ export function refuseUncompiledFiles(
  * new here: its patterns are built and searched on trial, as those of custom rules are.
  */
 export async function refuseSent(
-  parts: ApiParts,
+  parts: Uses<'logger' | 'engine'>,
   policy: PolicyForEngine,
   field: string,
   linesBefore = 0,
@@ -132,7 +132,7 @@ export async function refuseSent(
 }
 
 /** Errors: unavailable when an engine is there that only did not end in time. */
-async function refuseUnfinished(parts: ApiParts, field: string): Promise<void> {
+async function refuseUnfinished(parts: Uses<'engine'>, field: string): Promise<void> {
   try {
     await parts.engine.status();
   } catch {

@@ -12,7 +12,7 @@ import { checkPolicy } from '../../domain/policy/policy.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
 import { policies, rulesets } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { checkPolicyPlugins } from './check-plugins.ts';
@@ -20,7 +20,9 @@ import { refuseUncompiled } from './compile.ts';
 import { savePolicy, storedPolicy } from './stored-policy.ts';
 
 /** Creates a policy; without a ruleset it gets the default one. */
-export function createPolicy(parts: ApiParts): Method<typeof PolicyService, 'createPolicy'> {
+export function createPolicy(
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
+): Method<typeof PolicyService, 'createPolicy'> {
   return async (request, context) => {
     const caller = callerOf(context);
     if (request.policy === undefined) throw invalidField('policy', 'is required');
@@ -32,7 +34,7 @@ export function createPolicy(parts: ApiParts): Method<typeof PolicyService, 'cre
 
 /** Copies the settings of a template. */
 export function createPolicyFromTemplate(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
 ): Method<typeof PolicyService, 'createPolicyFromTemplate'> {
   return async (request, context) => {
     const caller = callerOf(context);
@@ -48,7 +50,11 @@ export function createPolicyFromTemplate(
   };
 }
 
-async function create(parts: ApiParts, caller: Caller, asked: PolicyJson): Promise<PolicyRecord> {
+async function create(
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
+  caller: Caller,
+  asked: PolicyJson,
+): Promise<PolicyRecord> {
   checkPolicy(asked);
   const nowMs = parts.clock.nowMs();
   const draft = (tx: Pick<WriteStore, 'get' | 'list'>): PolicyRecord => {

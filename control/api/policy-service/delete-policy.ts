@@ -11,14 +11,14 @@ import {
   ruleOverrides,
   sites,
 } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { nextRevision } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { drop } from '../resource/owned.ts';
 import { policyKind, refuseInUse, refuseTemplate, storedPolicy } from './stored-policy.ts';
 
 /** Removes a policy that no site uses, with its versions. */
-export function deletePolicy(parts: ApiParts): Method<typeof PolicyService, 'deletePolicy'> {
+export function deletePolicy(parts: Uses<'store'>): Method<typeof PolicyService, 'deletePolicy'> {
   return async (request, context) => {
     const caller = callerOf(context);
     const removed = await parts.store.write((tx) => {

@@ -3,14 +3,14 @@
 import { PolicySchema, type PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { PageRequest } from '../../../proto/gen/waf/v1/common_pb.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { fitsQuery, pageOf, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { listed } from '../resource/owned.ts';
 import { policyKind } from './stored-policy.ts';
 
 /** Policies of the caller's tenant, templates included, by name. */
-export function listPolicies(parts: ApiParts): Method<typeof PolicyService, 'listPolicies'> {
+export function listPolicies(parts: Uses<'store'>): Method<typeof PolicyService, 'listPolicies'> {
   return (request, context) => {
     const { tenantId } = callerOf(context);
     return pageOfPolicies(parts, tenantId, request.page, (policy) => {
@@ -22,7 +22,7 @@ export function listPolicies(parts: ApiParts): Method<typeof PolicyService, 'lis
 
 /** The templates. */
 export function listPolicyTemplates(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof PolicyService, 'listPolicyTemplates'> {
   return (request, context) => {
     const { tenantId } = callerOf(context);
@@ -31,7 +31,7 @@ export function listPolicyTemplates(
 }
 
 function pageOfPolicies(
-  parts: ApiParts,
+  parts: Uses<'store'>,
   tenantId: string,
   page: PageRequest | undefined,
   fits: (policy: PolicyRecord) => boolean,

@@ -7,7 +7,7 @@ import { ruleOverrides, rulesets } from '../../store/collections.ts';
 import { renderPolicy } from '../../domain/policy/policy-seclang.ts';
 import { policyVariant } from '../../publish/parts/policy-variant.ts';
 import { loadRuleset } from '../../publish/rulesets/stored-rulesets.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import { rulesOf, storedRuleset } from '../crs-service/ruleset-rules.ts';
 import type { Method } from '../method.ts';
@@ -15,7 +15,7 @@ import { storedPolicy } from './stored-policy.ts';
 
 /** What a policy would run under another ruleset, beside what it runs now. */
 export function previewCrsImpact(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof PolicyService, 'previewCrsImpact'> {
   return ({ policyId, crsRulesetId }, context) => {
     const policy = storedPolicy(parts.store, callerOf(context), policyId, 'policyId');

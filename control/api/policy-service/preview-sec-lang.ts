@@ -11,14 +11,16 @@ import { renderPolicy } from '../../domain/policy/policy-seclang.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
 import { policyVariant } from '../../publish/parts/policy-variant.ts';
 import { loadRuleset } from '../../publish/rulesets/stored-rulesets.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { storedPolicy } from './stored-policy.ts';
 
 /** Renders a saved policy or a candidate. */
-export function previewSecLang(parts: ApiParts): Method<typeof PolicyService, 'previewSecLang'> {
+export function previewSecLang(
+  parts: Uses<'store'>,
+): Method<typeof PolicyService, 'previewSecLang'> {
   return (request, context) => {
     const caller = callerOf(context);
     const { candidate, policyId } = request;

@@ -12,7 +12,7 @@ import type { PolicyRecord } from '../../domain/records.ts';
 import { snapshotOf, type PolicySnapshot } from '../../publish/policy-versions.ts';
 import { countryRules, customRules, ipLists, rulesets } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import type { NewBinding } from '../ip-list-service/bindings.ts';
 import type { Method } from '../method.ts';
@@ -24,7 +24,9 @@ import { refuseTemplate, savePolicy, storedPolicy } from './stored-policy.ts';
 import { storedVersion } from './versions.ts';
 
 /** Restores a saved version. Errors: failed_precondition naming what is missing. */
-export function rollbackPolicy(parts: ApiParts): Method<typeof PolicyService, 'rollbackPolicy'> {
+export function rollbackPolicy(
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
+): Method<typeof PolicyService, 'rollbackPolicy'> {
   return async (request, context) => {
     const caller = callerOf(context);
     const before = storedPolicy(parts.store, caller, request.policyId, 'policyId');

@@ -1,7 +1,7 @@
 /** PolicyService. */
 
 import type { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Built } from '../method.ts';
 import { createPolicy, createPolicyFromTemplate } from './create-policy.ts';
 import { deletePolicy } from './delete-policy.ts';
@@ -18,7 +18,9 @@ import { diffPolicyVersions, getPolicyVersion, listPolicyVersions } from './vers
 import { rollbackPolicy } from './rollback-policy.ts';
 
 /** PolicyService. */
-export function policyService(parts: ApiParts): Built<typeof PolicyService> {
+export function policyService(
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
+): Built<typeof PolicyService> {
   return {
     listPolicies: listPolicies(parts),
     getPolicy: getPolicy(parts),

@@ -3,7 +3,7 @@
 import { PolicySchema, type PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { rulesets } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { requireRevision, requireText, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { refuseUncompiled } from './compile.ts';
@@ -11,7 +11,7 @@ import { refuseTemplate, savePolicy, storedPolicy } from './stored-policy.ts';
 
 /** Moves a policy to another ruleset after compiling it there. */
 export function setActiveCrsRuleset(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
 ): Method<typeof PolicyService, 'setActiveCrsRuleset'> {
   return async ({ policyId, revision, crsRulesetId }, context) => {
     const caller = callerOf(context);

@@ -7,7 +7,7 @@ import {
   type PolicyService,
 } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { requireRevision, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { refuseTemplate, savePolicy, storedPolicy } from './stored-policy.ts';
@@ -19,7 +19,9 @@ const names = new Map<EngineState, EngineStateJson>([
 ]);
 
 /** Switches a policy. */
-export function setEngineState(parts: ApiParts): Method<typeof PolicyService, 'setEngineState'> {
+export function setEngineState(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof PolicyService, 'setEngineState'> {
   return async (request, context) => {
     const caller = callerOf(context);
     const engineState = names.get(request.engineState);

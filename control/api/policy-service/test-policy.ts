@@ -13,7 +13,7 @@ import type { PolicyRecord, SiteRecord } from '../../domain/records.ts';
 import { makeTestRequest, standInClients } from '../../domain/policy/test-request.ts';
 import { severityName } from '../../observe/attack-types.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { forEngine } from './compile.ts';
@@ -23,7 +23,9 @@ import { storedPolicy } from './stored-policy.ts';
 const scoreOfSeverity: Readonly<Record<number, number>> = { 0: 5, 1: 5, 2: 5, 3: 4, 4: 3, 5: 2 };
 
 /** Runs one request against a policy, in the engine that serves traffic. */
-export function testPolicy(parts: ApiParts): Method<typeof PolicyService, 'testPolicy'> {
+export function testPolicy(
+  parts: Uses<'store' | 'engine'>,
+): Method<typeof PolicyService, 'testPolicy'> {
   return async (request, context) => {
     const caller = callerOf(context);
     const policy = storedPolicy(parts.store, caller, request.policyId, 'policyId');

@@ -11,7 +11,7 @@ import { warningsOf } from '../../domain/enforcement.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { checkPolicy, layerFields } from '../../domain/policy/policy.ts';
 import { ipListBindings } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { requireRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { readBindingsLayer, replaceBindings } from './bindings-layer.ts';
@@ -21,7 +21,7 @@ import { refuseTemplate, savePolicy, storedPolicy } from './stored-policy.ts';
 
 /** Replaces one complete layer. */
 export function updatePolicyLayer(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
 ): Method<typeof PolicyService, 'updatePolicyLayer'> {
   return async (request, context) => {
     const caller = callerOf(context);

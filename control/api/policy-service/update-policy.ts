@@ -9,7 +9,7 @@ import { invalidField } from '../../domain/errors.ts';
 import { inspectionFields, metadataFields } from '../../domain/policy/policy-mask.ts';
 import { checkPolicy } from '../../domain/policy/policy.ts';
 import { applyMask, readMask } from '../../domain/update-mask.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { requireRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { checkPolicyPlugins } from './check-plugins.ts';
@@ -18,7 +18,9 @@ import { refuseSameName } from './create-policy.ts';
 import { refuseTemplate, savePolicy, storedPolicy } from './stored-policy.ts';
 
 /** Changes the masked fields: either inspection settings or everything else, never both. */
-export function updatePolicy(parts: ApiParts): Method<typeof PolicyService, 'updatePolicy'> {
+export function updatePolicy(
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
+): Method<typeof PolicyService, 'updatePolicy'> {
   return async (request, context) => {
     const caller = callerOf(context);
     if (request.policy === undefined) throw invalidField('policy', 'is required');

@@ -8,14 +8,14 @@ import { notFound } from '../../domain/errors.ts';
 import type { PolicyVersionRecord } from '../../domain/records.ts';
 import { policies, policyVersions } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { pageOf, requireText, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedPolicy } from './stored-policy.ts';
 
 /** Saved versions of a policy, newest first. */
 export function listPolicyVersions(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof PolicyService, 'listPolicyVersions'> {
   return (request, context) => {
     const policy = storedPolicy(parts.store, callerOf(context), request.policyId, 'policyId');
@@ -27,7 +27,7 @@ export function listPolicyVersions(
 
 /** One saved version. */
 export function getPolicyVersion(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof PolicyService, 'getPolicyVersion'> {
   return (request, context) => {
     const version = storedVersion(parts.store, callerOf(context), request.id, 'id');
@@ -40,7 +40,7 @@ const bookkeeping = new Set(['revision', 'updatedAt', 'bundleSha256']);
 
 /** What differs between two versions. */
 export function diffPolicyVersions(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof PolicyService, 'diffPolicyVersions'> {
   return (request, context) => {
     const caller = callerOf(context);

@@ -19,7 +19,7 @@ import {
 } from '../../domain/access/rate-limit.ts';
 import { rateLimits } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage, toRecord } from '../convert.ts';
 import { requirePlace, requireTarget } from '../ip-list-service/bindings.ts';
 import type { Built } from '../method.ts';
@@ -35,7 +35,7 @@ export const limitKind: Owned<RateLimitRecord> = {
 };
 
 /** RateLimitService. */
-export function rateLimitService(parts: ApiParts): Built<typeof RateLimitService> {
+export function rateLimitService(parts: Uses<'store' | 'clock'>): Built<typeof RateLimitService> {
   const { store } = parts;
   return {
     listRateLimitEndpoints: ({ policyId, siteId }, context) => {

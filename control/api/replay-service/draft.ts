@@ -9,7 +9,7 @@ import { invalidField } from '../../domain/errors.ts';
 import { checkPolicy } from '../../domain/policy/policy.ts';
 import type { CustomRuleRecord, PolicyRecord } from '../../domain/records.ts';
 import type { PolicyDraft } from '../../publish/parts/policy-variant.ts';
-import type { ApiParts } from '../context.ts';
+import type { ApiParts, Uses } from '../context.ts';
 import { toRecord } from '../convert.ts';
 import type { PolicyForEngine } from '../engine-client.ts';
 import {
@@ -31,7 +31,11 @@ export interface Compared {
 type DraftParts = Pick<ApiParts, 'store' | 'clock'>;
 
 /** Errors: not_found, invalid_argument naming the field of the draft. */
-export function readDraft(parts: ApiParts, caller: Caller, request: RunReplayRequest): Compared {
+export function readDraft(
+  parts: Uses<'store' | 'clock'>,
+  caller: Caller,
+  request: RunReplayRequest,
+): Compared {
   const { store } = parts;
   const policy = storedPolicy(store, caller, request.policyId, 'policyId');
   const { draftPolicyId, candidate } = request;

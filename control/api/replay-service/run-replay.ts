@@ -22,7 +22,7 @@ import { EvenSample } from '../../observe/evidence/even-sample.ts';
 import { toReplayable } from '../../observe/evidence/replayable.ts';
 import { paced } from '../../observe/paced.ts';
 import { sites } from '../../store/collections.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import type { PolicyForEngine, RequestForEngine } from '../engine-client.ts';
 import { policyOfSite } from '../log-service/explain-event.ts';
 import type { Method } from '../method.ts';
@@ -33,7 +33,9 @@ import { tryEvent } from './try-event.ts';
 import { Turns } from './turns.ts';
 
 /** Runs retained requests for a caller of the API. */
-export function runReplay(parts: ApiParts): Method<typeof ReplayService, 'runReplay'> {
+export function runReplay(
+  parts: Uses<'store' | 'clock' | 'events' | 'evidence' | 'engine'>,
+): Method<typeof ReplayService, 'runReplay'> {
   return (request, context) => replayFor(parts, callerOf(context), request, context.signal);
 }
 
@@ -42,7 +44,7 @@ const turnsOf = new WeakMap<object, Turns>();
 
 /** Runs one after the other; those that come meanwhile wait, some of them. */
 export async function* replayFor(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'events' | 'evidence' | 'engine'>,
   caller: Caller,
   request: RunReplayRequest,
   signal: AbortSignal,
@@ -76,7 +78,7 @@ function message(part: NonNullable<Part>) {
 
 /** Whether requests to a site are part of the run: the site asked for, or those of the policy. */
 function wantedSites(
-  { store }: ApiParts,
+  { store }: Uses<'store'>,
   caller: Caller,
   { siteId, policyId }: RunReplayRequest,
 ): (siteId: string) => boolean {
@@ -96,7 +98,7 @@ interface Range {
   readonly toMs: number;
 }
 
-function rangeOf({ clock }: ApiParts, { timeRange }: RunReplayRequest): Range {
+function rangeOf({ clock }: Uses<'clock'>, { timeRange }: RunReplayRequest): Range {
   const { start, end } = timeRange ?? {};
   const toMs = end === undefined ? clock.nowMs() + 1 : timestampMs(end);
   const fromMs = start === undefined ? toMs - replayLimits.standardRangeMs : timestampMs(start);
@@ -104,7 +106,7 @@ function rangeOf({ clock }: ApiParts, { timeRange }: RunReplayRequest): Range {
 }
 
 /** Evidence is not redacted: reading it leaves an audit row before the first answer. */
-async function noteRun({ store }: ApiParts, caller: Caller, request: RunReplayRequest) {
+async function noteRun({ store }: Uses<'store'>, caller: Caller, request: RunReplayRequest) {
   const { policyId, siteId, draftPolicyId } = request;
   const row = { ...actorNote(caller), action: 'replay', resourceType: 'policy' };
   const metadata = { siteId, draftPolicyId };
@@ -114,7 +116,7 @@ async function noteRun({ store }: ApiParts, caller: Caller, request: RunReplayRe
 }
 
 async function choose(
-  parts: ApiParts,
+  parts: Uses<'evidence'>,
   caller: Caller,
   wanted: (siteId: string) => boolean,
   { fromMs, toMs }: Range,
@@ -141,7 +143,7 @@ async function choose(
 
 /** One site after the other: each has its own variant of both policies. */
 async function* compareAll(
-  parts: ApiParts,
+  parts: Uses<'evidence' | 'engine'>,
   compared: Compared,
   items: readonly RequestEvidenceMetadataJson[],
   signal: AbortSignal,
@@ -185,7 +187,7 @@ interface Tried {
 
 /** Requests as they can be tried, together up to a number and a size; counts those that cannot. */
 function* batchesOf(
-  { evidence }: ApiParts,
+  { evidence }: Uses<'evidence'>,
   items: readonly RequestEvidenceMetadataJson[],
   counts: ReplayCounts,
 ): Generator<Tried[]> {
@@ -219,7 +221,7 @@ function* batchesOf(
 }
 
 async function compareBatch(
-  { engine }: ApiParts,
+  { engine }: Uses<'engine'>,
   before: PolicyForEngine,
   after: PolicyForEngine,
   batch: readonly Tried[],

@@ -9,7 +9,7 @@ import type { Caller } from '../../auth/permissions.ts';
 import { notFound } from '../../domain/errors.ts';
 import { isEventId } from '../../observe/events/event-id.ts';
 import { rebuildRequest } from '../../observe/evidence/rebuilt-request.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { PolicyForEngine } from '../engine-client.ts';
 import type { Compared } from './draft.ts';
 import { verdictOf } from './replay-outcome.ts';
@@ -20,7 +20,7 @@ import { verdictOf } from './replay-outcome.ts';
  * tenants.
  */
 export async function tryEvent(
-  parts: ApiParts,
+  parts: Uses<'events' | 'engine'>,
   caller: Caller,
   id: string,
   compared: Compared,

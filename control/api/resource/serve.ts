@@ -5,23 +5,15 @@ import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { HandlerContext } from '@connectrpc/connect';
 import type { PageRequest } from '../../../proto/gen/waf/v1/common_pb.ts';
-import type { Clock } from '../../../base/clock.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { ResourceBase } from '../../domain/records.ts';
 import { applyMask } from '../../domain/update-mask.ts';
 import { refuseUsed } from '../../domain/usage.ts';
-import type { Store } from '../../store/store.ts';
-import { callerOf } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { fitsQuery, pageOf, toMessage, toRecord } from '../convert.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { drop, keep, listed, stored } from './owned.ts';
 import { refuseTaken, type Change, type Resource } from './resource.ts';
-
-/** What methods need of the process. */
-export interface Served {
-  readonly store: Store;
-  readonly clock: Clock;
-}
 
 /** How a change of a record that is there is asked for. */
 export interface ChangeRequest {
@@ -31,7 +23,7 @@ export interface ChangeRequest {
 
 /** The methods of one kind of resource. */
 export function serve<S extends DescMessage, A extends object, R extends ResourceBase>(
-  parts: Served,
+  parts: Uses<'store' | 'clock'>,
   kind: Resource<S, A, R>,
 ) {
   const { store } = parts;

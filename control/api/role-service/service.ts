@@ -2,13 +2,13 @@
 
 import type { RoleService } from '../../../proto/gen/waf/v1/role_pb.ts';
 import { permissionCodes } from '../../auth/permissions.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Built } from '../method.ts';
 import { serve } from '../resource/serve.ts';
 import { roleKind } from './role.ts';
 
 /** RoleService. */
-export function roleService(parts: ApiParts): Built<typeof RoleService> {
+export function roleService(parts: Uses<'store' | 'clock'>): Built<typeof RoleService> {
   const { show, asked, list, get, create, update, remove } = serve(parts, roleKind);
   return {
     listRoles: list,

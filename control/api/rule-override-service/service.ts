@@ -14,7 +14,7 @@ import { invalidField, notFound } from '../../domain/errors.ts';
 import type { RuleOverrideRecord } from '../../domain/records.ts';
 import { ruleOverrides, rulesets } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { fitsQuery, pageOf, requireText, toMessage } from '../convert.ts';
 import { rulesOf } from '../crs-service/ruleset-rules.ts';
 import type { Built } from '../method.ts';
@@ -23,7 +23,9 @@ import { storedPolicy } from '../policy-service/stored-policy.ts';
 import { overrideKind, upsertOverrides } from './upsert.ts';
 
 /** RuleOverrideService. */
-export function ruleOverrideService(parts: ApiParts): Built<typeof RuleOverrideService> {
+export function ruleOverrideService(
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
+): Built<typeof RuleOverrideService> {
   const { store } = parts;
   const show = (record: RuleOverrideRecord): RuleOverride => toMessage(RuleOverrideSchema, record);
   return {

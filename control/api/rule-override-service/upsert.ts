@@ -25,7 +25,7 @@ import { describedOwnRule } from '../../domain/policy/own-rules.ts';
 import { rulesOfRecord } from '../../publish/rulesets/ruleset-rules.ts';
 import { ruleOverrides, rulesets } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { isoNow, toRecord } from '../convert.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
 import { drop, keep, type Kept } from '../resource/owned.ts';
@@ -61,7 +61,7 @@ interface Settled {
  * Errors: as settle, and of compiling.
  */
 export async function upsertOverrides(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
   caller: Caller,
   overrides: readonly (RuleOverride | undefined)[],
   field: (at: number) => string,
@@ -93,7 +93,7 @@ export async function upsertOverrides(
  * keeping them, and invalid_argument for an override of another policy.
  */
 export function overridesWith(
-  parts: Pick<ApiParts, 'store' | 'clock'>,
+  parts: Uses<'store' | 'clock'>,
   caller: Caller,
   policyId: string,
   added: readonly RuleOverride[],

@@ -13,7 +13,7 @@ import { notFound, refusal } from '../../domain/errors.ts';
 import type { UserRecord } from '../../domain/records.ts';
 import { sessions, users, type SessionRecord } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { pageOf } from '../convert.ts';
 import type { Built, Method } from '../method.ts';
 import { refuseStronger } from '../user-service/user.ts';
@@ -22,11 +22,13 @@ const seesAll = { public: false, anyPermission: ['user:read'], allPermission: []
 const endsAll = { public: false, anyPermission: ['user:write'], allPermission: [] };
 
 /** SessionService. */
-export function sessionService(parts: ApiParts): Built<typeof SessionService> {
+export function sessionService(parts: Uses<'store' | 'clock'>): Built<typeof SessionService> {
   return { listSessions: listSessions(parts), endSession: endSession(parts) };
 }
 
-function listSessions(parts: ApiParts): Method<typeof SessionService, 'listSessions'> {
+function listSessions(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof SessionService, 'listSessions'> {
   return ({ page: asked, allUsers }, context) => {
     const caller = callerOf(context);
     if (allUsers && !meets(seesAll, caller.permissions)) {
@@ -46,7 +48,7 @@ function listSessions(parts: ApiParts): Method<typeof SessionService, 'listSessi
   };
 }
 
-function endSession({ store }: ApiParts): Method<typeof SessionService, 'endSession'> {
+function endSession({ store }: Uses<'store'>): Method<typeof SessionService, 'endSession'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
     await store.write((tx) => {

@@ -4,7 +4,7 @@ import { SiteSchema, type SiteJson, type SiteService } from '../../../proto/gen/
 import { invalidField } from '../../domain/errors.ts';
 import { keepSiteSecrets } from '../../domain/site/header-secrets.ts';
 import { checkSite } from '../../domain/site/site.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { keep } from '../resource/owned.ts';
@@ -12,7 +12,9 @@ import { newSiteRecord, siteKind } from './stored-site.ts';
 import { surroundingsIn } from './surroundings.ts';
 
 /** Creates a site; without a stated WAF it is protected by the default policy. */
-export function createSite(parts: ApiParts): Method<typeof SiteService, 'createSite'> {
+export function createSite(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof SiteService, 'createSite'> {
   return async (request, context) => {
     const caller = callerOf(context);
     if (request.site === undefined) throw invalidField('site', 'is required');

@@ -16,14 +16,14 @@ import {
   systemSettings,
 } from '../../store/collections.ts';
 import { forgetApiOfSite } from '../api-schema-service/forget-site.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { nextRevision } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { drop } from '../resource/owned.ts';
 import { siteKind, storedSite } from './stored-site.ts';
 
 /** Removes a site with its own rules, overrides and documents; the next publication ends it. */
-export function deleteSite(parts: ApiParts): Method<typeof SiteService, 'deleteSite'> {
+export function deleteSite(parts: Uses<'store'>): Method<typeof SiteService, 'deleteSite'> {
   return async (request, context) => {
     const caller = callerOf(context);
     const removed = await parts.store.write((tx) => {

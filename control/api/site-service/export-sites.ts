@@ -21,14 +21,14 @@ import {
   upstreams,
 } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { listed, noteOf } from '../resource/owned.ts';
 import { siteKind, storedSite } from './stored-site.ts';
 
 /** One site with all it needs. */
-export function exportSite(parts: ApiParts): Method<typeof SiteService, 'exportSite'> {
+export function exportSite(parts: Uses<'store'>): Method<typeof SiteService, 'exportSite'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
     const [configuration, name] = await parts.store.write((tx) => {
@@ -44,7 +44,7 @@ export function exportSite(parts: ApiParts): Method<typeof SiteService, 'exportS
 }
 
 /** All sites of the caller's tenant, by name. */
-export function exportSites(parts: ApiParts): Method<typeof SiteService, 'exportSites'> {
+export function exportSites(parts: Uses<'store'>): Method<typeof SiteService, 'exportSites'> {
   return async (_request, context) => {
     const caller = callerOf(context);
     const configurations = await parts.store.write((tx) =>

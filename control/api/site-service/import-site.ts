@@ -29,7 +29,7 @@ import { checkUpstream } from '../../domain/site/upstream.ts';
 import { siteOverrides, siteRoutings } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
 import { keepCertificate, sameCertificate } from '../cert-service/keep-certificate.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { keep, ownedBy } from '../resource/owned.ts';
@@ -63,7 +63,9 @@ interface Imported {
 }
 
 /** Creates a site from an exported configuration. */
-export function importSite(parts: ApiParts): Method<typeof SiteService, 'importSite'> {
+export function importSite(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof SiteService, 'importSite'> {
   return async (request, context) => {
     const caller = callerOf(context);
     if (request.configuration === undefined) throw invalidField(at, 'is required');

@@ -3,7 +3,7 @@
 import { SiteSchema, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { hostsOf } from '../../domain/site/site.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { fitsQuery, pageOf, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { listed } from '../resource/owned.ts';
@@ -12,7 +12,7 @@ import { siteKind } from './stored-site.ts';
 const statuses = ['active', 'disabled', 'error'];
 
 /** Sites of the caller's tenant, by name. */
-export function listSites(parts: ApiParts): Method<typeof SiteService, 'listSites'> {
+export function listSites(parts: Uses<'store'>): Method<typeof SiteService, 'listSites'> {
   return (request, context) => {
     const caller = callerOf(context);
     const status = request.status.toLowerCase().replace(/^resource_status_/, '');

@@ -10,7 +10,7 @@ import {
 import { invalidField, refusal } from '../../domain/errors.ts';
 import type { SiteOverrideRecord, SiteRecord } from '../../domain/records.ts';
 import { siteOverrides } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { drop, keep, type Kept } from '../resource/owned.ts';
@@ -19,7 +19,7 @@ import { storedSite } from './stored-site.ts';
 
 /** What a site changes in its policy. */
 export function getSitePolicyOverride(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof SiteService, 'getSitePolicyOverride'> {
   return ({ siteId }, context) => {
     const site = storedSite(parts.store, callerOf(context), siteId, 'siteId');
@@ -31,7 +31,7 @@ export function getSitePolicyOverride(
 
 /** Sets what a site changes in its policy. */
 export function upsertSitePolicyOverride(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
 ): Method<typeof SiteService, 'upsertSitePolicyOverride'> {
   return async (request, context) => {
     const caller = callerOf(context);
@@ -60,7 +60,7 @@ export function upsertSitePolicyOverride(
 
 /** Lets a site use its policy as it is. */
 export function deleteSitePolicyOverride(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof SiteService, 'deleteSitePolicyOverride'> {
   return async ({ siteId }, context) => {
     const caller = callerOf(context);

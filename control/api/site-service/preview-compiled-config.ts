@@ -14,7 +14,7 @@ import { buildBundle } from '../../publish/build-bundle.ts';
 import { toBundleUpstream } from '../../publish/publisher.ts';
 import { variantId } from '../../publish/parts/policy-variant.ts';
 import { policies, upstreams } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { routingOf } from './routing.ts';
@@ -22,7 +22,7 @@ import { surroundingsIn } from './surroundings.ts';
 
 /** What the data plane would be given for a site, saved or not. */
 export function previewCompiledConfig(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
 ): Method<typeof SiteService, 'previewCompiledConfig'> {
   return (request, context) => {
     const { tenantId } = callerOf(context);

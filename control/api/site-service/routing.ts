@@ -11,7 +11,7 @@ import type { SiteRecord } from '../../domain/records.ts';
 import { checkRouting } from '../../domain/site/site-routing.ts';
 import { siteRoutings, sites } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, nextRevision, requireRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { noteOf } from '../resource/owned.ts';
@@ -30,7 +30,7 @@ export function routingOf(store: ReadStore, siteId: string): SiteRoutingJson {
 }
 
 /** The routing table of a site, with the site's revision. */
-export function getSiteRouting(parts: ApiParts): Method<typeof SiteService, 'getSiteRouting'> {
+export function getSiteRouting(parts: Uses<'store'>): Method<typeof SiteService, 'getSiteRouting'> {
   return ({ siteId }, context) => {
     const site = storedSite(parts.store, callerOf(context), siteId, 'siteId');
     return {
@@ -42,7 +42,7 @@ export function getSiteRouting(parts: ApiParts): Method<typeof SiteService, 'get
 
 /** Replaces the whole table; revision 0 leaves the revision unchecked. */
 export function updateSiteRouting(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
 ): Method<typeof SiteService, 'updateSiteRouting'> {
   return async (request, context) => {
     const caller = callerOf(context);

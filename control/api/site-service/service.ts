@@ -1,7 +1,7 @@
 /** SiteService. */
 
 import type { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Built } from '../method.ts';
 import { createSite } from './create-site.ts';
 import { deleteSite } from './delete-site.ts';
@@ -20,7 +20,7 @@ import { disableSite, enableSite } from './set-site-status.ts';
 import { updateSite } from './update-site.ts';
 
 /** SiteService. */
-export function siteService(parts: ApiParts): Built<typeof SiteService> {
+export function siteService(parts: Uses<'store' | 'clock'>): Built<typeof SiteService> {
   return {
     listSites: listSites(parts),
     getSite: getSite(parts),

@@ -7,7 +7,7 @@ import { refusal } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { checkSite } from '../../domain/site/site.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { nextRevision, requireRevision, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { routingOf } from './routing.ts';
@@ -18,7 +18,9 @@ import { surroundingsIn } from './surroundings.ts';
 type Status = 'RESOURCE_STATUS_ACTIVE' | 'RESOURCE_STATUS_DISABLED';
 
 /** Makes a site serve; what it depends on must be ready, unless forced. */
-export function enableSite(parts: ApiParts): Method<typeof SiteService, 'enableSite'> {
+export function enableSite(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof SiteService, 'enableSite'> {
   return async ({ id, revision, force }, context) => {
     const caller = callerOf(context);
     const check = force
@@ -30,7 +32,9 @@ export function enableSite(parts: ApiParts): Method<typeof SiteService, 'enableS
 }
 
 /** Stops serving a site. */
-export function disableSite(parts: ApiParts): Method<typeof SiteService, 'disableSite'> {
+export function disableSite(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof SiteService, 'disableSite'> {
   return async ({ id, revision }, context) => {
     const caller = callerOf(context);
     const site = await setStatus(parts, caller, id, revision, 'RESOURCE_STATUS_DISABLED');
@@ -39,7 +43,7 @@ export function disableSite(parts: ApiParts): Method<typeof SiteService, 'disabl
 }
 
 function setStatus(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
   caller: Caller,
   id: string,
   revision: bigint,

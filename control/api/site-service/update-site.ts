@@ -9,7 +9,7 @@ import { requireDefault } from '../../domain/site/site-routing.ts';
 import { applyMask, type MaskFields } from '../../domain/update-mask.ts';
 import { customRules, ruleOverrides } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { nextRevision, requireRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { checkStatus, standardWaf } from './create-site.ts';
@@ -65,7 +65,9 @@ const maskFields: MaskFields = {
 };
 
 /** Changes the masked fields of a site. */
-export function updateSite(parts: ApiParts): Method<typeof SiteService, 'updateSite'> {
+export function updateSite(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof SiteService, 'updateSite'> {
   return async (request, context) => {
     const caller = callerOf(context);
     if (request.site === undefined) throw invalidField('site', 'is required');

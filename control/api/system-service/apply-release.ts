@@ -27,14 +27,14 @@ import {
   upgradeRuns,
 } from '../../store/collections.ts';
 import { agentsOf, localNodeId } from '../agent-service/known-nodes.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { isoNow, requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { runNote, showRun } from './upgrade-runs.ts';
 
 /** Begins a run over the nodes that a release is for and that do not run it. */
 export function applyBinaryRelease(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'nodes' | 'upgrades' | 'releases'>,
 ): Method<typeof SystemService, 'applyBinaryRelease'> {
   return async ({ releaseId, agentIds }, context) => {
     const caller = callerOf(context);
@@ -61,7 +61,7 @@ export function applyBinaryRelease(
 
 /** Begins a run that takes nodes back to the program before their last upgrade. */
 export function rollbackBinaryRelease(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'nodes' | 'upgrades'>,
 ): Method<typeof SystemService, 'rollbackBinaryRelease'> {
   return async ({ agentIds }, context) => {
     const caller = callerOf(context);
@@ -80,7 +80,7 @@ export function rollbackBinaryRelease(
 }
 
 async function begin(
-  parts: ApiParts,
+  parts: Uses<'clock' | 'nodes' | 'upgrades'>,
   caller: Caller,
   nodes: readonly AgentRecord[],
   release: RunRelease | null,
@@ -116,7 +116,10 @@ async function begin(
 }
 
 /** Errors: not_found, failed_precondition. */
-function usableRelease({ store, releases }: ApiParts, id: string): BinaryReleaseRecord {
+function usableRelease(
+  { store, releases }: Uses<'store' | 'releases'>,
+  id: string,
+): BinaryReleaseRecord {
   const release = store.get(binaryReleases, requireText(id, 'releaseId'));
   if (release === undefined) throw notFound('release', id);
   // It was verified when it came; whoever took the trust back wants it on no further node.
@@ -131,7 +134,7 @@ function usableRelease({ store, releases }: ApiParts, id: string): BinaryRelease
 
 /** Errors: invalid_argument, not_found. */
 function namedAgents(
-  { store }: ApiParts,
+  { store }: Uses<'store'>,
   caller: Caller,
   agentIds: readonly string[],
 ): AgentRecord[] {
@@ -151,12 +154,12 @@ function namedAgents(
 }
 
 /** What a node runs: what it said last. */
-function versionOf({ nodes }: ApiParts, agent: AgentRecord): string {
+function versionOf({ nodes }: Uses<'nodes'>, agent: AgentRecord): string {
   return nodes.get(agent.id)?.version ?? agent.version ?? '';
 }
 
 /** What nodes ran before the last run that changed them, by node. */
-function versionsBefore({ store }: ApiParts): Map<string, string> {
+function versionsBefore({ store }: Uses<'store'>): Map<string, string> {
   const runs = store.list(upgradeRuns);
   runs.sort((left, right) => left.createdAt.localeCompare(right.createdAt));
   const found = new Map<string, string>();

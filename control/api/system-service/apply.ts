@@ -4,7 +4,7 @@ import { create, type JsonObject } from '@bufbuild/protobuf';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { MutationResultSchema } from '../../../proto/gen/waf/v1/common_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import {
   applyManifest,
   previewManifest,
@@ -14,7 +14,9 @@ import type { DocumentChange } from '../manifest-apply/context.ts';
 import type { Method } from '../method.ts';
 
 /** What applying a manifest would change, and what is wrong with its custom rules. */
-export function previewApply(parts: ApiParts): Method<typeof SystemService, 'previewApply'> {
+export function previewApply(
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine' | 'readManifest'>,
+): Method<typeof SystemService, 'previewApply'> {
   return async ({ manifestYaml, collectRuleFindings }, context) => {
     const caller = callerOf(context);
     requireManifest(manifestYaml);
@@ -31,7 +33,9 @@ export function previewApply(parts: ApiParts): Method<typeof SystemService, 'pre
 }
 
 /** Applies a manifest: all documents or none. Results stand in the order of the changes. */
-export function apply(parts: ApiParts): Method<typeof SystemService, 'apply'> {
+export function apply(
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine' | 'readManifest'>,
+): Method<typeof SystemService, 'apply'> {
   return async ({ manifestYaml, dryRun }, context) => {
     const caller = callerOf(context);
     requireManifest(manifestYaml);

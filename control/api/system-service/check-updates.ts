@@ -21,7 +21,7 @@ import { compareVersions } from '../../domain/release/release-order.ts';
 import { releaseIdOf } from '../../domain/release/releases.ts';
 import { binaryReleases, rulesets, settingsId, systemSettings } from '../../store/collections.ts';
 import { seenIndexes } from '../../store/node-collections.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import { showRuleset } from '../crs-service/rulesets.ts';
 import type { Method } from '../method.ts';
@@ -29,7 +29,9 @@ import { fetchReleaseIndex } from './fetch-index.ts';
 import { showRelease } from './releases.ts';
 
 /** Releases of a channel that are newer than the running program, newest first. */
-export function checkForUpdates(parts: ApiParts): Method<typeof SystemService, 'checkForUpdates'> {
+export function checkForUpdates(
+  parts: Uses<'store' | 'clock' | 'fetchLimits' | 'build' | 'releases'>,
+): Method<typeof SystemService, 'checkForUpdates'> {
   let busy = false;
   const ask = async (url: string): Promise<ReleaseIndex> => {
     if (busy) throw refusal('aborted', 'another check is being made; try again');
@@ -66,19 +68,23 @@ export function checkForUpdates(parts: ApiParts): Method<typeof SystemService, '
 }
 
 /** When the newest list of a source was signed: an older one must not come after it. */
-function seenIndexMs({ store }: ApiParts, url: string): number {
+function seenIndexMs({ store }: Uses<'store'>, url: string): number {
   const seen = store.get(seenIndexes, seenIndexId);
   return seen?.url === url ? Date.parse(seen.issuedAt) : 0;
 }
 
 /** Errors: store_full, store_failed; then the list is not used either. */
-async function keepSeenIndex({ store }: ApiParts, url: string, issuedMs: number): Promise<void> {
+async function keepSeenIndex(
+  { store }: Uses<'store'>,
+  url: string,
+  issuedMs: number,
+): Promise<void> {
   const issuedAt = new Date(issuedMs).toISOString();
   await store.write((tx) => tx.put(seenIndexes, { id: seenIndexId, url, issuedAt }));
 }
 
 /** By the releases for this machine; null for no list. */
-function statusOf(parts: ApiParts, releases: readonly IndexedRelease[] | null): string {
+function statusOf(parts: Uses<'build'>, releases: readonly IndexedRelease[] | null): string {
   if (releases === null) return 'unconfigured';
   const own = releases.filter(
     ({ platform, arch }) => platform === process.platform && arch === process.arch,
@@ -87,11 +93,14 @@ function statusOf(parts: ApiParts, releases: readonly IndexedRelease[] | null): 
   return own.some(({ version }) => isNewer(parts, version)) ? 'available' : 'current';
 }
 
-function isNewer({ build }: ApiParts, version: string): boolean {
+function isNewer({ build }: Uses<'build'>, version: string): boolean {
   return compareVersions(version, build.version) > 0;
 }
 
-function newerImported(parts: ApiParts, channel: string): BinaryRelease[] {
+function newerImported(
+  parts: Uses<'store' | 'build' | 'releases'>,
+  channel: string,
+): BinaryRelease[] {
   return parts.store
     .list(binaryReleases)
     .filter((one) => one.channel === channel && isNewer(parts, one.version))

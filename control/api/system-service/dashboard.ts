@@ -21,7 +21,7 @@ import { acmeOrders } from '../../store/acme-collections.ts';
 import { certificates, logEmergencies, sites } from '../../store/collections.ts';
 import { agentsOf } from '../agent-service/known-nodes.ts';
 import { showLocalNode, showRemoteNode } from '../agent-service/show-node.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { AttackCounts, AttackerCounts } from './attack-counts.ts';
@@ -38,13 +38,16 @@ interface EventQuestion {
 
 /** Counts for the head of the overview. */
 export function getDashboardStats(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
 ): Method<typeof SystemService, 'getDashboardStats'> {
   return (_request, context) => ({ stats: dashboardStats(parts, callerOf(context)) });
 }
 
 /** Counts of sites, certificates and nodes of a tenant. */
-export function dashboardStats(parts: ApiParts, caller: Caller) {
+export function dashboardStats(
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
+  caller: Caller,
+) {
   const ours = ({ tenantId }: { readonly tenantId: string }): boolean =>
     tenantId === caller.tenantId;
   const nowMs = parts.clock.nowMs();
@@ -71,7 +74,7 @@ export function dashboardStats(parts: ApiParts, caller: Caller) {
 
 /** Sites of which storage pressure takes details away. */
 function degradedSites(
-  { store }: ApiParts,
+  { store }: Uses<'store'>,
   ours: (site: { readonly tenantId: string }) => boolean,
 ): number {
   if (store.get(logEmergencies, logEmergencyId)?.active !== true) return 0;
@@ -102,7 +105,7 @@ export function acmeStats(
 
 /** How often each family of attacks was seen, the most frequent first. */
 export function getAttackDistribution(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'events'>,
 ): Method<typeof SystemService, 'getAttackDistribution'> {
   return async (request, context) => {
     const limit = limitOf(request.limit, 'limit');
@@ -113,7 +116,9 @@ export function getAttackDistribution(
 }
 
 /** The addresses with the most security events, and what they tried. */
-export function getTopAttackers(parts: ApiParts): Method<typeof SystemService, 'getTopAttackers'> {
+export function getTopAttackers(
+  parts: Uses<'store' | 'clock' | 'events'>,
+): Method<typeof SystemService, 'getTopAttackers'> {
   return async (request, context) => {
     const limit = limitOf(request.limit, 'limit');
     const counts = new AttackerCounts();
@@ -133,7 +138,7 @@ export function limitOf(limit: number, field: string): number {
 
 /** Every event of a span of time, default the last day, the newest first; read in slices. */
 export function eventsOf(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'events'>,
   context: HandlerContext,
   { timeRange, siteId }: EventQuestion,
 ): AsyncIterable<SecurityEventJson> {

@@ -8,7 +8,7 @@ import { geoSourceOf, monthsOf } from '../../domain/access/geo-sources.ts';
 import { allowedNetworksOf } from '../../domain/settings/outgoing-settings.ts';
 import { readGeoFile, type GeoKindName } from '../../publish/geo-file.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { geoKindOf, keepGeoDatabase } from './geo-databases.ts';
 
@@ -19,7 +19,7 @@ interface Download {
 
 /** Downloads a data set and replaces the one of the same kind; a failure changes nothing. */
 export function downloadGeoDatabase(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes' | 'fetchLimits'>,
 ): Method<typeof SystemService, 'downloadGeoDatabase'> {
   let busy = false;
   return async ({ kind: asked, month }, context) => {
@@ -42,7 +42,11 @@ export function downloadGeoDatabase(
 }
 
 /** Errors: not_found, failed_precondition, unavailable. */
-async function download(parts: ApiParts, kind: GeoKindName, asked: string): Promise<Download> {
+async function download(
+  parts: Uses<'store' | 'clock' | 'fetchLimits'>,
+  kind: GeoKindName,
+  asked: string,
+): Promise<Download> {
   const values = parts.store.get(systemSettings, settingsId)?.values ?? {};
   const networks = allowedNetworksOf(values);
   const months = monthsOf(asked, parts.clock.nowMs());

@@ -18,11 +18,11 @@ import {
 import { releaseKeysOf } from '../../domain/release/releases.ts';
 import { releaseLimits } from '../../limits/release-limits.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 
 /** Errors: failed_precondition for a list that is refused or an address that is, unavailable. */
 export async function fetchReleaseIndex(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'fetchLimits'>,
   url: string,
   seenMs: number,
 ): Promise<ReleaseIndex> {
@@ -38,7 +38,7 @@ export async function fetchReleaseIndex(
 }
 
 async function fetchBytes(
-  { store, fetchLimits }: ApiParts,
+  { store, fetchLimits }: Uses<'store' | 'fetchLimits'>,
   url: string,
   bytesMax: number,
 ): Promise<Buffer> {

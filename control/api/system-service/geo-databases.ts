@@ -22,7 +22,7 @@ import {
 } from '../../publish/geo-file.ts';
 import { geoDatabases } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import { countryActivation } from '../country-activation.ts';
 import type { Method } from '../method.ts';
@@ -32,7 +32,7 @@ const versionPattern = /^[A-Za-z0-9][A-Za-z0-9 ._:/+-]{0,63}$/;
 
 /** Uploaded data sets, and the country set of the product while none was uploaded. */
 export function listGeoDatabases(
-  parts: ApiParts,
+  parts: Uses<'store' | 'publisher' | 'nodes'>,
 ): Method<typeof SystemService, 'listGeoDatabases'> {
   return () => {
     const uploaded = parts.store.list(geoDatabases);
@@ -43,7 +43,7 @@ export function listGeoDatabases(
 
 /** Replaces the data set of a kind. */
 export function uploadGeoDatabase(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
 ): Method<typeof SystemService, 'uploadGeoDatabase'> {
   return async ({ kind: asked, version, payload }, context) => {
     const caller = callerOf(context);
@@ -67,7 +67,7 @@ export interface GeoOrigin {
 
 /** Replaces the data set of a kind, in one transaction with its audit row. */
 export async function keepGeoDatabase(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
   caller: Caller,
   kind: GeoKindName,
   { content, ...facts }: GeoFile,
@@ -101,7 +101,7 @@ export async function keepGeoDatabase(
 
 /** Removes an uploaded data set; nodes return to the country set of the product. */
 export function deleteGeoDatabase(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof SystemService, 'deleteGeoDatabase'> {
   return async ({ kind: asked }, context) => {
     const caller = callerOf(context);
@@ -129,7 +129,7 @@ export function geoKindOf(text: string): GeoKindName {
   return kind;
 }
 
-function bundledCountry(parts: ApiParts): GeoDatabase {
+function bundledCountry(parts: Uses<'publisher' | 'nodes'>): GeoDatabase {
   const { sha256, sizeBytes, buildEpoch, nodeCount } = bundledCountryFacts();
   const builtAt = new Date(buildEpoch * 1000).toISOString();
   const facts: GeoDatabaseJson = {
@@ -146,12 +146,16 @@ function bundledCountry(parts: ApiParts): GeoDatabase {
 }
 
 /** A data set, with what the built-in node made of the configuration that carries it. */
-function show(parts: ApiParts, record: GeoDatabaseRecord): GeoDatabase {
+function show(parts: Uses<'publisher' | 'nodes'>, record: GeoDatabaseRecord): GeoDatabase {
   const shown = { ...record, ...activationOf(parts, record.kind, record.sha256) };
   return toMessage(GeoDatabaseSchema, shown);
 }
 
-function activationOf(parts: ApiParts, kind: string | undefined, sha256: string) {
+function activationOf(
+  parts: Uses<'publisher' | 'nodes'>,
+  kind: string | undefined,
+  sha256: string,
+) {
   return kind === 'country' ? countryActivation(parts, sha256) : notApplicable;
 }
 

@@ -6,7 +6,7 @@ import type { Caller } from '../../auth/permissions.ts';
 import { observationLimits } from '../../limits/observation-limits.ts';
 import { sites } from '../../store/collections.ts';
 import { localNodeId } from '../agent-service/known-nodes.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts, type Uses } from '../context.ts';
 import { deploymentOf } from '../deployment.ts';
 import type { Method } from '../method.ts';
 import { overloadFor, overloadSentences } from '../nodes/node-overload.ts';
@@ -77,19 +77,19 @@ function overallStatus(checks: readonly { readonly status: string }[]): string {
   return worst ?? 'healthy';
 }
 
-function storeHealth(parts: ApiParts): PartHealth {
+function storeHealth(parts: Uses<'store' | 'events'>): PartHealth {
   const { ok, message, durationMs } = checkStore(parts);
   const failure = ok ? parts.store.lastWriteFailure() : message;
   return { component: 'store', ok: failure === '', message: failure, durationMs };
 }
 
-function engineHealth(parts: ApiParts): PartHealth {
+function engineHealth(parts: Uses<'nodes'>): PartHealth {
   const ok = parts.nodes.get(localNodeId)?.connected === true;
   return { component: 'engine', ok, message: ok ? '' : 'the local engine is not connected' };
 }
 
 /** What is being applied is no failure: the configuration from before serves meanwhile. */
-function configurationHealth(parts: ApiParts): PartHealth {
+function configurationHealth(parts: Uses<'publisher' | 'nodes'>): PartHealth {
   const component = 'configuration';
   if (parts.nodes.get(localNodeId)?.connected !== true) return { component, ok: null, message: '' };
   const { state, error } = deploymentOf(parts);
@@ -99,7 +99,7 @@ function configurationHealth(parts: ApiParts): PartHealth {
 }
 
 /** Nodes that shed inspection; requests meet the fail policy of their site meanwhile. */
-function overloadHealth(parts: ApiParts, caller: Caller): PartHealth {
+function overloadHealth(parts: Uses<'store' | 'nodes'>, caller: Caller): PartHealth {
   const overloads = overloadFor(parts, caller);
   const found = overloadSentences(overloads);
   const ok = overloads.length === 0 ? null : found.length === 0;
@@ -110,7 +110,7 @@ function overloadHealth(parts: ApiParts, caller: Caller): PartHealth {
 }
 
 /** Targets that cannot be reached; nothing is said where there are none. */
-function siemHealth({ siem }: ApiParts): PartHealth[] {
+function siemHealth({ siem }: Uses<'siem'>): PartHealth[] {
   const targets = siem.stats();
   if (targets.length === 0) return [];
   const bad = targets.filter(({ lastError }) => lastError !== '');
@@ -122,7 +122,7 @@ function siemHealth({ siem }: ApiParts): PartHealth[] {
 
 /** Origins that fail on any node, by their probes or by the requests to them. */
 function originHealth(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'nodes'>,
   context: Parameters<Method<typeof SystemService, 'health'>>[1],
 ): PartHealth {
   const component = 'origins';

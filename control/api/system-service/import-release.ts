@@ -23,7 +23,7 @@ import { releaseLimits } from '../../limits/release-limits.ts';
 import type { StagedFile } from '../../release/release-files.ts';
 import { binaryReleases, settingsId, systemSettings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { isoNow } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { releaseNote, showRelease } from './releases.ts';
@@ -36,7 +36,7 @@ interface Import {
 
 /** Keeps a signed release; the same one again changes nothing. */
 export function importBinaryRelease(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'fetchLimits' | 'releases'>,
 ): Method<typeof SystemService, 'importBinaryRelease'> {
   let busy = false;
   return async ({ tarball, sourceUrl, signature }, context) => {
@@ -72,7 +72,7 @@ export function importBinaryRelease(
 
 /** Verifies what was written, then keeps the file and its record. */
 function keep(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'releases'>,
   file: StagedFile,
   { text, claimed, caller }: Import,
 ): Promise<BinaryRelease> {
@@ -115,7 +115,7 @@ function refuseOther(before: BinaryReleaseRecord, file: StagedFile, { facts }: C
 }
 
 /** Bytes that a release may have. Errors: resource_exhausted. */
-function roomFor({ store }: ApiParts, id: string): number {
+function roomFor({ store }: Uses<'store'>, id: string): number {
   const { releasesMax, releasesBytesMax, packageBytesMax } = releaseLimits;
   const others = store.list(binaryReleases).filter((one) => one.id !== id);
   const used = others.reduce((sum, { sizeBytes }) => sum + Number(sizeBytes), 0);
@@ -125,7 +125,10 @@ function roomFor({ store }: ApiParts, id: string): number {
   throw refusal('resource_exhausted', `tarball: at most ${most} are kept; delete one first`);
 }
 
-async function fetchSignature(parts: ApiParts, sourceUrl: string): Promise<string> {
+async function fetchSignature(
+  parts: Uses<'store' | 'fetchLimits'>,
+  sourceUrl: string,
+): Promise<string> {
   const url = new URL(sourceUrl);
   url.pathname += '.minisig';
   const collect = async (body: AsyncIterable<Buffer>): Promise<string> => {
@@ -138,7 +141,7 @@ async function fetchSignature(parts: ApiParts, sourceUrl: string): Promise<strin
 
 /** Errors: failed_precondition for an address that is not allowed, unavailable. */
 async function fetchBody<T>(
-  { store, fetchLimits }: ApiParts,
+  { store, fetchLimits }: Uses<'store' | 'fetchLimits'>,
   url: string,
   bytesMax: number,
   read: (body: AsyncIterable<Buffer>) => Promise<T>,

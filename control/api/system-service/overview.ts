@@ -15,7 +15,7 @@ import { isAttack } from '../../observe/security-event.ts';
 import { SummaryCounts, type SecuritySummary } from '../../observe/summary.ts';
 import { agents, sites } from '../../store/collections.ts';
 import { agentsOf, localNodeId } from '../agent-service/known-nodes.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts, type Uses } from '../context.ts';
 import { observationCoverage } from '../log-service/coverage.ts';
 import type { Method } from '../method.ts';
 import { overloadFor, overloadFreshness } from '../nodes/node-overload.ts';
@@ -38,7 +38,7 @@ const staleAfterMs = 60_000;
 
 /** The whole overview for a span of time, default the last day. */
 export function getDashboardOverview(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'events' | 'counters' | 'publisher' | 'nodes'>,
 ): Method<typeof SystemService, 'getDashboardOverview'> {
   return async ({ timeRange, bucketSize, siteId, topKLimit }, context) => {
     const caller = callerOf(context);
@@ -87,7 +87,12 @@ export function getDashboardOverview(
 }
 
 /** Sites by requests, the busiest first. */
-function topSites(parts: ApiParts, caller: Caller, buckets: Buckets, limit: number) {
+function topSites(
+  parts: Uses<'store' | 'counters'>,
+  caller: Caller,
+  buckets: Buckets,
+  limit: number,
+) {
   const { resolution, startMs, endMs } = buckets;
   const counted = parts.store
     .list(sites)
@@ -135,14 +140,14 @@ function toCountries({ ranked, none }: ReturnType<CountryCounts['result']>, limi
 }
 
 /** Observations that enrolled nodes of a tenant hold or gave up. */
-function remoteCoverage(parts: ApiParts, caller: Caller) {
+function remoteCoverage(parts: Uses<'store' | 'nodes'>, caller: Caller) {
   const ours = new Set(agentsOf(parts.store, caller).map(({ id }) => id));
   const list = (): ReturnType<ApiParts['nodes']['list']> =>
     parts.nodes.list().filter(({ id }) => ours.has(id));
   return observationCoverage({ nodes: { list } });
 }
 
-function freshnessOf(parts: ApiParts, caller: Caller, buckets: Buckets) {
+function freshnessOf(parts: Uses<'store' | 'clock' | 'nodes'>, caller: Caller, buckets: Buckets) {
   const nowMs = parts.clock.nowMs();
   const seenMs = parts.nodes.get('local')?.lastSeenMs ?? 0;
   const connected = parts.nodes.get('local')?.connected === true;

@@ -4,12 +4,12 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { laneStats, type LaneStats } from '../../observe/lane-stats.ts';
 import type { TargetStats } from '../../export/siem-exports.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 
 /** Batches by lane, and what nodes counted of the tenant's traffic since the store began. */
 export function getObservationPipelineStats(
-  parts: ApiParts,
+  parts: Uses<'clock' | 'counters' | 'pipeline' | 'siem' | 'nodes'>,
 ): Method<typeof SystemService, 'getObservationPipelineStats'> {
   return (_request, context) => {
     const { tenantId } = callerOf(context);

@@ -3,12 +3,12 @@
 import type { Caller } from '../../auth/permissions.ts';
 import type { Buckets } from '../../domain/traffic-buckets.ts';
 import { rankingStepMs, type RankedValue } from '../../observe/ranking-series.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { totalOf } from './traffic.ts';
 
 /** Rankings by path, program, method and protocol in the hours that a span touches. */
 export function topValues(
-  { counters }: ApiParts,
+  { counters }: Uses<'counters'>,
   { tenantId }: Caller,
   siteId: string,
   { startMs, endMs }: Buckets,

@@ -13,13 +13,13 @@ import type { BinaryReleaseRecord } from '../../domain/release/releases.ts';
 import { isOpen } from '../../domain/release/upgrade-run.ts';
 import { binaryReleases, upgradeRuns } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { pageOf, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 
 /** Imported releases, newest import first. */
 export function listBinaryReleases(
-  parts: ApiParts,
+  parts: Uses<'store' | 'releases'>,
 ): Method<typeof SystemService, 'listBinaryReleases'> {
   return ({ page: asked }) => {
     const found = parts.store.list(binaryReleases).sort(newestFirst);
@@ -30,14 +30,14 @@ export function listBinaryReleases(
 
 /** One release. */
 export function getBinaryRelease(
-  parts: ApiParts,
+  parts: Uses<'store' | 'releases'>,
 ): Method<typeof SystemService, 'getBinaryRelease'> {
   return ({ id }) => ({ release: showRelease(parts, storedRelease(parts.store, id)) });
 }
 
 /** Removes a release and its file. */
 export function deleteBinaryRelease(
-  parts: ApiParts,
+  parts: Uses<'store' | 'releases'>,
 ): Method<typeof SystemService, 'deleteBinaryRelease'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
@@ -62,7 +62,7 @@ export function deleteBinaryRelease(
 }
 
 /** A release, and whether its file is there. */
-export function showRelease(parts: ApiParts, record: BinaryReleaseRecord): BinaryRelease {
+export function showRelease(parts: Uses<'releases'>, record: BinaryReleaseRecord): BinaryRelease {
   const there = parts.releases.bytesOf(record.sha256) === Number(record.sizeBytes);
   return toMessage(BinaryReleaseSchema, {
     ...record,

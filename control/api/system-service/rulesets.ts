@@ -13,7 +13,7 @@ import type { ReadRuleset } from '../../publish/rulesets/ruleset-folder.ts';
 import { policies, rulesets } from '../../store/collections.ts';
 import { fetchArchive, fetchRelease } from '../crs-service/fetch-releases.ts';
 import { storedRuleset } from '../crs-service/ruleset-rules.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { noteOf, type Kept } from '../resource/owned.ts';
@@ -28,7 +28,7 @@ const rulesetKind: Kept<RulesetRecord> = {
 
 /** Keeps an uploaded ruleset; the same content is kept once. */
 export function importCrsRuleset(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
 ): Method<typeof SystemService, 'importCrsRuleset'> {
   return async ({ archive, sourceUrl, githubTag }, context) => {
     const caller = callerOf(context);
@@ -56,7 +56,7 @@ export function importCrsRuleset(
 
 /** Removes a ruleset that no policy uses. */
 export function deleteCrsRuleset(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof SystemService, 'deleteCrsRuleset'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
@@ -74,7 +74,7 @@ export function deleteCrsRuleset(
 
 /** The archive that a call means: a release, a URL, or the one it carries. */
 async function archiveOf(
-  { store }: ApiParts,
+  { store }: Uses<'store'>,
   archive: Uint8Array,
   sourceUrl: string,
   githubTag: string,
@@ -95,7 +95,7 @@ function readUpload(archive: Uint8Array): ReadRuleset {
 }
 
 /** Errors: invalid_argument with the first faults when its rules do not compile together. */
-async function refuseBroken(parts: ApiParts, read: ReadRuleset): Promise<void> {
+async function refuseBroken(parts: Uses<'logger' | 'engine'>, read: ReadRuleset): Promise<void> {
   const { fingerprint: id, version, includes, files } = read;
   const ruleset = { id, version, includes, files };
   const policy = { name: 'import', crsRulesetId: id };

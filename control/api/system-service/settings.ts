@@ -13,7 +13,7 @@ import { sitesNamed } from '../../domain/site/site-options.ts';
 import { settingsId, sites, systemSettings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { checkIdentityChange } from '../auth-service/identity-change.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { applyNow, deploymentOf } from '../deployment.ts';
 import type { Method } from '../method.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
@@ -21,14 +21,14 @@ import { isPublished, keepSettings } from './keep-settings.ts';
 
 /** All settings with their sources. */
 export function getSystemSettings(
-  parts: ApiParts,
+  parts: Uses<'store' | 'publisher' | 'nodes'>,
 ): Method<typeof SystemService, 'getSystemSettings'> {
   return () => ({ settings: show(parts.store), ...applicationOf(parts) });
 }
 
 /** Changes the given settings; null returns one to its standard value. */
 export function updateSystemSettings(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'logger' | 'publisher' | 'nodes'>,
 ): Method<typeof SystemService, 'updateSystemSettings'> {
   return async ({ values, expectedUpdatedAt }, context) => {
     const caller = callerOf(context);
@@ -69,7 +69,7 @@ const notRequired: Application = { application: 'not_required', applyError: '' }
 const applied: Application = { application: 'applied', applyError: '' };
 
 /** What became of the last change, by what the node answered. */
-function applicationOf(parts: ApiParts): Application {
+function applicationOf(parts: Uses<'store' | 'publisher' | 'nodes'>): Application {
   const stored = parts.store.get(systemSettings, settingsId);
   if (stored === undefined) return notRequired;
   if (stored.published !== true) return applied;

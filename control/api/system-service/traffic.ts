@@ -7,7 +7,7 @@ import type { Caller } from '../../auth/permissions.ts';
 import { bucketsOf, type Buckets } from '../../domain/traffic-buckets.ts';
 import { durationBoundsSeconds } from '../../observe/counter-store.ts';
 import { addStep, emptyStep, type TrafficStep } from '../../observe/traffic-series.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 
@@ -15,7 +15,7 @@ const slowSeconds = 1;
 
 /** Traffic by step; steps without traffic are points too. */
 export function getTrafficTimeseries(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'counters'>,
 ): Method<typeof SystemService, 'getTrafficTimeseries'> {
   return ({ timeRange, bucketSize, siteId }, context) => {
     const caller = callerOf(context);
@@ -27,7 +27,7 @@ export function getTrafficTimeseries(
 
 /** The steps that a request asks for. Errors: invalid_argument. */
 export function bucketsIn(
-  parts: ApiParts,
+  parts: Uses<'clock'>,
   timeRange: TimeRange | undefined,
   bucketSize: string,
 ): Buckets {
@@ -39,7 +39,7 @@ export function bucketsIn(
 
 /** What was counted in each step, empty steps among them, oldest first. */
 export function trafficOf(
-  { counters }: ApiParts,
+  { counters }: Uses<'counters'>,
   { tenantId }: Caller,
   siteId: string,
   { startMs, endMs, stepSeconds, resolution }: Buckets,

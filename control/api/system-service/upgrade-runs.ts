@@ -16,12 +16,14 @@ import {
   type UpgradeRunRecord,
 } from '../../domain/release/upgrade-run.ts';
 import { upgradeRuns } from '../../store/collections.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { pageOf, requireText, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 
 /** Runs, the newest first. */
-export function listUpgradeRuns(parts: ApiParts): Method<typeof SystemService, 'listUpgradeRuns'> {
+export function listUpgradeRuns(
+  parts: Uses<'store'>,
+): Method<typeof SystemService, 'listUpgradeRuns'> {
   return ({ page: asked }, context) => {
     const { tenantId } = callerOf(context);
     const found = parts.store
@@ -34,13 +36,13 @@ export function listUpgradeRuns(parts: ApiParts): Method<typeof SystemService, '
 }
 
 /** One run. */
-export function getUpgradeRun(parts: ApiParts): Method<typeof SystemService, 'getUpgradeRun'> {
+export function getUpgradeRun(parts: Uses<'store'>): Method<typeof SystemService, 'getUpgradeRun'> {
   return ({ id }, context) => ({ run: showRun(storedRun(parts, callerOf(context), id)) });
 }
 
 /** What happened in a run, from its begin, and what happens until it ends. */
 export function streamUpgradeRun(
-  parts: ApiParts,
+  parts: Uses<'store' | 'upgrades'>,
 ): Method<typeof SystemService, 'streamUpgradeRun'> {
   return async function* ({ runId }, context) {
     const caller = callerOf(context);
@@ -70,7 +72,7 @@ export function streamUpgradeRun(
 
 /** Ends a run; nodes that have an order finish it. */
 export function cancelUpgradeRun(
-  parts: ApiParts,
+  parts: Uses<'store' | 'upgrades'>,
 ): Method<typeof SystemService, 'cancelUpgradeRun'> {
   return async ({ runId }, context) => {
     const caller = callerOf(context);
@@ -113,7 +115,7 @@ function showEvent(runId: string, { kind, at, payload }: UpgradeEvent) {
 }
 
 /** Errors: not_found. */
-function storedRun({ store }: ApiParts, caller: Caller, id: string): UpgradeRunRecord {
+function storedRun({ store }: Uses<'store'>, caller: Caller, id: string): UpgradeRunRecord {
   const run = store.get(upgradeRuns, id);
   if (run === undefined || run.tenantId !== caller.tenantId) throw notFound('upgrade run', id);
   return run;

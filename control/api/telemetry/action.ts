@@ -6,7 +6,7 @@ import type { Caller } from '../../auth/permissions.ts';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
 import { apiAssets } from '../../store/api-collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { actorNote, type ApiParts } from '../context.ts';
+import { actorNote, type Uses } from '../context.ts';
 import { isoNow } from '../convert.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { endpointsOf, type Endpoint } from './endpoints.ts';
@@ -20,7 +20,11 @@ const known = ['site', 'asset_id', 'action', 'expected_revision'];
  * Carries out an action. Errors: invalid_argument, unimplemented for reserved actions, not_found,
  * aborted where the asset changed since it was read, failed_precondition.
  */
-export async function apiTreeAction(parts: ApiParts, caller: Caller, body: unknown) {
+export async function apiTreeAction(
+  parts: Uses<'store' | 'clock' | 'counters'>,
+  caller: Caller,
+  body: unknown,
+) {
   const { site, assetId, action, revision } = readBody(body);
   storedSite(parts.store, caller, site, 'site');
   if (assetId === '') throw invalidField('asset_id', 'is required');

@@ -9,7 +9,7 @@ import type { TrafficStep } from '../../observe/traffic-series.ts';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { TimeRangeSchema } from '../../../proto/gen/waf/v1/common_pb.ts';
 import { create } from '@bufbuild/protobuf';
-import type { ApiParts } from '../context.ts';
+import type { ApiParts, Uses } from '../context.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { totalOf, trafficOf } from '../system-service/traffic.ts';
 import { endpointsOf, isHidden, showEndpoint } from './endpoints.ts';
@@ -159,7 +159,7 @@ export function apiTree({ parts, caller, query }: TelemetryQuestion) {
 }
 
 function rankedIn(
-  parts: ApiParts,
+  parts: Uses<'counters'>,
   caller: Caller,
   site: string,
   span: TelemetrySpan,
@@ -201,7 +201,7 @@ function pointOf({ atMs, requests, blocked, bytesIn, bytesOut }: TrafficStep) {
 }
 
 /** Rankings are kept by the hour. */
-function bucketsFor(parts: ApiParts, query: URLSearchParams, dimension: string): Buckets {
+function bucketsFor(parts: Uses<'clock'>, query: URLSearchParams, dimension: string): Buckets {
   const nowMs = parts.clock.nowMs();
   const span = readSpan(query, nowMs);
   const step = readStep(query);
@@ -211,7 +211,7 @@ function bucketsFor(parts: ApiParts, query: URLSearchParams, dimension: string):
   return bucketsOf(span, `${Math.ceil(found.stepSeconds / 3600)}h`, nowMs);
 }
 
-function readSite(parts: ApiParts, caller: Caller, query: URLSearchParams): string {
+function readSite(parts: Uses<'store'>, caller: Caller, query: URLSearchParams): string {
   const site = query.get('site') ?? '';
   return site === '' ? '' : storedSite(parts.store, caller, site, 'site').id;
 }

@@ -12,7 +12,7 @@ import { refusal } from '../../domain/errors.ts';
 import { defaultTenantId } from '../../domain/records.ts';
 import { callLimits } from '../../limits/call-limits.ts';
 import { bearerCaller } from '../authorize.ts';
-import type { ApiParts, Entrance } from '../context.ts';
+import type { ApiParts, Uses, Entrance } from '../context.ts';
 import { toConnectError } from '../errors.ts';
 import type { NodeRequest, NodeResponse } from '../listener/node-http.ts';
 import { parseJson, readBytes } from '../listener/read-body.ts';
@@ -86,7 +86,7 @@ async function answer(
 }
 
 async function callerOf(
-  parts: ApiParts,
+  parts: Uses<'sessions'>,
   entrance: Entrance,
   request: NodeRequest,
 ): Promise<Caller> {

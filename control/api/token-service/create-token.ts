@@ -11,7 +11,7 @@ import { signInLimits } from '../../limits/sign-in-limits.ts';
 import { roles, sites, users } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { apiTokens, type ApiTokenRecord } from '../../store/token-collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { keep } from '../resource/owned.ts';
@@ -23,7 +23,7 @@ type Asked = Parameters<Create>[0];
 const known: ReadonlySet<string> = new Set(permissionCodes.map(([code]) => code));
 
 /** Makes a token; its text is in this answer only. */
-export function createApiToken(parts: ApiParts): Create {
+export function createApiToken(parts: Uses<'store' | 'clock'>): Create {
   return async (request, context) => {
     const caller = callerOf(context);
     requireManager(caller);

@@ -4,7 +4,7 @@ import type { TokenService } from '../../../proto/gen/waf/access/v1/token_pb.ts'
 import { meets } from '../../auth/permissions.ts';
 import { refusal } from '../../domain/errors.ts';
 import { apiTokens } from '../../store/token-collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { isOwn, requireManager, showToken, storedToken } from './stored-token.ts';
@@ -12,7 +12,9 @@ import { isOwn, requireManager, showToken, storedToken } from './stored-token.ts
 const seesAll = { public: false, anyPermission: ['user:read'], allPermission: [] };
 
 /** Tokens of the caller, or of everybody in the tenant. */
-export function listApiTokens(parts: ApiParts): Method<typeof TokenService, 'listApiTokens'> {
+export function listApiTokens(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof TokenService, 'listApiTokens'> {
   return ({ page: asked, allOwners }, context) => {
     const caller = callerOf(context);
     requireManager(caller);
@@ -34,7 +36,9 @@ export function listApiTokens(parts: ApiParts): Method<typeof TokenService, 'lis
 }
 
 /** One token; a token sees itself. */
-export function getApiToken(parts: ApiParts): Method<typeof TokenService, 'getApiToken'> {
+export function getApiToken(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof TokenService, 'getApiToken'> {
   return ({ id }, context) => {
     const caller = callerOf(context);
     if (caller.token?.id !== id) requireManager(caller);

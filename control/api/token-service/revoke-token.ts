@@ -5,7 +5,7 @@ import { meets, type Caller } from '../../auth/permissions.ts';
 import { users } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
 import { apiTokens, type ApiTokenRecord } from '../../store/token-collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { drop } from '../resource/owned.ts';
 import { refuseStronger } from '../user-service/user.ts';
@@ -14,7 +14,9 @@ import { isOwn, requireManager, storedToken, tokenKind } from './stored-token.ts
 const endsAll = { public: false, anyPermission: ['user:write'], allPermission: [] };
 
 /** Ends a token and what it made. */
-export function revokeApiToken(parts: ApiParts): Method<typeof TokenService, 'revokeApiToken'> {
+export function revokeApiToken(
+  parts: Uses<'store'>,
+): Method<typeof TokenService, 'revokeApiToken'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
     requireManager(caller);

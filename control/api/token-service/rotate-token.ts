@@ -3,13 +3,15 @@
 import type { TokenService } from '../../../proto/gen/waf/access/v1/token_pb.ts';
 import { makeTokenText, sha256OfToken } from '../../auth/token-text.ts';
 import type { ApiTokenRecord } from '../../store/token-collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { keep } from '../resource/owned.ts';
 import { endOf, requireManager, showToken, storedToken, tokenKind } from './stored-token.ts';
 
 /** Gives a token a new text, which is in this answer only. */
-export function rotateApiToken(parts: ApiParts): Method<typeof TokenService, 'rotateApiToken'> {
+export function rotateApiToken(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof TokenService, 'rotateApiToken'> {
   return async ({ id, overlapSeconds, expiresAt }, context) => {
     const caller = callerOf(context);
     requireManager(caller);

@@ -11,7 +11,7 @@ import { roles, users } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { apiTokens, type ApiTokenRecord } from '../../store/token-collections.ts';
 import { accessCodes } from '../auth-service/current-user.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Kept } from '../resource/owned.ts';
 
 /** Errors: permission_denied for a token that may not manage tokens. */
@@ -49,7 +49,10 @@ export function storedToken(
 }
 
 /** A token as people see it. */
-export function showToken({ store, clock }: ApiParts, token: ApiTokenRecord): ApiToken {
+export function showToken(
+  { store, clock }: Uses<'store' | 'clock'>,
+  token: ApiTokenRecord,
+): ApiToken {
   const caller = tokenCaller(store, clock, token, '');
   const old = token.secrets.find((secret) => secret.endsAt !== '' && isGood(secret, clock));
   const { makerId, lastUsedAddress, expiresAt, lastUsedAt } = token;
@@ -86,7 +89,7 @@ function timeOf(text: string): Timestamp | undefined {
  * that has passed or is too far away, and for one after the end of the calling token.
  */
 export function endOf(
-  { store, clock }: ApiParts,
+  { store, clock }: Uses<'store' | 'clock'>,
   caller: Caller,
   expiresAt: Timestamp | undefined,
   noExpiry: boolean,

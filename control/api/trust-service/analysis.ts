@@ -25,7 +25,7 @@ import { analyzeSenders, type AnalysisFindings } from '../../domain/site/trust-a
 import { canonicalProfile } from '../../domain/site/trust.ts';
 import { ipLists } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
 import { refuseTooManyLists } from '../ip-list-service/lists.ts';
 import { listKind } from '../ip-list-service/stored-list.ts';
@@ -36,7 +36,7 @@ import { keepProfile, showProfile } from './profiles.ts';
 
 /** Begins sampling the address headers of a site. */
 export function startClientIPAnalysis(
-  parts: ApiParts,
+  parts: Uses<'store' | 'analyses'>,
 ): Method<typeof TrustService, 'startClientIPAnalysis'> {
   return async ({ siteId }, context) => {
     const caller = callerOf(context);
@@ -49,7 +49,7 @@ export function startClientIPAnalysis(
 
 /** An analysis as it stands. */
 export function getClientIPAnalysis(
-  parts: ApiParts,
+  parts: Uses<'store' | 'analyses'>,
 ): Method<typeof TrustService, 'getClientIPAnalysis'> {
   return async ({ analysisId }, context) => {
     const id = requireText(analysisId, 'analysisId');
@@ -60,7 +60,7 @@ export function getClientIPAnalysis(
 
 /** Ends an analysis early. */
 export function stopClientIPAnalysis(
-  parts: ApiParts,
+  parts: Uses<'store' | 'analyses'>,
 ): Method<typeof TrustService, 'stopClientIPAnalysis'> {
   return async ({ analysisId }, context) => {
     const id = requireText(analysisId, 'analysisId');
@@ -75,7 +75,7 @@ export function stopClientIPAnalysis(
 }
 
 function auditAnalysis(
-  { store }: ApiParts,
+  { store }: Uses<'store'>,
   caller: Caller,
   { id, siteId, samples }: ClientIpSession,
   action: string,
@@ -87,7 +87,7 @@ function auditAnalysis(
 
 /** Makes the suggestion, perhaps edited, the live profile; its addresses become manual lists. */
 export function applyClientIPAnalysis(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'analyses'>,
 ): Method<typeof TrustService, 'applyClientIPAnalysis'> {
   return async (request, context) => {
     const caller = callerOf(context);
@@ -161,7 +161,7 @@ function readDrafts(
 
 /** The profile with a list for every node that has none; nodes that are dropped are left out. */
 function materialize(
-  parts: ApiParts,
+  parts: Uses<'clock'>,
   tx: WriteStore,
   caller: Caller,
   profile: TrustProfileJson,
@@ -208,7 +208,7 @@ function withoutNode(profile: TrustProfileJson, id: string): TrustProfileJson {
 }
 
 function createList(
-  parts: ApiParts,
+  parts: Uses<'clock'>,
   tx: WriteStore,
   caller: Caller,
   name: string,

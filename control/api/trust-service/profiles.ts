@@ -24,7 +24,7 @@ import { canonicalProfile, globalTrustId, type TrustIssue } from '../../domain/s
 import { packTrustLists, toRuntimeTrust } from '../../publish/parts/access-parts.ts';
 import { sites, trustProfiles } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type Uses } from '../context.ts';
 import { toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
@@ -33,7 +33,9 @@ import { storedSite } from '../site-service/stored-site.ts';
 const headersMax = 64;
 
 /** The profile of the deployment, or the override of a site. */
-export function getTrustProfile(parts: ApiParts): Method<typeof TrustService, 'getTrustProfile'> {
+export function getTrustProfile(
+  parts: Uses<'store'>,
+): Method<typeof TrustService, 'getTrustProfile'> {
   return ({ siteId }, context) => {
     const { store } = parts;
     const caller = callerOf(context);
@@ -47,7 +49,9 @@ export function getTrustProfile(parts: ApiParts): Method<typeof TrustService, 'g
 }
 
 /** Replaces a profile after checking it. */
-export function setTrustProfile(parts: ApiParts): Method<typeof TrustService, 'setTrustProfile'> {
+export function setTrustProfile(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof TrustService, 'setTrustProfile'> {
   return async ({ siteId, profile, force, expectedUpdatedAt }, context) => {
     const caller = callerOf(context);
     if (profile === undefined) throw invalidField('profile', 'is required');
@@ -66,7 +70,7 @@ export function setTrustProfile(parts: ApiParts): Method<typeof TrustService, 's
 
 /** Empties the profile of the deployment, or removes the override of a site. */
 export function resetTrustProfile(
-  parts: ApiParts,
+  parts: Uses<'store'>,
 ): Method<typeof TrustService, 'resetTrustProfile'> {
   return async ({ siteId }, context) => {
     const caller = callerOf(context);
@@ -84,7 +88,9 @@ export function resetTrustProfile(
 }
 
 /** What the local engine makes of a peer and headers, by the saved profile or a draft. */
-export function explainTrust(parts: ApiParts): Method<typeof TrustService, 'explainTrust'> {
+export function explainTrust(
+  parts: Uses<'store' | 'engine'>,
+): Method<typeof TrustService, 'explainTrust'> {
   return async ({ siteId, peer, headers, draftProfile }, context) => {
     const caller = callerOf(context);
     const { store } = parts;
@@ -115,7 +121,9 @@ export function explainTrust(parts: ApiParts): Method<typeof TrustService, 'expl
 }
 
 /** All profiles and the recent warnings. */
-export function getTrustStatus(parts: ApiParts): Method<typeof TrustService, 'getTrustStatus'> {
+export function getTrustStatus(
+  parts: Uses<'store' | 'engine'>,
+): Method<typeof TrustService, 'getTrustStatus'> {
   return async (_request, context) => {
     const { store } = parts;
     const { tenantId } = callerOf(context);
@@ -202,7 +210,7 @@ function readHeaders(headers: Readonly<Record<string, string>>): Record<string, 
 }
 
 /** Without an engine there are none to tell of. */
-async function recentWarnings(parts: ApiParts, siteIds: ReadonlySet<string>) {
+async function recentWarnings(parts: Uses<'engine'>, siteIds: ReadonlySet<string>) {
   try {
     const { warnings } = await parts.engine.spoofWarnings();
     return warnings

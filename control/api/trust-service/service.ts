@@ -1,7 +1,7 @@
 /** TrustService. */
 
 import type { TrustService } from '../../../proto/gen/waf/v1/trust_pb.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Built } from '../method.ts';
 import {
   applyClientIPAnalysis,
@@ -18,7 +18,9 @@ import {
 } from './profiles.ts';
 
 /** TrustService. */
-export function trustService(parts: ApiParts): Built<typeof TrustService> {
+export function trustService(
+  parts: Uses<'store' | 'clock' | 'engine' | 'analyses'>,
+): Built<typeof TrustService> {
   return {
     getTrustProfile: getTrustProfile(parts),
     setTrustProfile: setTrustProfile(parts),

@@ -4,7 +4,7 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { UpstreamService } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { agentsOf, localNodeId } from '../agent-service/known-nodes.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { ownedBy } from '../resource/owned.ts';
 import { upstreamKind } from './upstream.ts';
@@ -17,7 +17,7 @@ const idsMax = 200;
  * unknown.
  */
 export function listUpstreamHealth(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock' | 'nodes'>,
 ): Method<typeof UpstreamService, 'listUpstreamHealth'> {
   return ({ upstreamIds }, context) => {
     if (upstreamIds.length > idsMax) {
@@ -50,7 +50,7 @@ function originOf(url: string): string {
 }
 
 /** Reports of a node by pool and endpoint; stale ones say unknown. */
-function reportsOf(parts: ApiParts, nodeId: string) {
+function reportsOf(parts: Uses<'clock' | 'nodes'>, nodeId: string) {
   const node = parts.nodes.get(nodeId);
   const nowMs = parts.clock.nowMs();
   return new Map(

@@ -6,13 +6,13 @@ import type { ProbedEndpoint } from '../../../proto/gen/waf/runtime/v1/engine_pb
 import type { UpstreamRecord } from '../../domain/records.ts';
 import { poolUpstream, toBundleUpstream } from '../../publish/build-bundle.ts';
 import { localNodeId } from '../agent-service/known-nodes.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 
 /**
  * One state for each endpoint. A pool is kept whatever they say: an origin may come later. Never
  * throws; without an engine they are unknown, with the reason.
  */
-export async function probePool(parts: ApiParts, pool: UpstreamRecord) {
+export async function probePool(parts: Uses<'clock' | 'engine'>, pool: UpstreamRecord) {
   const endpoints = pool.endpoints ?? [];
   let found: readonly ProbedEndpoint[] = [];
   let problem = '';

@@ -1,7 +1,7 @@
 /** UpstreamService. A pool that is created or changed is probed once; the answer shows it. */
 
 import type { UpstreamService } from '../../../proto/gen/waf/v1/upstream_pb.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Built } from '../method.ts';
 import { serve } from '../resource/serve.ts';
 import { listUpstreamHealth } from './list-upstream-health.ts';
@@ -9,7 +9,9 @@ import { probePool } from './probe-pool.ts';
 import { upstreamKind } from './upstream.ts';
 
 /** UpstreamService. */
-export function upstreamService(parts: ApiParts): Built<typeof UpstreamService> {
+export function upstreamService(
+  parts: Uses<'store' | 'clock' | 'engine' | 'nodes'>,
+): Built<typeof UpstreamService> {
   const { show, asked, list, get, create, update, remove } = serve(parts, upstreamKind);
   return {
     listUpstreams: list,

@@ -4,13 +4,16 @@ import type { HandlerContext } from '@connectrpc/connect';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { sites, upstreams } from '../../store/collections.ts';
 import { agentsOf, localNodeId } from '../agent-service/known-nodes.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 
 /** Nodes report every 15 seconds; three missed reports say nothing any more. */
 export const staleAfterMs = 45_000;
 
 /** One line for each origin that fails on a node of the caller's tenant: where, whose, and why. */
-export function unhealthyOrigins(parts: ApiParts, context: HandlerContext): string[] {
+export function unhealthyOrigins(
+  parts: Uses<'store' | 'clock' | 'nodes'>,
+  context: HandlerContext,
+): string[] {
   const caller = callerOf(context);
   const nowMs = parts.clock.nowMs();
   const lines: string[] = [];
@@ -30,7 +33,7 @@ export function unhealthyOrigins(parts: ApiParts, context: HandlerContext): stri
 }
 
 /** The pool or site that has the endpoint; null for one of another tenant, or one that is gone. */
-function ownerOf({ store }: ApiParts, tenantId: string, upstreamId: string): string | null {
+function ownerOf({ store }: Uses<'store'>, tenantId: string, upstreamId: string): string | null {
   const pool = store.get(upstreams, upstreamId);
   if (pool !== undefined) return pool.tenantId === tenantId ? `pool ${pool.name}` : null;
   const site = upstreamId.startsWith('site-')

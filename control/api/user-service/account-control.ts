@@ -8,7 +8,7 @@ import type { Caller } from '../../auth/permissions.ts';
 import { refusal } from '../../domain/errors.ts';
 import type { UserRecord } from '../../domain/records.ts';
 import { credentials } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { nextUpdate } from '../unchanged.ts';
 import { keep, noteOf, stored } from '../resource/owned.ts';
@@ -16,7 +16,7 @@ import { showUser } from './show-user.ts';
 import { endSessions, refuseStronger, userKind } from './user.ts';
 
 /** Sets a password and ends the user's sessions. */
-export function resetPassword(parts: ApiParts): Method<typeof UserService, 'resetPassword'> {
+export function resetPassword(parts: Uses<'store'>): Method<typeof UserService, 'resetPassword'> {
   return async ({ userId, password }, context) => {
     const caller = callerOf(context);
     const { username } = stored(parts.store, caller, userKind, userId, 'userId');
@@ -38,7 +38,7 @@ export function resetPassword(parts: ApiParts): Method<typeof UserService, 'rese
 }
 
 /** Keeps a user out. */
-export function lockUser(parts: ApiParts): Method<typeof UserService, 'lockUser'> {
+export function lockUser(parts: Uses<'store' | 'clock'>): Method<typeof UserService, 'lockUser'> {
   return async ({ userId }, context) => {
     const user = await setLocked(parts, callerOf(context), userId, true);
     return { user: showUser(parts, user) };
@@ -46,7 +46,9 @@ export function lockUser(parts: ApiParts): Method<typeof UserService, 'lockUser'
 }
 
 /** Lets a user in again; also ends a lock-out after wrong passwords. */
-export function unlockUser(parts: ApiParts): Method<typeof UserService, 'unlockUser'> {
+export function unlockUser(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof UserService, 'unlockUser'> {
   return async ({ userId }, context) => {
     const user = await setLocked(parts, callerOf(context), userId, false);
     return { user: showUser(parts, user) };
@@ -54,7 +56,7 @@ export function unlockUser(parts: ApiParts): Method<typeof UserService, 'unlockU
 }
 
 /** Removes the second factors of a user. */
-export function resetUserMfa(parts: ApiParts): Method<typeof UserService, 'resetUserMFA'> {
+export function resetUserMfa(parts: Uses<'store'>): Method<typeof UserService, 'resetUserMFA'> {
   return async ({ userId }, context) => {
     const caller = callerOf(context);
     const mfaReset = await parts.store.write((tx) => {
@@ -73,7 +75,7 @@ export function resetUserMfa(parts: ApiParts): Method<typeof UserService, 'reset
 }
 
 function setLocked(
-  parts: ApiParts,
+  parts: Uses<'store' | 'clock'>,
   caller: Caller,
   userId: string,
   locked: boolean,

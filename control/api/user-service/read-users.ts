@@ -1,7 +1,7 @@
 /** UserService/ListUsers and GetUser. */
 
 import type { UserService } from '../../../proto/gen/waf/v1/user_pb.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { fitsQuery, pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { ownedBy, stored } from '../resource/owned.ts';
@@ -9,7 +9,7 @@ import { isKeptOut, showUser } from './show-user.ts';
 import { userKind } from './user.ts';
 
 /** Users of the caller's tenant, by name. */
-export function listUsers(parts: ApiParts): Method<typeof UserService, 'listUsers'> {
+export function listUsers(parts: Uses<'store' | 'clock'>): Method<typeof UserService, 'listUsers'> {
   return ({ page: asked, query, roleId, locked }, context) => {
     const found = ownedBy(parts.store, callerOf(context), userKind)
       .filter((user) => fitsQuery(query, user.username, user.email, user.displayName))
@@ -22,7 +22,7 @@ export function listUsers(parts: ApiParts): Method<typeof UserService, 'listUser
 }
 
 /** One user. */
-export function getUser(parts: ApiParts): Method<typeof UserService, 'getUser'> {
+export function getUser(parts: Uses<'store' | 'clock'>): Method<typeof UserService, 'getUser'> {
   return (request, context) => {
     const user = stored(parts.store, callerOf(context), userKind, request.id, 'id');
     return { user: showUser(parts, user) };

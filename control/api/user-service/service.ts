@@ -1,14 +1,14 @@
 /** UserService. */
 
 import type { UserService } from '../../../proto/gen/waf/v1/user_pb.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import type { Built } from '../method.ts';
 import { lockUser, resetPassword, resetUserMfa, unlockUser } from './account-control.ts';
 import { getUser, listUsers } from './read-users.ts';
 import { assignRoles, createUser, deleteUser, updateUser } from './write-users.ts';
 
 /** UserService. */
-export function userService(parts: ApiParts): Built<typeof UserService> {
+export function userService(parts: Uses<'store' | 'clock'>): Built<typeof UserService> {
   return {
     listUsers: listUsers(parts),
     getUser: getUser(parts),

@@ -6,17 +6,17 @@ import { UserSchema, type User } from '../../../proto/gen/waf/v1/user_pb.ts';
 import { isLockedOut } from '../../auth/lock-out.ts';
 import type { UserRecord } from '../../domain/records.ts';
 import { credentials, roles } from '../../store/collections.ts';
-import type { ApiParts } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { showRole } from '../role-service/role.ts';
 
 /** Whether a user is kept out now: locked by an administrator, or by too many wrong proofs. */
-export function isKeptOut({ store, clock }: ApiParts, user: UserRecord): boolean {
+export function isKeptOut({ store, clock }: Uses<'store' | 'clock'>, user: UserRecord): boolean {
   const credential = store.get(credentials, user.id);
   return user.locked || (credential !== undefined && isLockedOut(credential, clock.nowMs()));
 }
 
 /** A user as others see it. */
-export function showUser(parts: ApiParts, user: UserRecord): User {
+export function showUser(parts: Uses<'store' | 'clock'>, user: UserRecord): User {
   const { store } = parts;
   const time = (text: string | undefined) =>
     text === undefined || text === '' ? undefined : timestampFromDate(new Date(text));

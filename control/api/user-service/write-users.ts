@@ -9,7 +9,7 @@ import { invalidField, refusal } from '../../domain/errors.ts';
 import type { UserRecord } from '../../domain/records.ts';
 import { applyMask } from '../../domain/update-mask.ts';
 import { credentials } from '../../store/collections.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
@@ -33,7 +33,9 @@ const maskFields = {
 } as const;
 
 /** Creates a user with a password; without one where an identity provider signs the user in. */
-export function createUser(parts: ApiParts): Method<typeof UserService, 'createUser'> {
+export function createUser(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof UserService, 'createUser'> {
   return async ({ user: asked, password }, context) => {
     const caller = callerOf(context);
     if (asked === undefined) throw invalidField('user', 'is required');
@@ -65,7 +67,9 @@ export function createUser(parts: ApiParts): Method<typeof UserService, 'createU
 }
 
 /** Changes the masked fields. */
-export function updateUser(parts: ApiParts): Method<typeof UserService, 'updateUser'> {
+export function updateUser(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof UserService, 'updateUser'> {
   return async ({ user: change, updateMask, expectedUpdatedAt }, context) => {
     const caller = callerOf(context);
     if (change === undefined) throw invalidField('user', 'is required');
@@ -95,7 +99,9 @@ export function updateUser(parts: ApiParts): Method<typeof UserService, 'updateU
 }
 
 /** Sets exactly which roles a user has, and ends the user's sessions. */
-export function assignRoles(parts: ApiParts): Method<typeof UserService, 'assignRoles'> {
+export function assignRoles(
+  parts: Uses<'store' | 'clock'>,
+): Method<typeof UserService, 'assignRoles'> {
   return async ({ userId, roleIds, expectedUpdatedAt }, context) => {
     const caller = callerOf(context);
     const kept = await parts.store.write((tx) => {
@@ -115,7 +121,7 @@ export function assignRoles(parts: ApiParts): Method<typeof UserService, 'assign
 }
 
 /** Removes a user with credentials and sessions. */
-export function deleteUser(parts: ApiParts): Method<typeof UserService, 'deleteUser'> {
+export function deleteUser(parts: Uses<'store'>): Method<typeof UserService, 'deleteUser'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
     await parts.store.write((tx) => {
