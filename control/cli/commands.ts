@@ -55,42 +55,45 @@ export const commandSources: readonly CommandSource[] = [
     word: 'upstream',
     load: async () => (await import('./site/upstream-commands.ts')).upstreamCommands,
   },
-  { word: 'cert', load: async () => (await import('./site/cert-commands.ts')).certCommands },
-  { word: 'cert', load: async () => (await import('./site/cert-dns-commands.ts')).certDnsCommands },
-  { word: 'system', load: async () => (await import('./log/system-commands.ts')).systemCommands },
+  { word: 'cert', load: async () => (await import('./cert/cert-commands.ts')).certCommands },
+  { word: 'cert', load: async () => (await import('./cert/cert-dns-commands.ts')).certDnsCommands },
   {
     word: 'system',
-    load: async () => (await import('./log/system-top-commands.ts')).systemTopCommands,
+    load: async () => (await import('./system/system-commands.ts')).systemCommands,
   },
   {
     word: 'system',
-    load: async () => (await import('./log/system-geo-commands.ts')).systemGeoCommands,
+    load: async () => (await import('./system/system-top-commands.ts')).systemTopCommands,
+  },
+  {
+    word: 'system',
+    load: async () => (await import('./system/system-geo-commands.ts')).systemGeoCommands,
   },
   {
     word: 'release',
-    load: async () => (await import('./agent/release-commands.ts')).releaseCommands,
+    load: async () => (await import('./release/release-commands.ts')).releaseCommands,
   },
   {
     word: 'release',
-    load: async () => (await import('./agent/release-run-commands.ts')).releaseRunCommands,
+    load: async () => (await import('./release/release-run-commands.ts')).releaseRunCommands,
   },
   {
     word: 'release',
-    load: async () => (await import('./agent/release-sign-commands.ts')).releaseSignCommands,
+    load: async () => (await import('./release/release-sign-commands.ts')).releaseSignCommands,
   },
   {
     word: 'release',
-    load: async () => (await import('./agent/release-deb.ts')).releaseDebCommand,
+    load: async () => (await import('./release/release-deb.ts')).releaseDebCommand,
   },
   {
     word: 'release',
-    load: async () => (await import('./agent/release-image.ts')).releaseImageCommand,
+    load: async () => (await import('./release/release-image.ts')).releaseImageCommand,
   },
   {
     word: 'release',
-    load: async () => (await import('./agent/release-index.ts')).releaseIndexCommand,
+    load: async () => (await import('./release/release-index.ts')).releaseIndexCommand,
   },
-  { word: 'update', load: async () => (await import('./agent/update.ts')).updateCommand },
+  { word: 'update', load: async () => (await import('./release/update.ts')).updateCommand },
   { word: 'agent', load: async () => (await import('./agent/agent-commands.ts')).agentCommands },
   { word: 'agents', load: async () => (await import('./agent/agent-commands.ts')).agentsCommand },
   {

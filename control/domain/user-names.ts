@@ -1,10 +1,11 @@
 /** Owns what a user name, a mail address and a shown name may be. */
 
+import { resourceLimits } from '../limits/resource-limits.ts';
 import { invalidField } from './errors.ts';
 
+const { nameCharactersMax } = resourceLimits;
 const usernamePattern = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
 const emailPattern = /^[^\s@]{1,64}@[^\s@]{1,190}$/;
-const displayNameCharactersMax = 128;
 const providerPattern = /^(?:radius|(?:oidc|saml):[a-z0-9][a-z0-9-]{0,31})$/;
 
 /** Whether a text can be a user name. */
@@ -22,7 +23,7 @@ export function trimDisplayName(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cf}]/gu, '')
     .trim()
-    .slice(0, displayNameCharactersMax);
+    .slice(0, nameCharactersMax);
 }
 
 /** Errors: invalid_argument naming the field of `user`. */
@@ -38,8 +39,8 @@ export function checkUserFields(user: {
   if (user.email !== '' && !isEmail(user.email)) {
     throw invalidField('user.email', 'must be a mail address');
   }
-  if (user.displayName.length > displayNameCharactersMax) {
-    throw invalidField('user.displayName', `has at most ${displayNameCharactersMax} characters`);
+  if (user.displayName.length > nameCharactersMax) {
+    throw invalidField('user.displayName', `has at most ${nameCharactersMax} characters`);
   }
   user.externalProviders?.forEach((provider, at) => {
     if (providerPattern.test(provider)) return;

@@ -7,7 +7,6 @@ export const accessLimits = {
   /** Entries that Get shows with a list; more are read page by page. */
   shownEntriesMax: 1_000,
   /** Texts. */
-  nameCharsMax: 128,
   descriptionCharsMax: 2_000,
   noteCharsMax: 256,
   /** Bindings, country rules and rate limits of one installation. */

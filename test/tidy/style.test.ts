@@ -96,6 +96,16 @@ describe('house style', () => {
     expect(found).toEqual([]);
   });
 
+  test('a command lives in the folder of its subject, where there is one', () => {
+    const list = readFileSync('control/cli/commands.ts', 'utf8');
+    const sources = [...list.matchAll(/word: '([^']+)',\s+load: [^']+'\.\/([a-z-]+)\/[^']+'/g)];
+    expect(sources.length).toBeGreaterThan(60);
+    const astray = sources
+      .map(([, word = '', folder = '']) => ({ word, folder }))
+      .filter(({ word, folder }) => folder !== word && existsSync(`control/cli/${word}`));
+    expect(astray).toEqual([]);
+  });
+
   test('every export has a docstring', () => {
     const found = scripts
       .filter((file) => file.path.endsWith('.ts') && !file.path.endsWith('.test.ts'))

@@ -27,12 +27,13 @@ import {
   settleRule,
 } from '../custom-rule-service/stored-rule.ts';
 import { drop, keep } from '../resource/owned.ts';
+import { atField } from '../rethrown-at.ts';
 import {
   overrideKind,
   refuseMisplaced,
   refuseUnreadTargets,
 } from '../rule-override-service/upsert.ts';
-import type { ApplyRun, DocumentChange } from './context.ts';
+import { withLists, type ApplyRun, type DocumentChange, type StatedList } from './context.ts';
 
 /** Applies both lists and returns the change with theirs. Errors: AppError naming the field. */
 export function applyPolicyRules(
@@ -40,32 +41,20 @@ export function applyPolicyRules(
   document: ManifestDocument,
   change: DocumentChange,
 ): DocumentChange {
-  const paths = [...change.changedPaths];
-  let { before, after } = change;
-  const note = (name: string, earlier: readonly unknown[], later: readonly unknown[]): void => {
-    if (before !== null) before = { ...before, [name]: earlier };
-    after = { ...after, [name]: later };
-    if (canonicalJson(earlier) !== canonicalJson(later)) paths.push(`spec.${name}`);
-  };
   const overrides = readOverrideSpecs(document, run.references);
-  if (overrides !== undefined) {
-    note('ruleOverrides', ...applyOverrides(run, document, change.id, overrides));
-  }
+  const overridden =
+    overrides === undefined ? [] : [applyOverrides(run, document, change.id, overrides)];
   const rules = readCustomRuleSpecs(document, run.references);
-  if (rules !== undefined) note('customRules', ...applyRules(run, document, change.id, rules));
-  const changed = change.action === 'unchanged' && paths.length > 0;
-  const action = changed ? 'update' : change.action;
-  return { ...change, action, before, after, changedPaths: change.before === null ? [] : paths };
+  const ruled = rules === undefined ? [] : [applyRules(run, document, change.id, rules)];
+  return withLists(change, [...overridden, ...ruled]);
 }
-
-type SpecLists = [readonly unknown[], readonly unknown[]];
 
 function applyOverrides(
   run: ApplyRun,
   { where }: ManifestDocument,
   policyId: string,
   asked: readonly RuleOverrideJson[],
-): SpecLists {
+): StatedList {
   const { tx, caller, now, references } = run;
   const present = tx.find(ruleOverrides, 'policy', policyId);
   const keyOf = (one: RuleOverrideJson): string =>
@@ -104,7 +93,7 @@ function applyOverrides(
   for (const gone of known.values()) drop(tx, caller, overrideKind, gone);
   const same = kept.length === present.length && kept.every((one) => present.includes(one));
   if (!same) run.overridesChanged.push({ policyId, overrides: kept, where });
-  return [show(present), show(kept)];
+  return { name: 'ruleOverrides', before: show(present), after: show(kept) };
 }
 
 /**
@@ -149,7 +138,7 @@ function applyRules(
   { where }: ManifestDocument,
   policyId: string,
   asked: readonly CustomRuleJson[],
-): SpecLists {
+): StatedList {
   const { tx, caller, now, references } = run;
   const present = rulesOfPolicy(tx, policyId);
   const left = new Set(present);
@@ -177,7 +166,8 @@ function applyRules(
       createdAt: before?.createdAt ?? now,
       updatedAt: now,
     };
-    const after = atIndex(at, () => settleRule(tx, draft));
+    const field = `policy.customRules[${at}]`;
+    const after = atField(field, 'rule', () => settleRule(tx, draft));
     const spec = canonicalJson(customRuleSpecOf(after, references));
     if (before !== undefined && canonicalJson(customRuleSpecOf(before, references)) === spec) {
       return before;
@@ -194,18 +184,7 @@ function applyRules(
     list
       .toSorted((one, other) => Number(one.ruleId) - Number(other.ruleId))
       .map((one) => customRuleSpecOf(one, references));
-  return [show(present), show(kept)];
-}
-
-/** Names the entry in errors that name a field of a rule. */
-function atIndex<T>(at: number, check: () => T): T {
-  try {
-    return check();
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const message = error.message.replace(/^rule\./, `policy.customRules[${at}].`);
-    throw new AppError(error.code, message, { source: error.source, cause: error });
-  }
+  return { name: 'customRules', before: show(present), after: show(kept) };
 }
 
 function refuseTwice(keys: readonly string[], field: string, what: string): void {

@@ -14,6 +14,7 @@ import {
 } from '../../../proto/gen/waf/v1/trust_pb.ts';
 import { containsKey, parseAddress, parseNetwork } from '../../../base/ip-address.ts';
 import { accessLimits } from '../../limits/access-limits.ts';
+import { resourceLimits } from '../../limits/resource-limits.ts';
 import { trustLimits } from '../../../base/guard-limits.ts';
 import type { ClientIpSession } from '../../access/client-ip-analyses.ts';
 import { editEntries } from '../../access/list-contents.ts';
@@ -225,7 +226,7 @@ function createList(
   const list: IpListRecord = {
     id: `iplist-${randomUUID()}`,
     tenantId: caller.tenantId,
-    name: freeName(tx, name.slice(0, accessLimits.nameCharsMax - 8), caller.tenantId),
+    name: freeName(tx, name.slice(0, resourceLimits.nameCharactersMax - 8), caller.tenantId),
     description: 'Addresses of a trusted proxy, taken from an analysis of requests.',
     managementMode: 'manual',
     createdAt: now,

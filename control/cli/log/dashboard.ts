@@ -12,7 +12,7 @@ import { badFlag } from '../input.ts';
 import { renderTable, type Table } from '../output.ts';
 import { readCount } from '../paging.ts';
 import { lastHours, printable, timeText } from '../show.ts';
-import { limitedNote } from './system-top-commands.ts';
+import { limitedNote } from '../system/system-top-commands.ts';
 
 /** What one page shows. A part that the caller may not read is absent, and named. */
 interface Page {

@@ -1,6 +1,7 @@
 /** Owns the checks that IP lists, country rules, rate limits and trust have in common. */
 
 import { accessLimits } from '../../limits/access-limits.ts';
+import { resourceLimits } from '../../limits/resource-limits.ts';
 import { invalidField } from '../errors.ts';
 
 /** Where a rule of access decides. */
@@ -22,10 +23,10 @@ export function checkListTexts(
   const name = (list.name ?? '').trim();
   const description = list.description ?? '';
   if (name === '') throw invalidField(`${at}name`, 'is required');
-  if (name.length > accessLimits.nameCharsMax || hasControls(name)) {
+  if (name.length > resourceLimits.nameCharactersMax || hasControls(name)) {
     throw invalidField(
       `${at}name`,
-      `has at most ${accessLimits.nameCharsMax} printable characters`,
+      `has at most ${resourceLimits.nameCharactersMax} printable characters`,
     );
   }
   if (description.length > accessLimits.descriptionCharsMax) {

@@ -6,6 +6,7 @@
 import type { CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { encodeUtf8 } from '../../../base/byte-string.ts';
 import { parseSecLang } from '../../../engine/rules/language/parse.ts';
+import { resourceLimits } from '../../limits/resource-limits.ts';
 import { refusal } from '../errors.ts';
 
 /** A rule, and how sure the model says it is, 0 to 1. */
@@ -38,7 +39,7 @@ export function readDraftedRule(answer: string): DraftedRule {
   refuseWeakening(seclang);
   const sure = typeof confidence === 'number' && confidence >= 0 ? Math.min(1, confidence) : 0;
   const rule: CustomRuleJson = {
-    name: plain(name, 128),
+    name: plain(name, resourceLimits.nameCharactersMax),
     description: typeof description === 'string' ? plain(description, 1024) : '',
     phase: Number.isInteger(phase) ? Number(phase) : 2,
     seclang,

@@ -10,7 +10,7 @@ import type {
   TrustProfileJson,
 } from '../../../proto/gen/waf/v1/trust_pb.ts';
 import { addressHeaders } from '../../../base/address-headers.ts';
-import { accessLimits } from '../../limits/access-limits.ts';
+import { resourceLimits } from '../../limits/resource-limits.ts';
 import { trustLimits } from '../../../base/guard-limits.ts';
 import { proxyPaths } from '../../../base/proxy-paths.ts';
 import { hasControls } from '../access/ip-list-checks.ts';
@@ -124,8 +124,8 @@ function checkNodes(
     } else if (known.has(id)) report(`${at}.id`, 'duplicate_node_id', 'another node has it');
     known.add(id);
     const name = (node.name ?? '').trim();
-    if (name === '' || name.length > accessLimits.nameCharsMax || hasControls(name)) {
-      const most = accessLimits.nameCharsMax;
+    if (name === '' || name.length > resourceLimits.nameCharactersMax || hasControls(name)) {
+      const most = resourceLimits.nameCharactersMax;
       report(`${at}.name`, 'invalid_name', `must have 1 to ${most} printable characters`);
     }
     if (!xffModes.includes(node.xffMode ?? '')) {
