@@ -1,7 +1,7 @@
 /**
- * Decides whether all backends read one boundary out of a Content-Type line: PHP, which looks for
- * the word, and those that read parameters as RFC 2045 writes them (Express, Flask, Django, Go,
- * .NET). `test/backends` compares this with the backends themselves.
+ * Reads the boundary out of a Content-Type line. Of form-data: whether all backends read one: PHP,
+ * which looks for the word, and those that read parameters as RFC 2045 writes them (Express, Flask,
+ * Django, Go, .NET); `test/backends` compares this with them. Of other types: what all readers find.
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
@@ -107,4 +107,53 @@ function asPhp(contentType: ByteString): ByteString {
   const value = contentType.slice(equals + 1);
   if (value.startsWith('"')) return value.slice(1, value.indexOf('"', 1));
   return /^[^,;]*/.exec(value)![0];
+}
+
+/**
+ * `none`: no reader finds parts. `differs`: they may find other ones. Else the boundary. Source:
+ * RFC 2046 section 5.1.1; parameters without quotes as mail and DICOM clients write them.
+ */
+export type PartsReading =
+  | { readonly kind: 'boundary'; readonly boundary: ByteString }
+  | { readonly kind: 'none' | 'differs' };
+
+const mixedType = /^multipart\/(?!form-data *(?:;|$))[!#$&+\-.0-9^_a-z]+ *(?=;|$)/i;
+const parameter =
+  /[ \t]*;[ \t]*(?:([!#$&+\-.0-9A-Z^_a-z]+\*?)=(?:"((?:[^"\\]|\\.)*)"|([^\s;",]*)))?/y;
+const boundaryPattern = /^[0-9A-Za-z'()+_,\-./:=? ]*[0-9A-Za-z'()+_,\-./:=?]$/;
+
+/** Reads the boundary of a multipart type other than form-data. Cost: linear. */
+export function readParts(contentType: ByteString): PartsReading {
+  if (!/^multipart\//i.test(contentType)) return { kind: 'none' };
+  if (contentType.length > valueLimits.multipartContentTypeBytesMax) return { kind: 'differs' };
+  const type = mixedType.exec(contentType);
+  if (type === null) return { kind: 'none' };
+  const words = contentType.match(/boundary/gi)?.length ?? 0;
+  if (words === 0) return { kind: 'none' };
+  let boundary: ByteString | null = null;
+  let at = type[0].length;
+  while (at < contentType.length) {
+    parameter.lastIndex = at;
+    const found = parameter.exec(contentType);
+    if (found === null) return { kind: 'differs' };
+    at = parameter.lastIndex;
+    const [, name = '', quoted, token] = found;
+    if (name.toLowerCase() !== 'boundary') continue;
+    if (boundary !== null) return { kind: 'differs' };
+    boundary = quoted ?? token ?? '';
+  }
+  if (boundary === null || !boundaryPattern.test(boundary)) return { kind: 'differs' };
+  // Some readers end a boundary at the first `=` or take the word that stands inside of it.
+  const inside = boundary.match(/boundary=/gi)?.length ?? 0;
+  const tooLong = boundary.length > valueLimits.multipartBoundaryBytesMax;
+  return inside > 0 || tooLong ? { kind: 'differs' } : { kind: 'boundary', boundary };
+}
+
+/** False where the content does not show its characters: in UTF-7 and what is not ASCII either. */
+export function showsItsCharacters(contentType: ByteString, isWide: boolean): boolean {
+  for (const [, charset = ''] of contentType.matchAll(/charset\*?\s*=\s*["']?([^\s"';,]*)/gi)) {
+    if (isAsciiCharset(charset)) continue;
+    if (!isWide || !/^utf-?(?:16|32)(?:[lb]e)?$/i.test(charset)) return false;
+  }
+  return true;
 }

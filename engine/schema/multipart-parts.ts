@@ -1,12 +1,19 @@
 /**
  * Reads multipart/form-data that has one reading only (RFC 7578, RFC 2046): what all backends read
- * alike, without text around the parts and without folded fields. What is written in another way is
- * no form of this kind.
+ * alike. What is written in another way is no form of this kind.
  */
 
-import { trimBlankEnds } from '../../base/byte-string.ts';
 import { schemaLimits } from '../../base/schema-limits.ts';
 import { readDisposition } from '../base/multipart-disposition.ts';
+import {
+  fieldOf,
+  isPlainText,
+  mayHoldPart,
+  mediaTypeOf,
+  readBoundaryLine,
+  readPartHead,
+  type PartHead,
+} from '../base/part-reader.ts';
 import { fromUtf8 } from './pairs.ts';
 
 /** One part. */
@@ -22,79 +29,68 @@ export interface FormPart {
 }
 
 /** The parts, or what is wrong. */
-export type FormParts = { readonly parts: readonly FormPart[] } | { readonly fault: string };
+export type FormParts = { readonly parts: readonly FormPart[] } | PartFault;
 
-const malformed: FormParts = { fault: 'malformed' };
-const tooMany: FormParts = { fault: 'size' };
+interface PartFault {
+  readonly fault: string;
+}
 
-const lineEnd = '\r\n';
-/** Of two, some readers take the first. */
-const decisive = /^content-(?:disposition|type|transfer-encoding)$/;
+const malformed: PartFault = { fault: 'malformed' };
+const tooMany: PartFault = { fault: 'size' };
+
+const boundaryPattern = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
 
 /** Reads a body. Cost: one native search a part. */
 export function readFormParts(body: Buffer, boundary: string): FormParts {
-  if (!/^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/.test(boundary)) return malformed;
-  const dashed = `--${boundary}`;
-  let start = 0;
-  // Some clients end a line before the first boundary.
-  while (isAt(body, start, lineEnd)) start += 2;
-  if (!isAt(body, start, dashed + lineEnd)) return malformed;
-  const delimiter = Buffer.from(lineEnd + dashed, 'latin1');
+  if (!boundaryPattern.test(boundary)) return malformed;
+  const delimiter = Buffer.from(`--${boundary}`, 'latin1');
   const parts: FormPart[] = [];
-  let at = start + dashed.length + 2;
+  let section = 0;
+  let found = false;
+  let complete = false;
   for (;;) {
-    if (parts.length >= schemaLimits.partsMax) return tooMany;
-    const headEnd = body.indexOf('\r\n\r\n', at, 'latin1');
-    const stop = body.indexOf(delimiter, at - 2);
-    // A boundary right after the head's empty line is content to some origins.
-    if (headEnd < 0 || stop < headEnd + 4) return malformed;
-    if (headEnd - at > schemaLimits.partHeaderBytesMax) return tooMany;
-    const part = readPart(body.latin1Slice(at, headEnd), body.subarray(headEnd + 4, stop));
-    if (part === null) return malformed;
-    parts.push(part);
-    const next = stop + delimiter.length;
-    if (isAt(body, next, '--')) return isEnd(body, next + 2) ? { parts } : malformed;
-    if (!isAt(body, next, lineEnd)) return malformed;
-    at = next + 2;
+    const next = body.indexOf(delimiter, section);
+    if (next < 0) break;
+    const line = readBoundaryLine(body, 0, next, body.length, delimiter.length);
+    if (line === null || complete || (line.padded && !line.final)) return malformed;
+    if (found) {
+      if (parts.length >= schemaLimits.partsMax) return tooMany;
+      const part = readPart(body, section, line.contentEnd);
+      if ('fault' in part) return part;
+      parts.push(part);
+    } else if (mayHoldPart(body.latin1Slice(0, next))) return malformed;
+    found = true;
+    complete = line.final;
+    section = line.next;
   }
+  if (!complete || parts.length === 0) return malformed;
+  return mayHoldPart(body.latin1Slice(section)) ? malformed : { parts };
 }
 
-/** Whether a text stands at an offset; false where the body ends before. */
-function isAt(body: Buffer, at: number, text: string): boolean {
-  const end = at + text.length;
-  // A slice past the end throws.
-  return end <= body.length && body.latin1Slice(at, end) === text;
-}
-
-/** Nothing but blanks and one line end comes after the last boundary. */
-function isEnd(body: Buffer, from: number): boolean {
-  let at = from;
-  while (isAt(body, at, ' ')) at++;
-  return at === body.length || (at + 2 === body.length && body.latin1Slice(at) === lineEnd);
-}
-
-function readPart(head: string, content: Buffer): FormPart | null {
-  let disposition = '';
-  let contentType = '';
-  const names = new Set<string>();
-  for (const line of head.split(lineEnd)) {
-    const colon = line.indexOf(':');
-    if (colon <= 0 || !/^[A-Za-z0-9-]+$/.test(line.slice(0, colon))) return null;
-    const name = line.slice(0, colon).toLowerCase();
-    const value = trimBlankEnds(line.slice(colon + 1));
-    if ((names.has(name) && decisive.test(name)) || /[\x00-\x08\x0a-\x1f\x7f]/.test(value))
-      return null;
-    names.add(name);
-    if (name === 'content-disposition') disposition = value;
-    else if (name === 'content-type') contentType = value.split(';', 1)[0]!.trim().toLowerCase();
-    // Encoded parts are read by some origins only (RFC 7578 section 4.7).
-    else if (name === 'content-transfer-encoding' && !/^(?:7bit|8bit|binary)$/i.test(value)) {
-      return null;
-    }
-  }
-  const { alike, kind, name: sent, fileName } = readDisposition(disposition);
+function readPart(body: Buffer, start: number, end: number): FormPart | PartFault {
+  const head = readPartHead(body, start, end, false);
+  const { contentStart, limit, unclearInForms } = head;
+  if (limit !== null || contentStart - start > schemaLimits.partHeaderBytesMax) return tooMany;
+  // A boundary right after the empty line of the head is content to some origins.
+  if (unclearInForms || contentStart > end) return malformed;
+  const { alike, kind, name: sent, fileName } = readDisposition(fieldOf(head, disposition));
   const name = fromUtf8(sent);
-  if (!alike || name === null) return null;
+  if (!alike || name === null || !isPlain(head, kind === 'file')) return malformed;
   const isFile = kind === 'file';
-  return { name, isFile, unnamed: isFile && fileName === '', contentType, content };
+  return {
+    name,
+    isFile,
+    unnamed: isFile && fileName === '',
+    contentType: mediaTypeOf(fieldOf(head, 'content-type')),
+    content: body.subarray(contentStart, end),
+  };
+}
+
+const disposition = 'content-disposition';
+
+/** Encoded parts are read by some origins only (RFC 7578 section 4.7). */
+function isPlain(head: PartHead, isFile: boolean): boolean {
+  const encoding = fieldOf(head, 'content-transfer-encoding');
+  const type = isFile ? '' : fieldOf(head, 'content-type');
+  return isPlainText(encoding === '' ? null : encoding, type === '' ? null : type);
 }

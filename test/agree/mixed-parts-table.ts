@@ -251,3 +251,13 @@ export const differentRows: readonly MixedRow[] = [
   ),
   row('no request in a part of one', mixed, part(http, 'hello there')),
 ];
+
+/** A batch that is longer than what is held of a body, with a last part of its own. */
+export function longRow(last: string): MixedRow {
+  const ordinary = part(
+    'Content-Type: application/http|Content-ID: <item:1@example.com>',
+    'POST /farm/v1/animals HTTP/1.1|Content-Type: application/json||' +
+      `{"animalName":"sheep","text":"${'grass and water '.repeat(600)}"}`,
+  );
+  return row('a long batch', mixed, ordinary.repeat(150), part(json, last));
+}

@@ -5,7 +5,13 @@
 
 import { describe, expect, test } from 'vitest';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
-import { attackRows, benignRows, differentRows, type MixedRow } from './mixed-parts-table.ts';
+import {
+  attackRows,
+  benignRows,
+  differentRows,
+  longRow,
+  type MixedRow,
+} from './mixed-parts-table.ts';
 import { rulesetFolders, sendInProcess, templateEngine } from './policy-in-process.ts';
 import type { TableAnswer } from './policy-in-process.ts';
 
@@ -32,5 +38,16 @@ describe.each(rulesetFolders)('$name', ({ folder }) => {
     );
     expect(read, 'what readers cut differently').toEqual([]);
     engine.retire();
+  });
+
+  test('parts in later windows of long bodies', { timeout: timeoutMs }, async () => {
+    const engine = await templateEngine('Light', folder);
+    const clean = send(engine, longRow('{"title":"New","amount":5}'));
+    const attack = send(engine, longRow('{"title":"\\u0027 or 1=1 union select 1,2 -- "}'));
+    engine.retire();
+    expect(clean.status).toBe(0);
+    // Heads of parts are no headers that somebody injects.
+    expect(clean.rules.filter((rule) => rule > 900_000 && rule < 949_000)).toEqual([]);
+    expect(attack.rules).toContain(942_100);
   });
 });

@@ -1,7 +1,7 @@
 /**
  * Makes rows of a window over a long body, somewhere after its beginning. No parser can begin
- * there: forms are split as ever, JSON and XML into what their text stands between, everything else
- * is text. Nothing that these readings find wrong is an error of the request.
+ * there: forms are split as ever, multipart types into the parts that begin there, JSON and XML into
+ * what their text stands between, everything else is text. Nothing that these readings find wrong is an error of the request.
  */
 
 import type { BodyRest } from '../../../contract/message.ts';
@@ -10,6 +10,7 @@ import { SOURCE } from '../../transaction/values.ts';
 import { grpcBody } from './grpc.ts';
 import { readInnerTexts } from './inner-texts.ts';
 import { addJsonPieces } from './json-pieces.ts';
+import { readMixedWindow } from './mixed.ts';
 import { addRawText } from './raw-text.ts';
 import { appendAsUtf8, wideEncodingOf } from './text-encoding.ts';
 import {
@@ -64,6 +65,7 @@ export function loadBodyRest(
     start = appendAsUtf8(tx.values, start, end, { ...wide, markBytes: 0 });
     end = tx.values.used;
   }
+  if (processorName === '' && readMixedWindow(tx, start, end)) return;
   const readings = readingsOf(tx, processorName, begins, wide !== null);
   const { form, json, xml: asXml, text, data } = readings;
   if (json) addJsonPieces(tx, start, end);

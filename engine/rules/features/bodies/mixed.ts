@@ -8,23 +8,27 @@
 
 import type { ByteString } from '../../../../base/byte-string.ts';
 import { valueLimits } from '../../../../base/rule-limits.ts';
+import { readParts, showsItsCharacters } from '../../../base/multipart-content-type.ts';
+import {
+  fieldOf,
+  mediaTypeOf,
+  readBoundaryLine,
+  readPartHead,
+  type PartHead,
+} from '../../../base/part-reader.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { SOURCE } from '../../transaction/values.ts';
 import { failBody, hasArgumentRoom } from './arguments.ts';
 import { newFlags } from './multipart-flags.ts';
-import { isPadding, skipSpaces } from './multipart-headers.ts';
+import { skipSpaces } from './multipart-headers.ts';
 import { addArgument, addPartFields } from './part-fields.ts';
-import { fieldOf, mediaTypeOf, readParts, readPartHead, showsItsCharacters } from './part-head.ts';
-import type { PartHead } from './part-head.ts';
 import { decodeBase64, decodeQuotedPrintable } from './part-encoding.ts';
 import { addRawText } from './raw-text.ts';
 import { wideEncodingOf } from './text-encoding.ts';
 import { declaredType, quietly, readContent, readForm } from './unparsed.ts';
 
 const LF = 0x0a;
-const CR = 0x0d;
-const DASH = 0x2d;
 
 const transferEncoding = 'content-transfer-encoding';
 const form = 'application/x-www-form-urlencoded';
@@ -56,6 +60,17 @@ export function readMixedBody(tx: Transaction, start: number, end: number, cut: 
   return found && !reader.unclear;
 }
 
+/**
+ * True where a window over a long body shows parts and was read as them: what stands before the
+ * first boundary continues a part of which the head is not here. Cost: as `readMixedBody`.
+ */
+export function readMixedWindow(tx: Transaction, start: number, end: number): boolean {
+  const reading = readParts(declaredType(tx));
+  if (reading.kind !== 'boundary') return false;
+  const reader = new MixedReader(tx);
+  return reader.multipart(start, end, reading.boundary, true, 0) && !reader.unclear;
+}
+
 class MixedReader {
   /** Readers may find other parts, or other fields of them. */
   unclear = false;
@@ -83,7 +98,8 @@ class MixedReader {
     for (let at = start; ;) {
       const next = this.tx.values.slab.indexOf(delimiter, at);
       if (next < 0 || next + delimiter.length > end) break;
-      const line = this.boundaryLine(start, next, end, delimiter.length);
+      const { slab } = this.tx.values;
+      const line = readBoundaryLine(slab, start, next, end, delimiter.length);
       // The last line of a body that exceeds our limit may be anything.
       if (line === null && cut && next + delimiter.length + 4 > end) break;
       if (line === null || complete) {
@@ -103,22 +119,6 @@ class MixedReader {
     return true;
   }
 
-  /** The line of a delimiter; null where it is none to all readers. */
-  private boundaryLine(start: number, at: number, end: number, bytes: number): BoundaryLine | null {
-    const { slab } = this.tx.values;
-    const first = at === start;
-    if (!first && (slab[at - 1] !== LF || slab[at - 2] !== CR || at - 2 < start)) return null;
-    let rest = at + bytes;
-    const final = rest + 2 <= end && slab[rest] === DASH && slab[rest + 1] === DASH;
-    if (final) rest += 2;
-    const newline = slab.indexOf(LF, rest);
-    const stop = newline < 0 || newline >= end ? end : newline + 1;
-    if (!isPadding(slab, rest, stop) || (stop === end && slab[end - 1] !== LF && !final)) {
-      return null;
-    }
-    return { contentEnd: first ? at : at - 2, next: stop, final };
-  }
-
   /** A part, or what stands before the first or after the last. */
   private section(start: number, end: number, isPart: boolean, cut: boolean, depth: number): void {
     if (isPart) {
@@ -131,7 +131,8 @@ class MixedReader {
 
   private part(start: number, end: number, cut: boolean, depth: number): void {
     const { tx } = this;
-    const head = readPartHead(tx, start, end, cut);
+    const head = readPartHead(tx.values.slab, start, end, cut);
+    if (head.limit !== null) reachLimit(tx, head.limit);
     if (head.unclear) this.unclear = true;
     addPartFields(tx, head);
     this.addHeaderRows(head);
@@ -212,13 +213,6 @@ class MixedReader {
     const start = tx.values.appendText(local.slice(mark + 1));
     quietly(tx, () => readForm(tx, start, tx.values.used));
   }
-}
-
-interface BoundaryLine {
-  /** Where the content before it ends. */
-  readonly contentEnd: number;
-  readonly next: number;
-  readonly final: boolean;
 }
 
 const decoders: Readonly<Record<string, typeof decodeBase64>> = {

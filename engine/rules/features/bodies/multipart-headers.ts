@@ -1,7 +1,4 @@
-/**
- * Looks things up in the header lines of a multipart part. Judges nothing but whether a backend may
- * decode the content.
- */
+/** Looks things up in the header lines of a multipart part. Judges nothing. */
 
 import { trimBlankEnds } from '../../../../base/byte-string.ts';
 import type { ByteString } from '../../../../base/byte-string.ts';
@@ -11,11 +8,6 @@ import { isSpace, nameIs } from '../../transaction/ascii.ts';
 export type PartLines = readonly (readonly [start: number, end: number])[];
 
 const COLON = 0x3a;
-
-const plainEncoding = /^(?:7bit|8bit|binary)$/i;
-/** ASCII and what agrees with it byte by byte. */
-const plainCharset =
-  /^[^;"]*; ?charset="?(?:utf-?8|us-ascii|iso-8859-1|iso-8859-15|windows-1252)"?$/i;
 
 /** Value of a part's first header of that lower-case name; null when there is none. */
 export function headerOf(slab: Buffer, lines: PartLines, name: string): ByteString | null {
@@ -27,34 +19,12 @@ export function headerOf(slab: Buffer, lines: PartLines, name: string): ByteStri
   return null;
 }
 
-/** False where a backend may decode the content: then a value is not what was sent. */
-export function isPlainText(slab: Buffer, lines: PartLines): boolean {
-  const encoding = headerOf(slab, lines, 'content-transfer-encoding');
-  if (encoding !== null && !plainEncoding.test(encoding)) return false;
-  const type = headerOf(slab, lines, 'content-type');
-  if (type === null) return true;
-  if (/^(?:multipart|message)\//i.test(type)) return false;
-  return !/charset/i.test(type) || plainCharset.test(type);
-}
-
-/** Whether backends choose by this header what a part is; of two some take the first. */
-export function isDecisive(lowerName: string): boolean {
-  return /^content-(?:disposition|type|transfer-encoding)$/.test(lowerName);
-}
-
 /** The lower-case name of a header line. */
 export function nameOf(slab: Buffer, [start, end]: PartLines[number]): string {
   return slab
     .latin1Slice(start, findByte(slab, COLON, start, end))
     .trim()
     .toLowerCase();
-}
-
-/** Blanks and tabs, then CRLF or the end of the bytes. */
-export function isPadding(slab: Buffer, start: number, end: number): boolean {
-  let at = start;
-  while (at < end && (slab[at] === 0x20 || slab[at] === 0x09)) at++;
-  return at === end || (end - at === 2 && slab[at] === 0x0d && slab[at + 1] === 0x0a);
 }
 
 /** Offset of the first control character other than the tab in [start, end), or `end`. */

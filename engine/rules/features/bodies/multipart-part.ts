@@ -5,16 +5,9 @@ import { isSpace } from '../../transaction/ascii.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { type Disposition, readDisposition } from '../../../base/multipart-disposition.ts';
+import { foldMatters, isDecisive, isPlainText } from '../../../base/part-reader.ts';
 import type { MultipartFaults } from './multipart-faults.ts';
-import {
-  findByte,
-  findControl,
-  headerOf,
-  isDecisive,
-  isPlainText,
-  nameOf,
-  skipSpaces,
-} from './multipart-headers.ts';
+import { findControl, headerOf, nameOf, skipSpaces } from './multipart-headers.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -102,10 +95,8 @@ export class MultipartPart {
     }
     if (last === undefined)
       return this.faults.fail('Multipart: Invalid part header (folding error).');
-    // Django drops the line, or reads a header in it.
-    const name = nameOf(values.slab, last);
-    const dropped = isDecisive(name) && name !== 'content-type';
-    if (dropped || findByte(values.slab, COLON, from, end) < end) this.faults.twoReadings = true;
+    const text = values.slab.latin1Slice(from, end);
+    if (foldMatters(nameOf(values.slab, last), text)) this.faults.twoReadings = true;
     if (last[1] - last[0] + end - from > valueLimits.multipartHeaderBytesMax) {
       return this.faults.fail('Multipart: Part header too long.');
     }
@@ -124,7 +115,9 @@ export class MultipartPart {
       return this.faults.fail('Multipart: Part missing Content-Disposition header.');
     const disposition = readDisposition(value);
     this.disposition = disposition;
-    if (disposition.kind === 'field' && !isPlainText(slab, this.lines)) disposition.kind = 'either';
+    const encoding = headerOf(slab, this.lines, 'content-transfer-encoding');
+    const type = headerOf(slab, this.lines, 'content-type');
+    if (disposition.kind === 'field' && !isPlainText(encoding, type)) disposition.kind = 'either';
     this.judgeDisposition(disposition);
     if (disposition.name !== '') this.faults.flags.names.push(disposition.name);
     for (const name of [disposition.fileName, disposition.extendedFileName]) {

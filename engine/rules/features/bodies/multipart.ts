@@ -7,6 +7,7 @@
 
 import { type ByteString, fromByteString } from '../../../../base/byte-string.ts';
 import { valueLimits } from '../../../../base/rule-limits.ts';
+import { isPadding, mayHoldPart } from '../../../base/part-reader.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import { isSpace } from '../../transaction/ascii.ts';
 import type { MultipartFlags, Transaction } from '../../transaction/transaction.ts';
@@ -16,7 +17,7 @@ import { failBody } from './arguments.ts';
 import { lastField } from './fields.ts';
 import { readBoundary } from './multipart-boundary.ts';
 import { MultipartFaults } from './multipart-faults.ts';
-import { isPadding, skipSpaces } from './multipart-headers.ts';
+import { skipSpaces } from './multipart-headers.ts';
 import { MultipartPart } from './multipart-part.ts';
 import { addPartArguments, addPartFile } from './multipart-rows.ts';
 import { addRawText } from './raw-text.ts';
@@ -220,7 +221,7 @@ class MultipartReader {
     const { slab } = this.tx.values;
     if (skipSpaces(slab, start, end) === end) return;
     const text = slab.latin1Slice(start, end);
-    if (/content-disposition/i.test(text)) this.faults.twoReadings = true;
+    if (mayHoldPart(text)) this.faults.twoReadings = true;
     if (delimiter.length > 0 && slab.subarray(start, end).includes(delimiter)) {
       this.faults.twoReadings = true;
     }

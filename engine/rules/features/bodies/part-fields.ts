@@ -4,10 +4,10 @@
  */
 
 import type { ByteString } from '../../../../base/byte-string.ts';
+import type { PartField, PartHead } from '../../../base/part-reader.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { SOURCE } from '../../transaction/values.ts';
 import { hasArgumentRoom } from './arguments.ts';
-import type { PartField, PartHead } from './part-head.ts';
 
 /** Fields of which the value is a media type, a number, a name of an encoding, or an identifier. */
 const written: Readonly<Record<string, RegExp>> = {
