@@ -1,7 +1,8 @@
 /**
  * Makes the pictures of the README from the running product: the overview and the page of an event.
- * Usage: node .build/bench/console/pictures.js FOLDER [all] [SECONDS]. With `all` it makes one of
- * every page, wide and narrow, light and dark; SECONDS is how long the recorded traffic takes.
+ * Usage: node .build/bench/console/pictures.js FOLDER [all] [SECONDS] [LANGUAGE]. With `all` it
+ * makes one of every page, wide and narrow, light and dark, with some records in the lists; SECONDS
+ * is how long the recorded traffic takes, LANGUAGE the tag of what the pages speak.
  */
 
 import { mkdirSync } from 'node:fs';
@@ -9,10 +10,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import puppeteer, { type Page } from 'puppeteer-core';
+import { makeRecords } from './demo-records.ts';
 import { sendRecord } from './demo-traffic.ts';
 import { signIn, startProduct, type Product } from './product.ts';
 
-const [folder = '.', which = '', seconds = '20'] = process.argv.slice(2);
+const [folder = '.', which = '', seconds = '20', language = 'en'] = process.argv.slice(2);
 const host = 'shop.example';
 const chosen = 'a password for pictures 1';
 const pages = {
@@ -24,6 +26,7 @@ const pages = {
   ...{ trust: '/protection?tab=trust', certificates: '/certificates', nodes: '/nodes' },
   ...{ users: '/access', roles: '/access?tab=roles', tokens: '/access?tab=tokens' },
   ...{ sessions: '/access?tab=sessions', audit: '/access?tab=audit', health: '/settings' },
+  ...{ silences: '/alerts?tab=silences', versions: '/settings?tab=updates' },
   ...{ settings: '/settings?tab=settings', operations: '/operations', account: '/account' },
 } as const;
 
@@ -46,6 +49,10 @@ try {
   process.stdout.write(`${refused} requests of the record were refused\n`);
   const event = await eventPath(page, product);
   const wanted = which === 'all' ? { ...pages, ...(await details(page, product)), event } : null;
+  if (which === 'all') {
+    await makeRecords(page, chosen);
+    await page.evaluate(`localStorage.setItem('waf-language', '${language}')`);
+  }
   if (wanted === null) {
     await page.setViewport({ width: 1280, height: 800 });
     await picture(page, product, 'overview', pages.overview);
@@ -129,7 +136,7 @@ async function picture(
 ): Promise<void> {
   await page.goto(`${url}${path}`);
   await page.waitForSelector(selector);
-  await page.waitForFunction(`!document.body.innerText.includes('Loading…')`);
+  await page.waitForFunction(`!/Loading…|加载中…/.test(document.body.innerText)`);
   await shoot(page, name);
 }
 

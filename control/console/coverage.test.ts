@@ -76,3 +76,25 @@ test('only what programs call is left to machines', () => {
     'EvidenceUploadService/Upload',
   ]);
 });
+
+/** Scripts whose calls the forms of another file make. */
+const formsOf: Readonly<Record<string, string>> = { 'pages/api-review': 'pages/api-enforce' };
+
+test('a page names the rights of each call that changes something', () => {
+  const lines = readFileSync(join(protos, 'permissions.txt'), 'utf8').split('\n');
+  const rights = new Map(lines.map((line) => [line.split(' ')[0], line.split(' ').slice(1)]));
+  const named = places.filter(({ place }) => place.startsWith('pages/'));
+  let checked = 0;
+  const wrong = named.flatMap(({ service, method, place }) => {
+    const codes = (rights.get(`${service}/${method}`) ?? []).filter(
+      (code) => code.includes(':') && !code.endsWith(':read'),
+    );
+    checked += codes.length;
+    const text = source(formsOf[place] ?? place);
+    return codes
+      .filter((code) => !text.includes(`'${code}'`))
+      .map((code) => `${place}: ${method} needs ${code}`);
+  });
+  expect(wrong).toEqual([]);
+  expect(checked).toBeGreaterThan(60);
+});

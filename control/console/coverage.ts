@@ -17,10 +17,10 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     RevokeApiToken: 'pages/tokens',
   },
   LearningService: {
-    ListProposals: 'operations',
-    AcceptProposal: 'operations',
-    DismissProposal: 'operations',
-    ResetLearning: 'operations',
+    ListProposals: 'pages/learning',
+    AcceptProposal: 'pages/learning',
+    DismissProposal: 'pages/learning',
+    ResetLearning: 'pages/learning',
     ExportLearning: 'operations',
   },
   ReplayService: {

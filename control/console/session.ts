@@ -14,7 +14,9 @@ export type SessionState = 'starting' | 'signed-out' | 'challenge' | 'signed-in'
 /** The state of the session. */
 export const session = signal<SessionState>('starting');
 /** The name of the signed-in person, and what they may do. */
-export const person = signal({ name: '', codes: new Set<string>(), firstPassword: false });
+export const person = signal({
+  ...{ name: '', username: '', codes: new Set<string>(), firstPassword: false },
+});
 /** What the server asks for beside the password, in its words. */
 export const challengePrompt = signal('');
 
@@ -94,6 +96,7 @@ async function enter(): Promise<void> {
   const [{ user }, { codes }] = await Promise.all([auth.getUserInfo({}), auth.getAccessCodes({})]);
   person.value = {
     name: user?.displayName || user?.username || '',
+    username: user?.username ?? '',
     codes: new Set(codes),
     firstPassword: user?.firstPassword === true,
   };

@@ -114,9 +114,13 @@ export async function openPage(
 }
 
 /** Enters name and password. */
-export async function enterPassword(page: Page, password = chosenPassword): Promise<void> {
+export async function enterPassword(
+  page: Page,
+  password = chosenPassword,
+  name = 'admin',
+): Promise<void> {
   await page.waitForSelector('input[type=password]');
-  await page.type('input[autocomplete=username]', 'admin');
+  await page.type('input[autocomplete=username]', name);
   await page.type('input[type=password]', password);
   await page.keyboard.press('Enter');
 }

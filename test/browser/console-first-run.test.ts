@@ -1,4 +1,4 @@
-/** The console's first run in a browser: a password, a site, and an attack that is blocked. */
+/** The console's first run with the keyboard: a password, a site, and an attack that is blocked. */
 
 import type { Browser } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { missingBuild, startProduct, type Product } from '../support/product.ts';
 import { axeFindings, missingChromium, startChromium } from './chromium.ts';
 import * as driver from './console-driver.ts';
+import { Keys } from './tasks/keys.ts';
 
 const skip = missingChromium ?? missingBuild;
 /** The first start of a machine builds its databases. */
@@ -24,7 +25,7 @@ describe.skipIf(skip !== null)(`first run (${skip ?? 'in Chromium'})`, { timeout
     await product?.stop();
   });
 
-  test('password, site, and a blocked attack, shown as it happens', async () => {
+  test('password, site, and a blocked attack, shown as it happens, with keys alone', async () => {
     const url = `http://127.0.0.1:${product.managementPort}/`;
     expect(product.output()).toMatch(/Console {10}http/);
     const { page, faults } = await driver.openPage(browser, url);
@@ -32,19 +33,27 @@ describe.skipIf(skip !== null)(`first run (${skip ?? 'in Chromium'})`, { timeout
     await driver.enterPassword(page, first);
     await driver.shows(page, "Set the administrator's password");
     expect(await axeFindings(page)).toEqual([]);
-    await page.type('input[name=current]', first);
-    await page.type('input[name=next]', driver.chosenPassword);
-    await page.type('input[name=again]', 'another');
-    await page.keyboard.press('Enter');
+    const keys = new Keys(page);
+    await keys.to('The first password');
+    await keys.type(first);
+    await keys.to('New password');
+    await keys.type(driver.chosenPassword);
+    await keys.press('Tab');
+    await keys.type('another');
+    await keys.press('Enter');
     await driver.shows(page, 'The new passwords differ.');
-    await page.locator('input[name=again]').fill(driver.chosenPassword);
-    await page.keyboard.press('Enter');
+    await keys.to('New password again');
+    await keys.type(driver.chosenPassword);
+    await keys.press('Enter');
     await driver.shows(page, 'Add the first site');
-    await page.type('input[name=host]', 'shop.example');
-    await page.type('input[name=origin]', 'http://127.0.0.1:9');
-    await page.keyboard.press('Enter');
+    await keys.to('Host');
+    await keys.type('shop.example');
+    await keys.press('Tab');
+    await keys.type('http://127.0.0.1:9');
+    await keys.press('Enter');
     await driver.shows(page, 'shop.example is served');
-    await driver.press(page, 'Try an attack');
+    await keys.to('Try an attack');
+    await keys.press('Enter');
     await driver.shows(page, 'It is blocked with status 403');
     await eventually(
       async () =>

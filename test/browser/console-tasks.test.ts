@@ -16,6 +16,7 @@ import { eventTasks } from './tasks/event-tasks.ts';
 import { keyTasks } from './tasks/key-tasks.ts';
 import { operateTasks } from './tasks/operate-tasks.ts';
 import { policyTasks } from './tasks/policy-tasks.ts';
+import { refusedTasks } from './tasks/refused-tasks.ts';
 import { siteTasks } from './tasks/site-tasks.ts';
 import { World } from './tasks/task.ts';
 import { wholeTasks } from './tasks/whole-tasks.ts';
@@ -27,7 +28,7 @@ const usualFault = /status of (?:400|409) /;
 
 const tasks = [
   ...[...eventTasks, ...keyTasks, ...chineseTasks, ...siteTasks, ...editTasks],
-  ...[...deliveryTasks, ...policyTasks, ...operateTasks, ...wholeTasks],
+  ...[...deliveryTasks, ...policyTasks, ...operateTasks, ...refusedTasks, ...wholeTasks],
 ];
 const origin = createServer((_request, response) => response.end('ok'));
 let browser: Browser;

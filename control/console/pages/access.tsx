@@ -21,6 +21,8 @@ const users = createClient(UserService, transport);
 const roles = createClient(RoleService, transport);
 const audit = createClient(AuditService, transport);
 const auditPage = 50;
+/** Permissions of a role that its row shows. */
+const permissionsShown = 4;
 
 const w = pageTexts({
   title: ['Access', '访问权限'],
@@ -53,6 +55,7 @@ const w = pageTexts({
   password: ['Password', '密码'],
   role: ['Role', '角色'],
   reset: ["Set a user's password", '设置用户密码'],
+  permissionCount: ['{count} permissions', '{count} 项权限'],
   permissions: ['Permissions', '权限'],
   members: ['Users', '用户数'],
   builtin: ['built in', '内置'],
@@ -125,7 +128,7 @@ function Users(): JSX.Element {
           { name: 'username', label: w('name'), required: true },
           { name: 'email', label: w('mail') },
           { name: 'password', label: w('password'), kind: 'password', required: true },
-          { name: 'role', label: w('role'), choices },
+          { name: 'role', api: ['roleIds'], label: w('role'), choices },
         ]}
         save={async ({ username = '', email = '', password = '', role = '' }) => {
           const { user } = await users.createUser({ user: { username, email }, password });
@@ -194,7 +197,10 @@ function Roles(): JSX.Element {
         empty={w('noRole')}
         columns={[
           { title: w('name'), of: ({ name }) => name },
-          { title: w('permissions'), of: ({ permissions }) => permissions.join(', ') },
+          {
+            title: w('permissions'),
+            of: ({ permissions }) => <Permissions codes={permissions} />,
+          },
           {
             title: w('members'),
             number: true,
@@ -237,6 +243,17 @@ function Roles(): JSX.Element {
   );
 }
 
+/** The permissions of a role: many of them open with a click. */
+function Permissions({ codes }: { readonly codes: readonly string[] }): JSX.Element {
+  if (codes.length <= permissionsShown) return <>{codes.join(', ')}</>;
+  return (
+    <details class="inline">
+      <summary>{w('permissionCount', { count: exactNumber(codes.length) })}</summary>
+      {codes.join(', ')}
+    </details>
+  );
+}
+
 function AddRole({ changed }: { readonly changed: () => void }): JSX.Element {
   return (
     <FoldedEdit
@@ -245,7 +262,7 @@ function AddRole({ changed }: { readonly changed: () => void }): JSX.Element {
       submit={w('add')}
       fields={[
         { name: 'name', label: w('name'), required: true },
-        { name: 'codes', label: w('codes'), kind: 'area', required: true },
+        { name: 'codes', api: ['permissions'], label: w('codes'), kind: 'area', required: true },
       ]}
       save={({ name = '', codes }) =>
         roles.createRole({ role: { name, permissions: partsOf(codes) } })

@@ -56,8 +56,20 @@ export function Account(): JSX.Element {
             auth.changePassword({ currentPassword: current, newPassword: next })
           }
           fields={[
-            { name: 'current', label: w('current'), kind: 'password', required: true },
-            { name: 'next', label: w('next'), kind: 'password', required: true },
+            {
+              name: 'current',
+              api: ['currentPassword'],
+              label: w('current'),
+              kind: 'password',
+              required: true,
+            },
+            {
+              name: 'next',
+              api: ['newPassword'],
+              label: w('next'),
+              kind: 'password',
+              required: true,
+            },
           ]}
         />
       </Card>

@@ -350,9 +350,15 @@ function Silences(): JSX.Element {
         codes={['alert:write']}
         submit={w('addSilence')}
         fields={[
-          { name: 'label', label: w('label'), value: 'severity', required: true },
+          {
+            name: 'label',
+            api: ['matchers'],
+            label: w('label'),
+            value: 'severity',
+            required: true,
+          },
           { name: 'value', label: w('value'), value: 'info', required: true },
-          { name: 'hours', label: w('hours'), kind: 'number', value: '4' },
+          { name: 'hours', api: ['endsAt'], label: w('hours'), kind: 'number', value: '4' },
           { name: 'reason', label: w('reason'), required: true },
         ]}
         save={async ({ label = '', value = '', hours, reason = '' }) => {

@@ -19,8 +19,9 @@ import type {
   SuggestedExclusion,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { messageOf } from '../call.ts';
+import { lacking, Rights } from '../parts/rights.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
-import { person, transport } from '../session.ts';
+import { transport } from '../session.ts';
 import { exactNumber, pageTexts, t } from '../text/text.ts';
 
 const replays = createClient(ReplayService, transport);
@@ -47,6 +48,9 @@ const w = pageTexts({
   leftOut: ['Values that could not be tried: {list}.', '无法试验的值：{list}。'],
 });
 
+/** What a trial and the exclusion itself need. */
+const tryCodes = ['policy:test', 'log:read'] as const;
+const saveCodes = ['policy:rule:override'] as const;
 const othersShown = 20;
 /** What the server wants to see a rationale stay below. */
 const rationaleMax = 200;
@@ -82,7 +86,6 @@ export function Allow({ event, explanation }: AllowProps): JSX.Element {
     });
   };
   if (exclusion === undefined) return <NoExclusion notes={explanation?.notes ?? []} />;
-  const allowed = person.value.codes.has('policy:write');
   return (
     <section class="card wide allow">
       <h2>{t('allow.title')}</h2>
@@ -106,7 +109,7 @@ export function Allow({ event, explanation }: AllowProps): JSX.Element {
       <p class="actions">
         <button
           type="button"
-          disabled={state !== 'open'}
+          disabled={state !== 'open' || lacking(tryCodes) !== ''}
           onClick={() => run(() => tryOut(event, explanation, exclusion, setTrial))}
         >
           {t('allow.try')}
@@ -114,12 +117,12 @@ export function Allow({ event, explanation }: AllowProps): JSX.Element {
         <button
           type="button"
           class="primary"
-          disabled={state !== 'open' || !allowed}
+          disabled={state !== 'open' || lacking(saveCodes) !== ''}
           onClick={() => run(() => save(event, exclusion))}
         >
           {t('allow.save')}
         </button>
-        {!allowed && <small>{t('common.notAllowed', { code: 'policy:write' })}</small>}
+        <Rights codes={[...tryCodes, ...saveCodes]} />
       </p>
       <div aria-live="polite">
         {error !== '' && <p class="notice">{error}</p>}

@@ -13,14 +13,16 @@ import {
   QuerySecurityEventsRequestSchema,
   type QuerySecurityEventsRequest,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
+import { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { address, go, withQuery } from '../address.ts';
 import { useCall } from '../call.ts';
 import { EventTable } from '../parts/event-table.tsx';
 import { textField } from '../parts/form.ts';
 import { Link } from '../parts/link.tsx';
+import { allItems } from '../parts/list.tsx';
 import { ListEnd, useLongList } from '../parts/long-list.tsx';
 import { LiveEvents } from '../parts/live-events.tsx';
-import { Ranking, type Rank } from '../parts/ranking.tsx';
+import { Groups, Ranking, type Rank } from '../parts/ranking.tsx';
 import { SpanChoice } from '../parts/span-choice.tsx';
 import { State } from '../parts/state.tsx';
 import { TimeBars } from '../parts/time-bars.tsx';
@@ -29,6 +31,7 @@ import { exactNumber, t } from '../text/text.ts';
 import { spanOf, timeRange } from '../time-span.ts';
 
 const logs = createClient(LogService, transport);
+const sites = createClient(SiteService, transport);
 const pageSize = 100;
 const ranksShown = 6;
 
@@ -96,12 +99,12 @@ export function Attacks(): JSX.Element {
               />
               <p class="quiet">{totals(total, blocked, passed)}</p>
             </section>
-            <div class="columns">
+            <Groups>
               <Ranking title={t('overview.topRules')} ranks={narrowing(topRules, 'rule')} />
               <Ranking title={t('overview.topAttackers')} ranks={narrowing(topIps, 'client')} />
               <Ranking title={t('overview.topTypes')} ranks={narrowing(topAttackTypes, 'type')} />
               <Ranking title={t('overview.topPaths')} ranks={narrowing(topPaths, null)} />
-            </div>
+            </Groups>
           </>
         )}
       </State>
@@ -163,12 +166,13 @@ function Filters(): JSX.Element {
           <option value="passed">{t('attacks.passed')}</option>
         </select>
       </label>
-      {(['client', 'rule', 'type', 'site'] as const).map((name) => (
+      {(['client', 'rule', 'type'] as const).map((name) => (
         <label>
           {t(`attacks.${name}`)}
           <input name={name} defaultValue={query.get(name) ?? ''} onChange={change} />
         </label>
       ))}
+      <SiteChoice chosen={query.get('site') ?? ''} change={change} />
       <label class="check">
         <input type="checkbox" name="live" checked={query.get('live') === '1'} onChange={change} />
         {t('attacks.live')}
@@ -179,6 +183,35 @@ function Filters(): JSX.Element {
         </Link>
       )}
     </form>
+  );
+}
+
+/** The sites by name; one that is not there any more stays chosen by its id. */
+function SiteChoice({
+  chosen,
+  change,
+}: {
+  readonly chosen: string;
+  readonly change: (event: Event) => void;
+}): JSX.Element {
+  const found = useCall('sites', (signal) =>
+    allItems((page) => sites.listSites({ page }, { signal })),
+  );
+  const known = (found.value ?? []).map(({ id, name }) => [id, name] as const);
+  const gone = chosen !== '' && !known.some(([id]) => id === chosen);
+  const choices = gone ? [...known, [chosen, chosen] as const] : known;
+  return (
+    <label>
+      {t('attacks.site')}
+      <select name="site" value={chosen} onChange={change}>
+        <option value="">{t('common.all')}</option>
+        {choices.map(([id, name]) => (
+          <option value={id} selected={id === chosen}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 

@@ -81,8 +81,14 @@ export function Certificates(): JSX.Element {
         submit={w('upload')}
         fields={[
           { name: 'name', label: w('name'), required: true },
-          { name: 'cert', label: w('cert'), kind: 'area', required: true },
-          { name: 'key', label: w('key'), kind: 'area', required: true },
+          {
+            name: 'cert',
+            api: ['certPem', 'chainPem'],
+            label: w('cert'),
+            kind: 'area',
+            required: true,
+          },
+          { name: 'key', api: ['keyPem'], label: w('key'), kind: 'area', required: true },
         ]}
         save={({ name = '', cert = '', key = '' }) =>
           certs.uploadCert({ name, ...pemParts(cert, key) })
@@ -98,7 +104,7 @@ export function Certificates(): JSX.Element {
           { name: 'name', label: w('name'), required: true },
           { name: 'email', label: w('email'), required: true },
           { name: 'staging', label: w('staging'), kind: 'check' },
-          { name: 'hosts', label: w('hosts'), kind: 'area', required: true },
+          { name: 'hosts', api: ['dnsNames'], label: w('hosts'), kind: 'area', required: true },
         ]}
         save={async ({ name = '', email = '', hosts, staging }) => {
           const dnsNames = partsOf(hosts);

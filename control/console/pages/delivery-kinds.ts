@@ -169,13 +169,14 @@ function users(): DeliveryKind<'basicAuth'> {
         : [
             {
               name: 'names',
+              api: ['users'],
               label: w('names'),
               kind: 'area' as const,
               value: entry.users.map(({ name }) => name).join('\n'),
             },
           ]),
       { name: 'name', label: w('name') },
-      { name: 'password', label: w('password'), kind: 'password' },
+      { name: 'password', api: ['passwordHash'], label: w('password'), kind: 'password' },
       { name: 'open', label: w('open'), kind: 'check', value: on(entry?.open) },
     ],
     entered: enteredUsers,
@@ -217,6 +218,7 @@ function bodyLimits(): DeliveryKind<'bodyLimits'> {
       path(entry?.pathPrefix),
       {
         name: 'bytes',
+        api: ['maxBytes'],
         label: w('bytes'),
         kind: 'number',
         value: String(entry?.maxBytes ?? 1_048_576n),
@@ -246,21 +248,43 @@ function cors(): DeliveryKind<'cors'> {
       path(entry.pathPrefix || undefined),
       {
         name: 'origins',
+        api: ['allowedOrigins'],
         label: w('origins'),
         kind: 'area',
         value: entry.allowedOrigins.join('\n'),
         required: true,
       },
-      { name: 'methods', label: w('methods'), value: entry.allowedMethods.join(', ') },
-      { name: 'headers', label: w('headers'), value: entry.allowedHeaders.join(', ') },
-      { name: 'exposed', label: w('exposed'), value: entry.exposedHeaders.join(', ') },
+      {
+        name: 'methods',
+        api: ['allowedMethods'],
+        label: w('methods'),
+        value: entry.allowedMethods.join(', '),
+      },
+      {
+        name: 'headers',
+        api: ['allowedHeaders'],
+        label: w('headers'),
+        value: entry.allowedHeaders.join(', '),
+      },
+      {
+        name: 'exposed',
+        api: ['exposedHeaders'],
+        label: w('exposed'),
+        value: entry.exposedHeaders.join(', '),
+      },
       {
         name: 'credentials',
         label: w('credentials'),
         kind: 'check',
         value: on(entry.allowCredentials),
       },
-      { name: 'age', label: w('age'), kind: 'number', value: String(entry.maxAgeSeconds) },
+      {
+        name: 'age',
+        api: ['maxAgeSeconds'],
+        label: w('age'),
+        kind: 'number',
+        value: String(entry.maxAgeSeconds),
+      },
     ],
     entered: (values, before) => ({
       ...(before ?? create(CorsRuleSchema)),
@@ -309,6 +333,7 @@ function fieldChanges<N extends 'requestFields' | 'responseFields'>(
 
 const path = (value = '/'): Field => ({
   name: 'prefix',
+  api: ['pathPrefix'],
   label: w('path'),
   value,
   required: true,

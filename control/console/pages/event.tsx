@@ -11,7 +11,7 @@ import {
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { useCall } from '../call.ts';
 import { EventTable } from '../parts/event-table.tsx';
-import { Link } from '../parts/link.tsx';
+import { Back } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { placesOf } from '../parts/visible-pieces.ts';
 import { MarkedText, VisibleText } from '../parts/visible-text.tsx';
@@ -23,15 +23,15 @@ import { ScoreDecision } from './score-decision.tsx';
 
 const logs = createClient(LogService, transport);
 const aroundMs = 600_000;
+/** Characters of a rule's operator that are shown at once. */
+const operatorShown = 120;
 
 /** The page of the event with this id. */
 export function AttackEvent({ id }: { readonly id: string }): JSX.Element {
   const found = useCall(id, (signal) => logs.getSecurityEvent({ id }, { signal }));
   return (
     <>
-      <p>
-        <Link href="/attacks">← {t('event.back')}</Link>
-      </p>
+      <Back href="/attacks">{t('event.back')}</Back>
       <State of={found}>
         {({ event, explanation }) =>
           event === undefined ? (
@@ -104,7 +104,7 @@ function Rules({ messages }: { readonly messages: readonly SecurityMessage[] }):
               <span class="badge">+{message.scoreContribution}</span>
             )}
           </summary>
-          <dl class="facts">
+          <dl class="facts stacked">
             <dt>{t('event.value')}</dt>
             <dd>
               <code class="value">
@@ -126,9 +126,7 @@ function Rules({ messages }: { readonly messages: readonly SecurityMessage[] }):
                         ? t('event.noChain')
                         : transformations.join(' → ')}
                       {': '}
-                      <code class="value">
-                        <VisibleText text={operator} />
-                      </code>
+                      <Operator text={operator} />
                     </p>
                   ))}
             </dd>
@@ -136,6 +134,22 @@ function Rules({ messages }: { readonly messages: readonly SecurityMessage[] }):
         </details>
       ))}
     </section>
+  );
+}
+
+/** What a rule looks for; a long pattern opens with a click. */
+function Operator({ text }: { readonly text: string }): JSX.Element {
+  const code = (shown: string): JSX.Element => (
+    <code class="value">
+      <VisibleText text={shown} />
+    </code>
+  );
+  if (text.length <= operatorShown) return code(text);
+  return (
+    <details class="inline">
+      <summary>{code(`${text.slice(0, operatorShown)}…`)}</summary>
+      {code(text)}
+    </details>
   );
 }
 
@@ -155,7 +169,7 @@ function Headers({ event }: { readonly event: SecurityEvent }): JSX.Element {
       {available && (
         <State of={found}>
           {(headers) => (
-            <dl class="facts">
+            <dl class="facts stacked">
               {headers.map(({ name, values }) => (
                 <>
                   <dt>

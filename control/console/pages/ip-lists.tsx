@@ -183,7 +183,13 @@ function Entries({
           submit={w('add')}
           fields={[
             { name: 'note', label: w('note') },
-            { name: 'addresses', label: w('addresses'), kind: 'area', required: true },
+            {
+              name: 'addresses',
+              api: ['entries', 'value', 'values'],
+              label: w('addresses'),
+              kind: 'area',
+              required: true,
+            },
           ]}
           save={async ({ addresses, note = '' }) => {
             const entries = partsOf(addresses).map((value) => ({ value, note }));
@@ -208,7 +214,12 @@ function Create({ changed }: { readonly changed: () => void }): JSX.Element {
         submit={w('create')}
         fields={[
           { name: 'name', label: w('name'), required: true },
-          { name: 'addresses', label: w('addresses'), kind: 'area' },
+          {
+            name: 'addresses',
+            api: ['entries', 'value', 'values'],
+            label: w('addresses'),
+            kind: 'area',
+          },
         ]}
         save={async ({ name = '', addresses }) => {
           const entries = partsOf(addresses).map((value) => ({ value }));

@@ -15,7 +15,7 @@ import { Edit, type Field } from '../parts/edit.tsx';
 import { textField } from '../parts/form.ts';
 import { ListEnd, useLongList } from '../parts/long-list.tsx';
 import { Card, Head, Tabs } from '../parts/panel.tsx';
-import { Ranking } from '../parts/ranking.tsx';
+import { Groups, Ranking } from '../parts/ranking.tsx';
 import { SpanChoice } from '../parts/span-choice.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
@@ -156,7 +156,14 @@ function AccessTable({ items }: { readonly items: readonly AccessEvent[] }): JSX
           of: ({ durationMs }) => w('ms', { ms: exactNumber(durationMs) }),
         },
         { title: w('bytes'), number: true, of: ({ bytesWritten }) => exactNumber(bytesWritten) },
-        { title: w('agent'), of: ({ userAgent }) => userAgent },
+        {
+          title: w('agent'),
+          of: ({ userAgent }) => (
+            <small class="agent" title={userAgent}>
+              <VisibleText text={userAgent} />
+            </small>
+          ),
+        },
       ]}
     />
   );
@@ -179,11 +186,11 @@ function AccessRankings(): JSX.Element {
   return (
     <State of={found}>
       {(answers) => (
-        <div class="columns">
+        <Groups>
           {kinds.map(([name], index) => (
             <Ranking title={w(name)} ranks={(answers[index]?.entries ?? []).slice(0, ranksShown)} />
           ))}
-        </div>
+        </Groups>
       )}
     </State>
   );
@@ -261,6 +268,7 @@ function KeepingForm({ first }: { readonly first: GlobalLogPolicy }): JSX.Elemen
   const fields: Field[] = [
     ...names.map((name) => ({
       name,
+      api: [numbers[name]],
       label: w(name),
       kind: 'number' as const,
       value: values[name] ?? '',

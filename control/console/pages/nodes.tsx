@@ -150,8 +150,20 @@ function Enrol(): JSX.Element {
         submit={w('make')}
         done=""
         fields={[
-          { name: 'url', label: w('url'), required: true, value: window.location.origin },
-          { name: 'minutes', label: w('minutes'), kind: 'number', value: '60' },
+          {
+            name: 'url',
+            api: ['controllerUrl'],
+            label: w('url'),
+            required: true,
+            value: window.location.origin,
+          },
+          {
+            name: 'minutes',
+            api: ['ttlSeconds'],
+            label: w('minutes'),
+            kind: 'number',
+            value: '60',
+          },
           { name: 'tags', label: w('tags') },
         ]}
         save={async ({ url = '', minutes, tags }) =>

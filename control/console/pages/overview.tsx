@@ -162,16 +162,18 @@ function Attention({ answer }: { readonly answer: GetDashboardOverviewResponse }
     <section class="card wide attention">
       <h2>{t('overview.attention')}</h2>
       {lines.length === 0 && !noSite && <p class="quiet">{t('overview.calm')}</p>}
-      <ul>
-        {lines.map((line) => (
-          <li>{line}</li>
-        ))}
-        {noSite && (
-          <li>
-            {t('overview.noSite')} <Link href="/sites">{t('overview.createSite')}</Link>
-          </li>
-        )}
-      </ul>
+      {(lines.length > 0 || noSite) && (
+        <ul>
+          {lines.map((line) => (
+            <li>{line}</li>
+          ))}
+          {noSite && (
+            <li>
+              {t('overview.noSite')} <Link href="/sites">{t('overview.createSite')}</Link>
+            </li>
+          )}
+        </ul>
+      )}
     </section>
   );
 }

@@ -4,6 +4,7 @@ import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { CustomRuleService } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
+import { LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
 import {
   EngineState,
   PolicyService,
@@ -18,18 +19,20 @@ import { useCall } from '../call.ts';
 import { Edit, type Field, type Values } from '../parts/edit.tsx';
 import { Link } from '../parts/link.tsx';
 import { FoldedEdit, List, usePages } from '../parts/list.tsx';
-import { Card, Fold, Tabs } from '../parts/panel.tsx';
+import { Back, Card, Fold, Tabs } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
-import { localTime, pageTexts, t } from '../text/text.ts';
+import { exactNumber, localTime, pageTexts, t } from '../text/text.ts';
+import { timeRange } from '../time-span.ts';
 import { engineText } from './policies.tsx';
 import { PolicyVersions } from './policy-versions.tsx';
 
 const policies = createClient(PolicyService, transport);
 const overrides = createClient(RuleOverrideService, transport);
 const customRules = createClient(CustomRuleService, transport);
+const logs = createClient(LogService, transport);
 
 const w = pageTexts({
   back: ['All policies', '全部策略'],
@@ -66,6 +69,8 @@ const w = pageTexts({
   score: ['another score', '修改分数'],
   name: ['Name', '名称'],
   phase: ['Phase', '阶段'],
+  hits: ['Events in 30 days', '30 天内事件'],
+  never: ['never', '从未'],
   noRule: ['No rule of your own.', '没有自定义规则。'],
   addRule: ['Add a rule', '添加规则'],
   text: ['SecLang', 'SecLang'],
@@ -94,9 +99,7 @@ export function PolicyPage({ id }: { readonly id: string }): JSX.Element {
   const found = useCall(id, (signal) => policies.getPolicy({ id }, { signal }));
   return (
     <>
-      <p>
-        <Link href="/policies">← {w('back')}</Link>
-      </p>
+      <Back href="/policies">{w('back')}</Back>
       <State of={found}>
         {({ policy, bodyInspection }) =>
           policy === undefined ? (
@@ -199,12 +202,14 @@ function Settings({ first }: { readonly first: Policy }): JSX.Element {
         fields={[
           {
             name: 'engine',
+            api: ['engineState'],
             label: w('engine'),
             value: values['engine'] ?? '',
             choices: states.map((one) => [String(one), engineText(one)] as const),
           },
           ...coreNames.map((name) => ({
             name,
+            api: [core[name]],
             label: w(name),
             kind: 'number' as const,
             value: values[name] ?? '',
@@ -247,15 +252,16 @@ function Exclusions({ id: policyId }: { readonly id: string }): JSX.Element {
         submit={w('add')}
         done={w('saved')}
         fields={[
-          { name: 'rule', label: w('rule'), required: true },
+          { name: 'rule', api: ['crsRuleId'], label: w('rule'), required: true },
           {
             name: 'effect',
+            api: ['actionEnum'],
             label: w('effect'),
             value: String(RuleOverrideAction.DEFAULT),
             choices: [1, 2, 3].map((one) => [String(one), w(effects[one]!)] as const),
           },
-          { name: 'target', label: w('target') },
-          { name: 'why', label: w('why') },
+          { name: 'target', api: ['removedTargets'], label: w('target') },
+          { name: 'why', api: ['rationale'], label: w('why') },
         ]}
         save={({ rule = '', effect, target = '', why = '' }) =>
           overrides.upsertRuleOverride({
@@ -278,7 +284,7 @@ function Exclusions({ id: policyId }: { readonly id: string }): JSX.Element {
 const ruleFields = (): Field[] => [
   { name: 'name', label: w('name'), required: true },
   { name: 'phase', label: w('phase'), kind: 'number', value: '2' },
-  { name: 'text', label: w('text'), kind: 'area', required: true },
+  { name: 'text', api: ['seclang'], label: w('text'), kind: 'area', required: true },
 ];
 
 const ruleOf = (policyId: string, { name = '', text = '', phase }: Values): object => ({
@@ -289,10 +295,39 @@ const ruleOf = (policyId: string, { name = '', text = '', phase }: Values): obje
   enabled: true,
 });
 
+/** Events of a month by rule, of these rules. */
+async function hitsOf(
+  ruleIds: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, bigint>> {
+  const counts = ruleIds.map(async (rule) => {
+    const query = { timeRange: timeRange('30d'), ruleIds: [rule] };
+    const { total } = await logs.getSecurityLogSummary({ query }, { signal });
+    return [rule, total] as const;
+  });
+  return new Map(await Promise.all(counts));
+}
+
+/** How often a rule matched, as the way to these events. */
+function Hits({
+  rule,
+  of,
+}: {
+  readonly rule: string;
+  readonly of: ReadonlyMap<string, bigint> | null;
+}): JSX.Element {
+  const count = of?.get(rule);
+  if (count === undefined) return <>–</>;
+  if (count === 0n) return <span class="quiet">{w('never')}</span>;
+  return <Link href={`/attacks?span=30d&rule=${rule}`}>{exactNumber(count)}</Link>;
+}
+
 function OwnRules({ id: policyId }: { readonly id: string }): JSX.Element {
   const found = usePages(policyId, (page, signal) =>
     customRules.listCustomRules({ policyId, page }, { signal }),
   );
+  const ids = (found.value?.items ?? []).map(({ ruleId }) => String(ruleId));
+  const hits = useCall(ids.join(' '), (signal) => hitsOf(ids, signal));
   return (
     <>
       <List
@@ -309,6 +344,10 @@ function OwnRules({ id: policyId }: { readonly id: string }): JSX.Element {
                 <VisibleText text={seclang} />
               </code>
             ),
+          },
+          {
+            title: w('hits'),
+            of: ({ ruleId }) => <Hits rule={String(ruleId)} of={hits.value} />,
           },
         ]}
         remove={{
@@ -383,7 +422,13 @@ function TestRequest({ id: policyId }: { readonly id: string }): JSX.Element {
         keep
         fields={[
           { name: 'method', label: w('method'), value: 'GET', required: true },
-          { name: 'url', label: w('url'), value: '/?id=1%27%20OR%20%271%27=%271', required: true },
+          {
+            name: 'url',
+            api: ['url'],
+            label: w('url'),
+            value: '/?id=1%27%20OR%20%271%27=%271',
+            required: true,
+          },
           { name: 'body', label: w('body'), kind: 'area' },
         ]}
         save={async ({ method = '', url = '', body = '' }) =>

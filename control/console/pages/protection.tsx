@@ -159,7 +159,7 @@ function AddCountry({ changed }: { readonly changed: () => void }): JSX.Element 
       submit={w('add')}
       fields={[
         { name: 'name', label: w('name'), required: true },
-        { name: 'codes', label: w('codes'), required: true },
+        { name: 'codes', api: ['countryCodes'], label: w('codes'), required: true },
         {
           name: 'kind',
           label: w('kind'),

@@ -187,13 +187,25 @@ const newLimit: ShownLimit = {
   ...{ action: 'block', enforcementMode: 'enforce', mitigationSeconds: 60 },
 };
 
+/** What the API calls the numbers of a limit. */
+const counts = {
+  ...{ count: 'requestCount', seconds: 'windowSeconds', wait: 'mitigationSeconds' },
+} as const;
+
 function limitFields(held: ShownLimit = newLimit): Field[] {
   const after = held.enforcementMode === 'observe' ? 'observe' : held.action || 'block';
   const number = (name: 'count' | 'seconds' | 'wait', value: number): Field => ({
-    ...{ name, label: w(name), kind: 'number', value: String(value), required: true },
+    ...{ name, api: [counts[name]], label: w(name), kind: 'number', value: String(value) },
+    required: true,
   });
   return [
-    { name: 'path', label: w('path'), value: held.pathPattern, required: true },
+    {
+      name: 'path',
+      api: ['pathPattern'],
+      label: w('path'),
+      value: held.pathPattern,
+      required: true,
+    },
     { name: 'methods', label: w('anyMethod'), value: held.methods.join(', ') },
     number('count', held.requestCount),
     number('seconds', held.windowSeconds),

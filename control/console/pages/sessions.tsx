@@ -57,14 +57,14 @@ export function Sessions(): JSX.Element {
         { title: w('ends'), line: true, of: ({ expiresAt }) => localTime(expiresAt) },
         {
           title: '',
-          of: ({ id, current }) =>
+          of: ({ id, current, username }) =>
             current ? (
               <span class="badge">{w('current')}</span>
             ) : (
               <Act
                 label={w('end')}
                 ask={w('endAsk')}
-                codes={[]}
+                codes={username === person.value.username ? [] : ['user:write']}
                 run={() => sessions.endSession({ id })}
                 done={found.reload}
               />

@@ -14,7 +14,7 @@ import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
 import { Edit, type Field, type Values } from '../parts/edit.tsx';
 import { List, usePages } from '../parts/list.tsx';
-import { Card, Head, Tabs } from '../parts/panel.tsx';
+import { Card, Head, Tabs, Sentence } from '../parts/panel.tsx';
 import { stateName } from '../parts/state-name.ts';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
@@ -181,7 +181,14 @@ const consoleHost = 'console.host';
 
 function hostFields(settings: SystemSettings): readonly Field[] {
   const value = settings.values?.[consoleHost];
-  return [{ name: 'host', label: w('outsideHost'), value: typeof value === 'string' ? value : '' }];
+  return [
+    {
+      name: 'host',
+      api: ['values'],
+      label: w('outsideHost'),
+      value: typeof value === 'string' ? value : '',
+    },
+  ];
 }
 
 /** The name of the console, with its certificate: ordered where none is managed yet. */
@@ -207,7 +214,9 @@ function Outside({
   };
   return (
     <Card title={w('outside')} note={w('outsideNote')}>
-      <p class="quiet">{w('outsideHow')}</p>
+      <p class="quiet">
+        <Sentence text={w('outsideHow')} />
+      </p>
       <Edit
         label={w('outside')}
         codes={['system:write', 'cert:issue']}

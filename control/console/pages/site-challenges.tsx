@@ -97,14 +97,32 @@ function challengeFields(bot: BotProtectionConfig, known: readonly IpList[]): Fi
     { name: 'crawlers', label: w('crawlers'), kind: 'check', value: on(bot.challengeCrawlers) },
     {
       name: 'trusted',
+      api: ['trustedIpListIds'],
       label: w('trusted'),
       value: bot.trustedIpListIds[0] ?? '',
       choices: [['', w('nobody')], ...known.map(({ id, name }) => [id, name] as const)],
       ...(further.length > 0 && { hint: w('further', { names: further.join(', ') }) }),
     },
-    { name: 'methods', label: w('methods'), value: bot.exemptMethods.join(', ') },
-    { name: 'paths', label: w('paths'), kind: 'area', value: bot.challengePaths.join('\n') },
-    { name: 'exempt', label: w('exempt'), kind: 'area', value: bot.exemptPaths.join('\n') },
+    {
+      name: 'methods',
+      api: ['exemptMethods'],
+      label: w('methods'),
+      value: bot.exemptMethods.join(', '),
+    },
+    {
+      name: 'paths',
+      api: ['challengePaths'],
+      label: w('paths'),
+      kind: 'area',
+      value: bot.challengePaths.join('\n'),
+    },
+    {
+      name: 'exempt',
+      api: ['exemptPaths'],
+      label: w('exempt'),
+      kind: 'area',
+      value: bot.exemptPaths.join('\n'),
+    },
   ];
 }
 

@@ -67,6 +67,7 @@ export function SiteDelivery({ of }: { readonly of: ShownSite }): JSX.Element {
           fields={(site) => [
             {
               name: 'text',
+              api: ['securityTxt'],
               label: w('text'),
               kind: 'area',
               value: deliveryOf(site).securityTxt,
@@ -88,16 +89,29 @@ const maintenanceOf = (site: ShownSite['site']): MaintenanceMode =>
 function maintenanceFields(mode: MaintenanceMode): Field[] {
   return [
     { name: 'enabled', label: w('enabled'), kind: 'check', value: mode.enabled ? 'on' : '' },
-    { name: 'retry', label: w('retry'), kind: 'number', value: String(mode.retryAfterSeconds) },
+    {
+      name: 'retry',
+      api: ['retryAfterSeconds'],
+      label: w('retry'),
+      kind: 'number',
+      value: String(mode.retryAfterSeconds),
+    },
     { name: 'title', label: w('title'), value: mode.title },
     { name: 'message', label: w('message'), kind: 'area', value: mode.message },
     {
       name: 'networks',
+      api: ['allowedNetworks'],
       label: w('networks'),
       kind: 'area',
       value: mode.allowedNetworks.join('\n'),
     },
-    { name: 'paths', label: w('paths'), kind: 'area', value: mode.allowedPaths.join('\n') },
+    {
+      name: 'paths',
+      api: ['allowedPaths'],
+      label: w('paths'),
+      kind: 'area',
+      value: mode.allowedPaths.join('\n'),
+    },
   ];
 }
 

@@ -103,6 +103,7 @@ function Mode({
           },
           {
             name: 'policy',
+            api: ['policyId'],
             label: w('policy'),
             value: waf?.policyId ?? '',
             choices: [['', w('byDefault')], ...known.map(({ id, name }) => [id, name] as const)],
@@ -220,5 +221,8 @@ function ownFields(held: SitePolicyOverride | undefined): Field[] {
     const text = value === undefined ? '' : String(value);
     return { name, label: w(name), kind: 'number', value: text } as const;
   });
-  return [...numbers, { name: 'why', label: w('why'), value: held?.rationale ?? '' }];
+  return [
+    ...numbers,
+    { name: 'why', api: ['rationale'], label: w('why'), value: held?.rationale ?? '' },
+  ];
 }

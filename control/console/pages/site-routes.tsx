@@ -168,7 +168,7 @@ function Routes({
       <FoldedEdit
         inside
         label={w('add')}
-        codes={['site:write']}
+        codes={['site:write', 'upstream:write']}
         submit={w('add')}
         fields={routeFields(pools)}
         save={async (values) => {
@@ -226,7 +226,7 @@ function EditRoute({
   return (
     <Edit
       label={w('edit')}
-      codes={['site:write']}
+      codes={['site:write', 'upstream:write']}
       submit={w('save')}
       fields={routeFields(pools, base.current)}
       save={save}

@@ -102,8 +102,14 @@ export function SiteTls({ of }: { readonly of: ShownSite }): JSX.Element {
             submit={w('uploadIt')}
             fields={[
               { name: 'name', label: w('name'), value: of.site.primaryHost, required: true },
-              { name: 'cert', label: w('pem'), kind: 'area', required: true },
-              { name: 'key', label: w('key'), kind: 'area', required: true },
+              {
+                name: 'cert',
+                api: ['certPem', 'chainPem', 'certId'],
+                label: w('pem'),
+                kind: 'area',
+                required: true,
+              },
+              { name: 'key', api: ['keyPem'], label: w('key'), kind: 'area', required: true },
             ]}
             save={upload}
             saved={() => {
@@ -133,6 +139,7 @@ function tlsFields(tls: TlsConfig, known: readonly Certificate[]): Field[] {
     },
     {
       name: 'cert',
+      api: ['certPem', 'chainPem', 'certId'],
       label: w('cert'),
       value: tls.certId,
       choices: [
@@ -145,6 +152,7 @@ function tlsFields(tls: TlsConfig, known: readonly Certificate[]): Field[] {
     },
     {
       name: 'version',
+      api: ['minVersion'],
       label: w('version'),
       value: String(tls.minVersion || TlsVersion.TLS_VERSION_1_2),
       choices: [
@@ -162,7 +170,13 @@ function tlsFields(tls: TlsConfig, known: readonly Certificate[]): Field[] {
         [String(TlsHttpBehavior.ACME_ONLY), w('acmeOnly')],
       ],
     },
-    { name: 'hsts', label: w('hsts'), kind: 'number', value: String(tls.hstsMaxAgeSeconds) },
+    {
+      name: 'hsts',
+      api: ['hstsMaxAgeSeconds'],
+      label: w('hsts'),
+      kind: 'number',
+      value: String(tls.hstsMaxAgeSeconds),
+    },
     {
       name: 'subdomains',
       label: w('subdomains'),

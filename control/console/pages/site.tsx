@@ -11,7 +11,7 @@ import { Act } from '../parts/act.tsx';
 import { partsOf } from '../parts/edit.tsx';
 import { Link } from '../parts/link.tsx';
 import { allItems } from '../parts/list.tsx';
-import { Card, Tabs } from '../parts/panel.tsx';
+import { Back, Card, Tabs } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
@@ -67,9 +67,7 @@ export function SitePage({ id }: { readonly id: string }): JSX.Element {
   const found = useCall(id, (signal) => sites.getSite({ id }, { signal }));
   return (
     <>
-      <p>
-        <Link href="/sites">← {w('back')}</Link>
-      </p>
+      <Back href="/sites">{w('back')}</Back>
       <State of={found}>
         {({ site, warnings }) =>
           site === undefined ? (
@@ -81,7 +79,8 @@ export function SitePage({ id }: { readonly id: string }): JSX.Element {
                   <VisibleText text={site.name} />
                 </h1>
                 <p class="quiet">
-                  <VisibleText text={[site.primaryHost, ...site.aliases].join(', ')} />{' '}
+                  <VisibleText text={[site.primaryHost, ...site.aliases].join(', ')} />
+                  {' · '}
                   <Link href={`/attacks?site=${site.id}`}>{w('attacks')}</Link>
                 </p>
               </div>
@@ -132,9 +131,16 @@ function Names({ of }: { readonly of: ShownSite }): JSX.Element {
               mask={['name', 'primaryHost', 'aliases', 'upstreams']}
               fields={(site) => [
                 { name: 'name', label: w('name'), value: site.name, required: true },
-                { name: 'host', label: w('host'), value: site.primaryHost, required: true },
+                {
+                  name: 'host',
+                  api: ['primaryHost'],
+                  label: w('host'),
+                  value: site.primaryHost,
+                  required: true,
+                },
                 {
                   name: 'pool',
+                  api: ['upstreamId'],
                   label: w('pool'),
                   value: site.upstreams.find((one) => one.upstreamId !== '')?.upstreamId ?? '',
                   choices: [['', w('noPool')], ...items.map(({ id, name }) => [id, name] as const)],
@@ -147,6 +153,7 @@ function Names({ of }: { readonly of: ShownSite }): JSX.Element {
                 },
                 {
                   name: 'origins',
+                  api: ['upstreams', 'url'],
                   label: w('origins'),
                   kind: 'area',
                   value: site.upstreams.map(urlOf).filter(Boolean).join('\n'),

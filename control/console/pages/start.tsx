@@ -102,8 +102,21 @@ function Password(): JSX.Element {
         submit={w('set')}
         save={save}
         fields={[
-          { name: 'current', label: w('current'), kind: 'password', required: true },
-          { name: 'next', label: w('next'), kind: 'password', required: true, hint: w('nextHint') },
+          {
+            name: 'current',
+            api: ['currentPassword'],
+            label: w('current'),
+            kind: 'password',
+            required: true,
+          },
+          {
+            name: 'next',
+            api: ['newPassword'],
+            label: w('next'),
+            kind: 'password',
+            required: true,
+            hint: w('nextHint'),
+          },
           { name: 'again', label: w('again'), kind: 'password', required: true },
         ]}
       />
@@ -116,8 +129,14 @@ function NewSite({ created }: { readonly created: (site: Site) => void }): JSX.E
   const certificate = {
     none: [],
     own: [
-      { name: 'cert', label: w('cert'), kind: 'area', required: true },
-      { name: 'key', label: w('key'), kind: 'area', required: true },
+      {
+        name: 'cert',
+        api: ['certPem', 'chainPem'],
+        label: w('cert'),
+        kind: 'area',
+        required: true,
+      },
+      { name: 'key', api: ['keyPem'], label: w('key'), kind: 'area', required: true },
     ],
     acme: [{ name: 'email', label: w('email'), required: true }],
   } as const;
@@ -130,8 +149,20 @@ function NewSite({ created }: { readonly created: (site: Site) => void }): JSX.E
         submit={w('add')}
         save={async (values) => created(await createSite(kind, values))}
         fields={[
-          { name: 'host', label: w('host'), required: true, hint: w('hostHint') },
-          { name: 'origin', label: w('origin'), required: true, hint: w('originHint') },
+          {
+            name: 'host',
+            api: ['primaryHost'],
+            label: w('host'),
+            required: true,
+            hint: w('hostHint'),
+          },
+          {
+            name: 'origin',
+            api: ['upstreams', 'url'],
+            label: w('origin'),
+            required: true,
+            hint: w('originHint'),
+          },
           {
             name: 'certificate',
             label: w('certificate'),

@@ -132,22 +132,29 @@ interface ActionsProps {
   readonly changed: () => void;
 }
 
-function TokenActions({ token: { id, name }, show, changed }: ActionsProps): JSX.Element {
+function TokenActions({
+  token: { id, name, ownerName },
+  show,
+  changed,
+}: ActionsProps): JSX.Element {
+  const own = ownerName === person.value.username;
   return (
     <span class="actions">
-      <Act
-        label={w('rotate')}
-        ask={w('rotateAsk', { name })}
-        codes={[]}
-        run={async () => {
-          const answer = await tokens.rotateApiToken({ id, overlapSeconds: hourSeconds });
-          show(answer.token, answer.secret);
-        }}
-      />
+      {own && (
+        <Act
+          label={w('rotate')}
+          ask={w('rotateAsk', { name })}
+          codes={[]}
+          run={async () => {
+            const answer = await tokens.rotateApiToken({ id, overlapSeconds: hourSeconds });
+            show(answer.token, answer.secret);
+          }}
+        />
+      )}
       <Act
         label={w('revoke')}
         ask={w('revokeAsk', { name })}
-        codes={[]}
+        codes={own ? [] : ['user:write']}
         run={() => tokens.revokeApiToken({ id })}
         done={changed}
       />
@@ -184,17 +191,24 @@ function Create({ show }: { readonly show: ActionsProps['show'] }): JSX.Element 
           { name: 'name', label: w('name'), required: true },
           {
             name: 'role',
+            api: ['roleId'],
             label: w('role'),
             choices: (known.value ?? []).map(({ id, name }) => [id, name] as const),
           },
-          { name: 'days', label: w('days'), kind: 'number', value: '90' },
+          { name: 'days', api: ['expiresAt'], label: w('days'), kind: 'number', value: '90' },
           {
             name: 'permissions',
             label: w('permissions'),
             kind: 'area',
             hint: w('permissionsHint'),
           },
-          { name: 'sites', label: w('sites'), kind: 'area', hint: w('sitesHint') },
+          {
+            name: 'sites',
+            api: ['siteIds'],
+            label: w('sites'),
+            kind: 'area',
+            hint: w('sitesHint'),
+          },
           { name: 'manages', label: w('manages'), kind: 'check' },
         ]}
         done={t('once.made')}

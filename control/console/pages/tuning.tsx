@@ -16,6 +16,7 @@ import {
 import { EngineState, PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { address } from '../address.ts';
 import { useCall } from '../call.ts';
+import { lazy } from '../lazy.tsx';
 import { Edit, type Values } from '../parts/edit.tsx';
 import { Link } from '../parts/link.tsx';
 import { allItems } from '../parts/list.tsx';
@@ -29,6 +30,7 @@ import { exactNumber, pageTexts, t } from '../text/text.ts';
 import { spanOf, timeRange } from '../time-span.ts';
 import { suspectsOf, type Suspect } from './suspicion.ts';
 
+const Learning = lazy(async () => (await import('./learning.tsx')).Learning);
 const logs = createClient(LogService, transport);
 const policies = createClient(PolicyService, transport);
 const replays = createClient(ReplayService, transport);
@@ -91,6 +93,7 @@ export function Tuning(): JSX.Element {
         <SpanChoice />
       </div>
       <State of={found}>{(events) => <Suspects events={events} />}</State>
+      <Learning />
       <Draft />
     </>
   );

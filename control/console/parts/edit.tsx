@@ -5,9 +5,10 @@
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { JSX, RefObject } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../call.ts';
 import { t } from '../text/text.ts';
+import { refusedField } from './refused-field.ts';
 import { lacking, Rights } from './rights.tsx';
 import { VisibleText } from './visible-text.tsx';
 
@@ -21,6 +22,8 @@ export interface Field {
   readonly value?: string;
   readonly required?: boolean;
   readonly hint?: string;
+  /** Fields of the API that this one fills, by the last part of their path; its name at least. */
+  readonly api?: readonly string[];
   /** Called with each choice that is made: for fields that depend on it. */
   readonly chosen?: (value: string) => void;
 }
@@ -46,6 +49,9 @@ export interface EditProps {
   readonly ask?: (values: Values) => Promise<string>;
 }
 
+/** Lines of a long text that are shown at once. */
+const areaRowsMax = 20;
+
 type State = 'idle' | 'busy' | 'done';
 
 /** The form. */
@@ -53,6 +59,11 @@ export function Edit(props: EditProps): JSX.Element {
   const { label, fields, codes, submit, done } = props;
   const form = useRef<HTMLFormElement>(null);
   const { state, error, theirs, question, run, take, refuse } = useSaving(form, props);
+  const refused = refusedField(error, fields);
+  useEffect(() => {
+    const input = refused === null ? null : form.current?.elements.namedItem(refused.name);
+    if (input instanceof HTMLElement) input.focus();
+  }, [error]);
   return (
     <form
       class="edit"
@@ -64,7 +75,11 @@ export function Edit(props: EditProps): JSX.Element {
       }}
     >
       {fields.map((field) => (
-        <FieldInput key={field.name} field={field} />
+        <FieldInput
+          key={field.name}
+          field={field}
+          problem={refused?.name === field.name ? refused.problem : ''}
+        />
       ))}
       {theirs !== null && <Conflict fields={fields} theirs={theirs} take={take} />}
       {question !== '' && (
@@ -82,7 +97,7 @@ export function Edit(props: EditProps): JSX.Element {
         <Rights codes={codes} />
       </p>
       <div aria-live="polite">
-        {error !== '' && <p class="notice">{error}</p>}
+        {error !== '' && refused === null && <p class="notice">{error}</p>}
         {state === 'done' && <p class="done">{done ?? t('edit.saved')}</p>}
       </div>
     </form>
@@ -147,45 +162,83 @@ function isConflict(thrown: unknown): boolean {
   return ConnectError.from(thrown).code === Code.Aborted;
 }
 
-function FieldInput({ field }: { readonly field: Field }): JSX.Element {
-  const { name, label, kind = 'text', choices, value = '', required = false, hint, chosen } = field;
+/** A field; a problem that the API has with it stands below it, and is read with it. */
+function FieldInput({
+  field,
+  problem,
+}: {
+  readonly field: Field;
+  readonly problem: string;
+}): JSX.Element {
+  const { name, label, kind = 'text', value = '', hint } = field;
+  const note =
+    problem === '' ? (
+      hint !== undefined && <small>{hint}</small>
+    ) : (
+      <small class="notice" role="alert">
+        {problem}
+      </small>
+    );
   if (kind === 'check') {
     return (
       <label class="check">
-        <input type="checkbox" name={name} defaultChecked={value === 'on'} />
-        {label}
+        <input type="checkbox" name={name} defaultChecked={value === 'on'} {...wrong(problem)} />
+        <span>{label}</span>
+        {note}
       </label>
     );
   }
   return (
     <label class={kind === 'area' ? 'area' : ''}>
       <span>{label}</span>
-      {choices !== undefined ? (
-        <select
-          name={name}
-          defaultValue={value}
-          onChange={({ currentTarget }) => chosen?.(currentTarget.value)}
-        >
-          {choices.map(([one, text]) => (
-            <option value={one} selected={one === value}>
-              {text}
-            </option>
-          ))}
-        </select>
-      ) : kind === 'area' ? (
-        <textarea
-          name={name}
-          rows={value === '' && !required ? 3 : 5}
-          required={required}
-          spellcheck={false}
-          defaultValue={value}
-        />
-      ) : (
-        <input {...inputProps(field)} />
-      )}
-      {hint !== undefined && <small>{hint}</small>}
+      <Control field={field} problem={problem} />
+      {note}
     </label>
   );
+}
+
+const wrong = (problem: string): object => (problem === '' ? {} : { 'aria-invalid': 'true' });
+
+function Control({
+  field,
+  problem,
+}: {
+  readonly field: Field;
+  readonly problem: string;
+}): JSX.Element {
+  const { name, kind = 'text', choices, value = '', required = false, chosen } = field;
+  if (choices !== undefined) {
+    return (
+      <select
+        name={name}
+        defaultValue={value}
+        onChange={({ currentTarget }) => chosen?.(currentTarget.value)}
+        {...wrong(problem)}
+      >
+        {choices.map(([one, text]) => (
+          <option value={one} selected={one === value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    );
+  }
+  if (kind !== 'area') return <input {...inputProps(field)} {...wrong(problem)} />;
+  return (
+    <textarea
+      name={name}
+      rows={rowsOf(value, required)}
+      required={required}
+      spellcheck={false}
+      defaultValue={value}
+      {...wrong(problem)}
+    />
+  );
+}
+
+/** Lines that an area shows: what it holds and one more, within reason. */
+function rowsOf(value: string, required: boolean): number {
+  return Math.max(required ? 5 : 3, Math.min(areaRowsMax, value.split('\n').length + 1));
 }
 
 function inputProps({ name, kind = 'text', value = '', required = false }: Field): object {

@@ -9,7 +9,11 @@ import { Space, useRowWindow } from './row-window.tsx';
 import { VisibleText } from './visible-text.tsx';
 
 const rulesShown = 4;
-const columns = 6;
+const titles = [
+  ...(['attacks.when', 'attacks.outcome', 'event.client', 'attacks.request'] as const),
+  ...(['attacks.by', 'attacks.score'] as const),
+];
+const columns = titles.length;
 
 /** The events, the newest first; `empty` says what to do when there are none. */
 export function EventTable({
@@ -20,21 +24,20 @@ export function EventTable({
   readonly empty: string;
 }): JSX.Element {
   const { body, from, to, above, below } = useRowWindow(events.map(({ id }) => id));
-  if (events.length === 0) return <p class="quiet">{empty}</p>;
+  if (events.length === 0) return <p class="empty">{empty}</p>;
   return (
     <div class="scroll">
-      <table onKeyDown={moveFocus} aria-rowcount={events.length + 1}>
-        <thead>
-          <tr>
-            <th>{t('attacks.when')}</th>
-            <th>{t('attacks.outcome')}</th>
-            <th>{t('event.client')}</th>
-            <th>{t('attacks.request')}</th>
-            <th>{t('attacks.by')}</th>
-            <th class="number">{t('attacks.score')}</th>
+      <table class="events" role="table" onKeyDown={moveFocus} aria-rowcount={events.length + 1}>
+        <thead role="rowgroup">
+          <tr role="row">
+            {titles.map((title) => (
+              <th role="columnheader" class={title === 'attacks.score' ? 'number' : ''}>
+                {t(title)}
+              </th>
+            ))}
           </tr>
         </thead>
-        <tbody ref={body}>
+        <tbody role="rowgroup" ref={body}>
           <Space pixels={above} columns={columns} />
           {events.slice(from, to).map((event) => (
             <Row key={event.id} event={event} />
@@ -50,24 +53,28 @@ function Row({ event }: { readonly event: SecurityEvent }): JSX.Element {
   const href = `/attacks/${event.id}`;
   const more = event.ruleIds.length - rulesShown;
   return (
-    <tr tabIndex={0} data-href={href}>
-      <td class="time" title={utcTime(event.occurredAt)}>
+    <tr role="row" tabIndex={0} data-href={href}>
+      <td role="cell" class="time" title={utcTime(event.occurredAt)}>
         <Link href={href}>{localTime(event.occurredAt)}</Link>
       </td>
-      <td>
+      <td role="cell" class="outcome">
         <span class={event.blocked ? 'badge blocked' : 'badge'}>
           {event.blocked ? t('attacks.blocked') : t('attacks.passed')} {event.status}
         </span>
       </td>
-      <td>{event.clientIp}</td>
-      <td class="request">
+      <td role="cell" class="client">
+        {event.clientIp}
+      </td>
+      <td role="cell" class="request">
         {event.method} <VisibleText text={`${event.host}${event.path}`} />
       </td>
-      <td class="rules">
+      <td role="cell" class="rules">
         {event.ruleIds.slice(0, rulesShown).join(' ')}
         {more > 0 && ` +${more}`}
       </td>
-      <td class="number">{exactNumber(event.anomalyScore)}</td>
+      <td role="cell" class="number" data-title={t('attacks.score')}>
+        {exactNumber(event.anomalyScore)}
+      </td>
     </tr>
   );
 }

@@ -53,7 +53,7 @@ export function LiveEvents({ siteId }: { readonly siteId: string }): JSX.Element
           {skipped > 0n && ` ${t('attacks.skipped', { count: exactNumber(skipped) })}`}
         </span>
       </p>
-      <EventTable events={events} empty={t('common.none')} />
+      <EventTable events={events} empty={t('attacks.noneYet')} />
     </>
   );
 }

@@ -1,8 +1,30 @@
 /** Owns the frames of pages: a head with its title, cards, and tabs that stand in the address. */
 
 import type { ComponentChildren, JSX } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { address, withQuery } from '../address.ts';
 import { Link } from './link.tsx';
+
+/** The way back to a list, above the title of one of its records. */
+export function Back({
+  href,
+  children,
+}: {
+  readonly href: string;
+  readonly children: string;
+}): JSX.Element {
+  return (
+    <p class="back">
+      <Link href={href}>← {children}</Link>
+    </p>
+  );
+}
+
+/** A sentence; what stands in backticks is a command or a name. */
+export function Sentence({ text }: { readonly text: string }): JSX.Element {
+  const parts = text.split('`');
+  return <>{parts.map((part, index) => (index % 2 === 1 ? <code>{part}</code> : part))}</>;
+}
 
 /** The title of a page, with a sentence on what it is for. */
 export function Head({
@@ -33,7 +55,11 @@ export function Card({
   return (
     <section class="card wide">
       <h2>{title}</h2>
-      {note !== undefined && <p class="quiet">{note}</p>}
+      {note !== undefined && (
+        <p class="quiet">
+          <Sentence text={note} />
+        </p>
+      )}
       {children}
     </section>
   );
@@ -72,9 +98,16 @@ export function Tabs({
 }): JSX.Element {
   const wanted = address.value.query.get('tab');
   const chosen = tabs.find(({ name }) => name === wanted) ?? tabs[0];
+  const bar = useRef<HTMLElement>(null);
+  // In a narrow window the bar scrolls: the chosen view is in its middle.
+  useLayoutEffect(() => {
+    const [nav, link] = [bar.current, bar.current?.querySelector<HTMLElement>('[aria-current]')];
+    if (nav === null || !link) return;
+    nav.scrollLeft = link.offsetLeft - nav.offsetLeft - (nav.clientWidth - link.offsetWidth) / 2;
+  }, [chosen.name]);
   return (
     <>
-      <nav class="tabs" aria-label={label}>
+      <nav class="tabs" ref={bar} aria-label={label}>
         {tabs.map(({ name, title }) => (
           <Link href={withQuery({ tab: name })} current={name === chosen.name}>
             {title}

@@ -1,6 +1,7 @@
 /** Owns rankings: what is counted, how often, as a bar and as a number. */
 
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { exactNumber, shortNumber, t } from '../text/text.ts';
 import { Link } from './link.tsx';
 import { VisibleText } from './visible-text.tsx';
@@ -13,6 +14,17 @@ export interface Rank {
   readonly label?: string;
   /** Where a click leads. */
   readonly href?: string;
+}
+
+/** Rankings side by side above a list; in a narrow window they open with a click. */
+export function Groups({ children }: { readonly children: ComponentChildren }): JSX.Element {
+  const [open] = useState(() => window.matchMedia('(min-width: 641px)').matches);
+  return (
+    <details class="groups" open={open}>
+      <summary>{t('common.groups')}</summary>
+      <div class="columns">{children}</div>
+    </details>
+  );
 }
 
 /** A titled ranking. */

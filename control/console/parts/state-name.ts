@@ -29,6 +29,12 @@ const chinese: Readonly<Record<string, string>> = {
   allow: '允许',
   deny: '拒绝',
   monitor: '仅记录',
+  config_receipts_complete: '已在所有节点生效',
+};
+
+/** Words of the API that say too little in English. */
+const english: Readonly<Record<string, string>> = {
+  config_receipts_complete: 'in force on all nodes',
 };
 
 /** The word in the language that is shown; one that is not known here stays as it is. */
@@ -36,5 +42,5 @@ export function stateName(word: string): string {
   const plain = word.toLowerCase();
   const known = chinese[plain];
   if (known === undefined) return word;
-  return language.value === 'en' ? plain : known;
+  return language.value === 'en' ? (english[plain] ?? plain) : known;
 }

@@ -1,4 +1,7 @@
-/** Owns tables: columns by a list, texts with hidden characters as escapes, long ones in part. */
+/**
+ * Owns tables: columns by a list, texts with hidden characters as escapes, long ones in part. In a
+ * narrow window each row is a card; the roles keep the table one for who hears it.
+ */
 
 import type { ComponentChildren, JSX } from 'preact';
 import { t } from '../text/text.ts';
@@ -30,22 +33,26 @@ export function Table<T>({
   if (items.length === 0) return <p class="empty">{empty}</p>;
   return (
     <div class="scroll" role="region" aria-label={label} tabIndex={0}>
-      <table aria-rowcount={items.length + 1}>
-        <thead>
-          <tr>
-            {columns.map(({ title, number }) => (
-              <th class={number ? 'number' : ''}>
-                {title === '' ? <span class="unseen">{t('common.actions')}</span> : title}
+      <table role="table" aria-rowcount={items.length + 1}>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map((column) => (
+              <th role="columnheader" class={classOf(column)}>
+                {column.title === '' ? (
+                  <span class="unseen">{t('common.actions')}</span>
+                ) : (
+                  column.title
+                )}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody ref={body}>
+        <tbody role="rowgroup" ref={body}>
           <Space pixels={above} columns={columns.length} />
           {items.slice(from, to).map((item) => (
-            <tr>
-              {columns.map(({ of, number, line }) => (
-                <td class={number ? 'number' : line ? 'time' : ''}>{shown(of(item))}</td>
+            <tr role="row">
+              {columns.map((column) => (
+                <Cell column={column} value={column.of(item)} />
               ))}
             </tr>
           ))}
@@ -54,6 +61,28 @@ export function Table<T>({
       </table>
     </div>
   );
+}
+
+/** A cell names its column, too: in a narrow window the head is out of sight. */
+function Cell<T>({
+  column,
+  value,
+}: {
+  readonly column: Column<T>;
+  readonly value: ComponentChildren;
+}): JSX.Element {
+  const blank = value === '' || value === '–' || value === null;
+  return (
+    <td role="cell" class={`${classOf(column)}${blank ? ' blank' : ''}`} data-title={column.title}>
+      {shown(value)}
+    </td>
+  );
+}
+
+function classOf<T>({ title, number, line }: Column<T>): string {
+  if (number) return 'number';
+  if (title === '') return 'acts';
+  return line ? 'time' : '';
 }
 
 function shown(value: ComponentChildren): ComponentChildren {

@@ -73,14 +73,20 @@ export function percent(part: bigint, whole: bigint): string {
   return new Intl.NumberFormat(language.value, format).format(Number(part) / Number(whole));
 }
 
-/** A time in the zone of the reader. */
+/** A time in the zone of the reader; the year is there where it is another one than now. */
 export function localTime(at: Timestamp | undefined): string {
-  return at === undefined ? '–' : formats().time.format(timestampDate(at));
+  if (at === undefined) return '–';
+  const date = timestampDate(at);
+  const { time, timeOfYear } = formats();
+  const same = date.getFullYear() === new Date().getFullYear();
+  return (same ? timeOfYear : time).format(date);
 }
 
 interface Formats {
   readonly of: Language;
   readonly time: Intl.DateTimeFormat;
+  /** Without the year. */
+  readonly timeOfYear: Intl.DateTimeFormat;
   readonly count: Intl.NumberFormat;
 }
 
@@ -93,6 +99,10 @@ function formats(): Formats {
     kept = {
       of,
       time: new Intl.DateTimeFormat(of, { dateStyle: 'medium', timeStyle: 'medium' }),
+      timeOfYear: new Intl.DateTimeFormat(of, {
+        ...({ month: 'short', day: 'numeric' } as const),
+        ...({ hour: 'numeric', minute: '2-digit', second: '2-digit' } as const),
+      }),
       count: new Intl.NumberFormat(of),
     };
   }

@@ -131,4 +131,50 @@ export const editTasks: readonly Task[] = [
       await desk.shows('61 in 60 s');
     },
   },
+  {
+    id: 'edit-delivery',
+    page: 'Sites',
+    does: 'closes a site for work whose closing somebody else changed meanwhile',
+    expects: 'it says what the other saved, and saves only when asked again',
+    run: async (desk, world) => {
+      const id = await world.site('closing');
+      const form = 'Close the site for work';
+      await desk.go(`/sites/${id}?tab=delivery`);
+      const { revision } = await world.siteAt(id);
+      const delivery = { maintenance: { title: 'Theirs' } };
+      const site = { id, delivery };
+      const updateMask = 'delivery.maintenance';
+      await world.call('SiteService/UpdateSite', { site, revision, updateMask });
+      await desk.fill('Title of the page', 'Mine', form);
+      await desk.press('Save', form);
+      await desk.shows(conflict);
+      await desk.shows('Theirs');
+      expect(await desk.held('Title of the page', form)).toBe('Mine');
+      await desk.press('Save mine over it', form);
+      await desk.hides(conflict);
+      expect(await world.siteAt(id)).toMatchObject({
+        delivery: { maintenance: { title: 'Mine' } },
+      });
+    },
+  },
+  {
+    id: 'edit-list',
+    page: 'Protection',
+    does: 'adds an address to a list to which somebody else adds one meanwhile',
+    expects: 'both addresses are in the list',
+    run: async (desk, world) => {
+      const ipListId = await world.ipList('Two hands', '192.0.2.1');
+      await desk.go('/protection');
+      await desk.press('Open', 'Two hands');
+      await desk.shows('192.0.2.1');
+      const entries = [{ value: '192.0.2.2' }];
+      await world.call('IpListService/AddEntries', { ipListId, entries });
+      await desk.fill('Addresses or networks, one a line', '192.0.2.3', 'Add addresses');
+      await desk.press('Add addresses', 'Add addresses');
+      await desk.shows('192.0.2.3');
+      await desk.shows('192.0.2.2');
+      const found = await world.call('IpListService/ListIpListEntries', { ipListId });
+      expect(found['items']).toHaveLength(3);
+    },
+  },
 ];

@@ -27,6 +27,19 @@ async function attacked(
   return { client, get };
 }
 
+/** The id of the newest event of a site of which no evidence is kept, once there is one. */
+function bareEvent(world: World, siteId: string, ask: () => Promise<number>): Promise<string> {
+  return eventually(async () => {
+    expect(await ask()).toBe(403);
+    const timeRange = { start: new Date(Date.now() - 3_600_000), end: new Date() };
+    const query = { siteId, timeRange, outcome: 'SECURITY_EVENT_OUTCOME_BLOCKED' };
+    const { items = [] } = (await world.call('LogService/QuerySecurityEvents', query)) as {
+      items?: { id: string; requestEvidence?: { available?: boolean } }[];
+    };
+    return items.find(({ requestEvidence }) => requestEvidence?.available !== true)?.id ?? null;
+  });
+}
+
 /** The table. */
 export const eventTasks: readonly Task[] = [
   {
@@ -123,6 +136,25 @@ export const eventTasks: readonly Task[] = [
       );
       expect(cells.length).toBeGreaterThan(0);
       expect(Math.max(...cells)).toBeGreaterThan(0);
+    },
+  },
+  {
+    id: 'event-rebuilt',
+    page: 'Event',
+    does: 'tries an exclusion for a request that was not kept',
+    expects: "the event's own values are tried, the page names that, and nothing has changed",
+    run: async (desk, world) => {
+      const policyId = await world.policy('Rebuilt');
+      const { siteId, get } = await world.refused('rebuilt', policyId);
+      const override = { siteId, requestEvidenceMode: 'REQUEST_EVIDENCE_MODE_OFF' };
+      const wanted = { override, expectedRevision: '0' };
+      await world.call('LogService/UpsertSiteLogPolicyOverride', wanted);
+      const id = await bareEvent(world, siteId, () => get(attackIn('bare')));
+      await desk.go(`/attacks/${id}`);
+      await desk.press('Show what else it lets through');
+      await desk.shows('This request would pass.');
+      await desk.shows("Tried on the event's own values: the request was not kept whole.");
+      expect(await get(attackIn('bare'))).toBe(403);
     },
   },
 ];

@@ -1,0 +1,253 @@
+/** What a site learns: values that regularly hold what looks like an attack, and decisions on it. */
+
+import { createClient } from '@connectrpc/connect';
+import type { JSX } from 'preact';
+import {
+  LearningService,
+  type ListProposalsResponse,
+  type Proposal,
+} from '../../../proto/gen/waf/learning/v1/learning_pb.ts';
+import { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
+import { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
+import { address, go, withQuery } from '../address.ts';
+import { useCall, type Loaded } from '../call.ts';
+import { Act } from '../parts/act.tsx';
+import { Edit } from '../parts/edit.tsx';
+import { allItems } from '../parts/list.tsx';
+import { Card } from '../parts/panel.tsx';
+import { State } from '../parts/state.tsx';
+import { Table } from '../parts/table.tsx';
+import { VisibleText } from '../parts/visible-text.tsx';
+import { transport } from '../session.ts';
+import { exactNumber, localTime, pageTexts } from '../text/text.ts';
+
+const learning = createClient(LearningService, transport);
+const sites = createClient(SiteService, transport);
+const system = createClient(SystemService, transport);
+const option = 'detection.learning';
+const modes = ['suggest', 'off', 'auto'] as const;
+
+const w = pageTexts({
+  title: ['What a site learns', '站点学习到的内容'],
+  note: [
+    'Values in which many clients send what looks like an attack: probably ordinary content. Signs that prove an attack always count.',
+    '许多客户端在这些参数中发送形似攻击的内容，很可能是正常内容。能证明攻击的依据始终计分。',
+  ],
+  site: ['Site', '站点'],
+  noSite: ['No site yet: create one first.', '还没有站点：请先创建。'],
+  empty: [
+    'Nothing is proposed. A value is proposed once ten networks show such signs over three hours.',
+    '没有建议。某个参数在三个小时内被十个网络触发后才会提出建议。',
+  ],
+  off: ['This site does not learn.', '此站点不学习。'],
+  value: ['Value', '参数'],
+  family: ['Looks like', '形似'],
+  state: ['State', '状态'],
+  clients: ['Clients', '客户端'],
+  own: ['{clients}, {own} of them with no other sign', '{clients} 个，其中 {own} 个没有其他依据'],
+  hours: ['Hours', '小时数'],
+  requests: ['Requests', '请求'],
+  confidence: ['Confidence', '可信度'],
+  ends: ['Ends', '到期'],
+  accept: ['Accept', '接受'],
+  acceptAsk: [
+    'Weak signs of this kind no longer count here for 90 days?',
+    '90 天内此处的这类弱依据不再计分？',
+  ],
+  dismiss: ['Dismiss', '忽略'],
+  withdraw: ['End it', '终止'],
+  reset: ['Forget all of it', '全部清除'],
+  resetAsk: [
+    'Forget what this site learned and all decisions?',
+    '清除此站点学到的内容和所有决定？',
+  ],
+  mode: ['The site', '站点的做法'],
+  save: ['Save', '保存'],
+  suggest: ['proposes, a person decides', '提出建议，由人决定'],
+  offMode: ['does not learn', '不学习'],
+  auto: ['acts by itself, for 30 days', '自动处理，有效 30 天'],
+  waiting: ['waits for a person', '等待决定'],
+  accepted: ['accepted', '已接受'],
+  dismissed: ['dismissed', '已忽略'],
+  expired: ['ended', '已到期'],
+  otherFamily: ['another kind is accepted', '已接受另一类'],
+  low: ['low', '低'],
+  medium: ['medium', '中'],
+  high: ['high', '高'],
+});
+
+const states: Readonly<Record<string, Parameters<typeof w>[0]>> = {
+  ...({ waiting: 'waiting', accepted: 'accepted', dismissed: 'dismissed' } as const),
+  ...({ expired: 'expired', family: 'otherFamily' } as const),
+};
+const confidences: Readonly<Record<string, Parameters<typeof w>[0]>> = {
+  ...({ low: 'low', medium: 'medium', high: 'high' } as const),
+};
+
+/** Names that the page knows in its language; any other stays as the API has it. */
+const named = (names: Readonly<Record<string, Parameters<typeof w>[0]>>, name: string): string =>
+  names[name] === undefined ? name : w(names[name]);
+
+/** The card: a site, what it proposes, and what was decided. */
+export function Learning(): JSX.Element {
+  const found = useCall('sites', (signal) =>
+    allItems((page) => sites.listSites({ page }, { signal })),
+  );
+  return (
+    <Card title={w('title')} note={w('note')}>
+      <State of={found}>
+        {(known) => {
+          const wanted = address.value.query.get('site');
+          const chosen = known.find(({ id }) => id === wanted) ?? known[0];
+          if (chosen === undefined) return <p class="empty">{w('noSite')}</p>;
+          return (
+            <>
+              <label class="choose">
+                {w('site')}
+                <select
+                  value={chosen.id}
+                  onChange={({ currentTarget }) =>
+                    go(withQuery({ site: currentTarget.value }), true)
+                  }
+                >
+                  {known.map(({ id, name }) => (
+                    <option value={id} selected={id === chosen.id}>
+                      {name}
+                    </option>
+                  ))}
+                </select>
+              </label>
+              <Learned key={chosen.id} siteId={chosen.id} />
+            </>
+          );
+        }}
+      </State>
+    </Card>
+  );
+}
+
+function Learned({ siteId }: { readonly siteId: string }): JSX.Element {
+  const found = useCall(siteId, (signal) => learning.listProposals({ siteId }, { signal }));
+  return (
+    <State of={found}>
+      {({ mode, items }) => (
+        <>
+          <Table
+            label={w('title')}
+            items={items}
+            empty={w(mode === 'off' ? 'off' : 'empty')}
+            columns={[
+              { title: w('value'), of: (one) => <Value of={one} /> },
+              { title: w('family'), of: ({ family }) => family },
+              { title: w('state'), of: ({ state }) => named(states, state) },
+              {
+                title: w('clients'),
+                of: ({ clients, ownClients }) =>
+                  w('own', { clients: exactNumber(clients), own: exactNumber(ownClients) }),
+              },
+              { title: w('hours'), number: true, of: ({ hours }) => exactNumber(hours) },
+              { title: w('requests'), number: true, of: ({ requests }) => exactNumber(requests) },
+              { title: w('confidence'), of: ({ confidence }) => named(confidences, confidence) },
+              { title: w('ends'), of: ({ endsAt }) => localTime(endsAt) },
+              {
+                title: '',
+                of: (one) => <Decide siteId={siteId} of={one} changed={found.reload} />,
+              },
+            ]}
+          />
+          <Mode key={mode} siteId={siteId} of={found} />
+          <p class="actions">
+            <Act
+              label={w('reset')}
+              ask={w('resetAsk')}
+              codes={['site:write']}
+              run={() => learning.resetLearning({ siteId })}
+              done={found.reload}
+            />
+          </p>
+        </>
+      )}
+    </State>
+  );
+}
+
+function Value({ of }: { readonly of: Proposal }): JSX.Element {
+  const { method, path, name, summary } = of;
+  return (
+    <span title={summary}>
+      <VisibleText text={`${method} ${path}`} />{' '}
+      <small>
+        <VisibleText text={name} />
+      </small>
+    </span>
+  );
+}
+
+function Decide({
+  siteId,
+  of: { id, state },
+  changed,
+}: {
+  readonly siteId: string;
+  readonly of: Proposal;
+  readonly changed: () => void;
+}): JSX.Element {
+  const accepted = state === 'accepted';
+  return (
+    <span class="actions">
+      {!accepted && (
+        <Act
+          label={w('accept')}
+          ask={w('acceptAsk')}
+          codes={['site:write']}
+          run={() => learning.acceptProposal({ siteId, id })}
+          done={changed}
+        />
+      )}
+      {state !== 'dismissed' && (
+        <Act
+          label={w(accepted ? 'withdraw' : 'dismiss')}
+          codes={['site:write']}
+          run={() => learning.dismissProposal({ siteId, id })}
+          done={changed}
+        />
+      )}
+    </span>
+  );
+}
+
+/** Whether the site learns: one entry of a setting that other sites share. */
+function Mode({
+  siteId,
+  of,
+}: {
+  readonly siteId: string;
+  readonly of: Loaded<ListProposalsResponse>;
+}): JSX.Element {
+  const texts = { suggest: w('suggest'), off: w('offMode'), auto: w('auto') };
+  const save = async (mode: string): Promise<void> => {
+    const { settings } = await system.getSystemSettings({});
+    const held = settings?.values?.[option];
+    const before = typeof held === 'object' && held !== null && !Array.isArray(held) ? held : {};
+    await system.updateSystemSettings({
+      values: { [option]: { ...before, [siteId]: mode } },
+      ...(settings?.updatedAt === undefined ? {} : { expectedUpdatedAt: settings.updatedAt }),
+    });
+  };
+  return (
+    <Edit
+      label={w('mode')}
+      codes={['system:read', 'system:write']}
+      submit={w('save')}
+      keep
+      save={({ mode = '' }) => save(mode)}
+      saved={of.reload}
+      fields={[
+        {
+          ...{ name: 'mode', label: w('mode'), value: of.value?.mode ?? '' },
+          choices: modes.map((one) => [one, texts[one]] as const),
+        },
+      ]}
+    />
+  );
+}

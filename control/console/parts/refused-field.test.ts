@@ -1,0 +1,16 @@
+/** Which field of a form a message of the API is about. */
+
+import { expect, test } from 'vitest';
+import { refusedField } from './refused-field.ts';
+
+const fields = [{ name: 'name' }, { name: 'origins', api: ['upstreams', 'url'] }];
+
+test.each([
+  ['site.name: must be at most 128 characters', 'name', 'must be at most 128 characters'],
+  ['site.upstreams[0].inline.url: must be http or https', 'origins', 'must be http or https'],
+  ['upstreams[1].port: must be set: 0', 'origins', 'must be set: 0'],
+  ['rule.seclang: line 1: unknown', null, ''],
+  ['Rule id 900110 is already used.', null, ''],
+])('%s', (message, name, problem) => {
+  expect(refusedField(message, fields)).toEqual(name === null ? null : { name, problem });
+});
