@@ -1,7 +1,8 @@
 /**
  * Reads the boundary out of a Content-Type line. Of form-data: whether all backends read one: PHP,
  * which looks for the word, and those that read parameters as RFC 2045 writes them (Express, Flask,
- * Django, Go, .NET); `test/backends` compares this with them. Of other types: what all readers find.
+ * Django, Go, .NET); `test/backends` compares this with them. Of other types: what all readers
+ * find.
  */
 
 import type { ByteString } from '../../base/byte-string.ts';

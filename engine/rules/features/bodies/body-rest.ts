@@ -1,7 +1,8 @@
 /**
  * Makes rows of a window over a long body, somewhere after its beginning. No parser can begin
- * there: forms are split as ever, multipart types into the parts that begin there, JSON and XML into
- * what their text stands between, everything else is text. Nothing that these readings find wrong is an error of the request.
+ * there: forms are split as ever, multipart types into the parts that begin there, JSON and XML
+ * into what their text stands between, everything else is text. Nothing that these readings find
+ * wrong is an error of the request.
  */
 
 import type { BodyRest } from '../../../contract/message.ts';
