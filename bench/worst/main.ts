@@ -12,6 +12,7 @@ import { render, shapes, type Candidate, type Shape } from './candidate.ts';
 import { measureOnce, type Cost } from './measure.ts';
 import { buildSearched, searchedRulesets } from './policies.ts';
 import { searchShape, startDice } from './search.ts';
+import { tableOfShortValues } from './short-values.ts';
 import { tokensOf } from './tokens.ts';
 
 const usage = `Searches for the requests that cost the most CPU time.
@@ -26,6 +27,7 @@ const usage = `Searches for the requests that cost the most CPU time.
   --replay FILE   measures the candidates of a result instead of searching
   --crs4 DIR      an unpacked CRS 4 release (WAF_CORPUS_DIR/crs/4.28.0)
   --out DIR       where results go (bench/results)
+  --values        prints requests with 900 short values instead of searching
 `;
 
 /** Upper bounds of the classes, and the CPU time that no request of the class may take. */
@@ -56,6 +58,7 @@ interface Choice {
   readonly replay: string;
   readonly crs4: string;
   readonly out: string;
+  readonly values: boolean;
 }
 
 const root = findRoot(dirname(fileURLToPath(import.meta.url)));
@@ -78,6 +81,7 @@ function readChoice(): Choice | null {
       replay: { type: 'string', default: '' },
       crs4: { type: 'string', default: join(corpus, 'crs', '4.28.0') },
       out: { type: 'string', default: join(root, 'bench', 'results') },
+      values: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -94,6 +98,7 @@ function readChoice(): Choice | null {
     replay,
     crs4,
     out,
+    values: values.values,
   };
 }
 
@@ -121,6 +126,11 @@ function main(): void {
     process.stdout.write(usage);
     return;
   }
+  const cacheFolder = join(root, '.cache', 'bench-databases');
+  if (choice.values) {
+    process.stdout.write(tableOfShortValues(cacheFolder, choice.crs4));
+    return;
+  }
   const rulesets = chosen('--policies', choice.policies, searchedRulesets(choice.crs4), (one) => {
     return one.name;
   });
@@ -128,7 +138,7 @@ function main(): void {
   const found: Found[] = [];
   for (const ruleset of rulesets) {
     process.stderr.write(`${ruleset.name}: preparing\n`);
-    const engine = buildSearched(ruleset, buildOptions(join(root, '.cache', 'bench-databases')));
+    const engine = buildSearched(ruleset, buildOptions(cacheFolder));
     const search = new EngineSearch(engine, ruleset.name, choice);
     found.push(...(earlier === null ? search.run() : search.replay(earlier)));
     engine.retire();
