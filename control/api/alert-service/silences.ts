@@ -17,7 +17,8 @@ import { alerts, alertSilences } from '../../store/collections.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { drop, keep, ownedBy, stored } from '../resource/owned.ts';
+import { finderOf, keep, ownedBy } from '../resource/owned.ts';
+import { removal } from '../resource/serve.ts';
 import { showAlert, showSilence, silenceKind } from './stored.ts';
 
 /** Lists silences, those that end last first. */
@@ -71,16 +72,10 @@ export function createAlertSilence({
 }
 
 /** Ends a silence. */
-export function deleteAlertSilence({
-  store,
-}: Uses<'store'>): Method<typeof AlertService, 'deleteAlertSilence'> {
-  return async ({ id }, context) => {
-    const caller = callerOf(context);
-    await store.write((tx) => {
-      drop(tx, caller, silenceKind, stored(tx, caller, silenceKind, id, 'id'));
-    });
-    return { result: { id, changed: true } };
-  };
+export function deleteAlertSilence(
+  parts: Uses<'store'>,
+): Method<typeof AlertService, 'deleteAlertSilence'> {
+  return removal(parts, silenceKind, finderOf(silenceKind));
 }
 
 /** Says which active alerts a silence would cover, newest first. */

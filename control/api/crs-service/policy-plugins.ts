@@ -21,10 +21,11 @@ import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { drop, keep, type Kept } from '../resource/owned.ts';
+import { keep, type Kept } from '../resource/owned.ts';
+import { removal } from '../resource/serve.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
-import { refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
+import { finderInPolicy, refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
 import { findPlugin, pluginIdOf, slugOf } from './stored-plugin.ts';
 
 /** What a policy uses, in order. */
@@ -65,16 +66,8 @@ export function upsertPolicyExclusionPlugin(
 export function deletePolicyExclusionPlugin(
   parts: Uses<'store'>,
 ): Method<typeof CrsService, 'deletePolicyExclusionPlugin'> {
-  return async ({ id }, context) => {
-    const caller = callerOf(context);
-    await parts.store.write((tx) => {
-      const before = tx.get(pluginBindings, requireText(id, 'id'));
-      if (before === undefined) throw notFound('exclusion plugin of a policy', id);
-      storedPolicy(tx, caller, before.policyId, 'id');
-      drop(tx, caller, pluginUseKind, before);
-    });
-    return { result: { id, changed: true } };
-  };
+  const find = finderInPolicy(pluginUseKind, 'exclusion plugin of a policy');
+  return removal(parts, pluginUseKind, find);
 }
 
 /** Uses of exclusion plugins. */

@@ -14,13 +14,13 @@ import {
   listsOfRule,
   renderCustomRule,
 } from '../../domain/policy/custom-rules.ts';
-import { invalidField, notFound, refusal } from '../../domain/errors.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
 import { countOf } from '../../domain/access/ip-list-content.ts';
 import type { CustomRuleRecord } from '../../domain/records.ts';
 import { customRules, ipLists } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { requireText, toMessage } from '../convert.ts';
-import { storedPolicy } from '../policy-service/stored-policy.ts';
+import { toMessage } from '../convert.ts';
+import { finderInPolicy } from '../policy-service/stored-policy.ts';
 import type { Kept } from '../resource/owned.ts';
 
 /** Rules of operators. */
@@ -31,17 +31,7 @@ export const customRuleKind: Kept<CustomRuleRecord> = {
 };
 
 /** A rule of the caller's tenant. Errors: invalid_argument at `field`, not_found. */
-export function storedRule(
-  store: ReadStore,
-  caller: Caller,
-  id: string,
-  field: string,
-): CustomRuleRecord {
-  const rule = store.get(customRules, requireText(id, field));
-  if (rule === undefined) throw notFound('custom rule', id);
-  storedPolicy(store, caller, rule.policyId, field);
-  return rule;
-}
+export const storedRule = finderInPolicy(customRuleKind, 'custom rule');
 
 /** Rules of a policy in their order. */
 export function rulesOfPolicy(store: ReadStore, policyId: string): CustomRuleRecord[] {

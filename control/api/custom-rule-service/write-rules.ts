@@ -17,7 +17,8 @@ import type { WriteStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { drop, keep } from '../resource/owned.ts';
+import { keep } from '../resource/owned.ts';
+import { removal } from '../resource/serve.ts';
 import { refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
 import { refuseOtherPolicy, storedSite } from '../site-service/stored-site.ts';
 import { refuseFaultyRule } from './rule-trial.ts';
@@ -112,13 +113,7 @@ export function updateCustomRule(
 export function deleteCustomRule(
   parts: Uses<'store'>,
 ): Method<typeof CustomRuleService, 'deleteCustomRule'> {
-  return async ({ id }, context) => {
-    const caller = callerOf(context);
-    await parts.store.write((tx) => {
-      drop(tx, caller, customRuleKind, storedRule(tx, caller, id, 'id'));
-    });
-    return { result: { id, changed: true } };
-  };
+  return removal(parts, customRuleKind, storedRule);
 }
 
 /** Sets the order of all rules of a policy. */

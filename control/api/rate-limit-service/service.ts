@@ -23,7 +23,8 @@ import { callerOf, type Uses } from '../context.ts';
 import { toMessage, toRecord } from '../convert.ts';
 import { requirePlace, requireTarget } from '../ip-list-service/bindings.ts';
 import type { Built } from '../method.ts';
-import { drop, keep, stored, type Owned } from '../resource/owned.ts';
+import { finderOf, keep, stored, type Owned } from '../resource/owned.ts';
+import { removal } from '../resource/serve.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 
 /** Limits of rates. */
@@ -60,13 +61,7 @@ export function rateLimitService(parts: Uses<'store' | 'clock'>): Built<typeof R
       });
       return { endpoint: show(kept) };
     },
-    deleteRateLimitEndpoint: async ({ id }, context) => {
-      const caller = callerOf(context);
-      await store.write((tx) => {
-        drop(tx, caller, limitKind, stored(tx, caller, limitKind, id, 'id'));
-      });
-      return { result: { id, changed: true } };
-    },
+    deleteRateLimitEndpoint: removal(parts, limitKind, finderOf(limitKind)),
   };
 }
 

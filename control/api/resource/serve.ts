@@ -5,14 +5,17 @@ import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { HandlerContext } from '@connectrpc/connect';
 import type { PageRequest } from '../../../proto/gen/waf/v1/common_pb.ts';
+import type { Caller } from '../../auth/permissions.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { ResourceBase } from '../../domain/records.ts';
 import { applyMask } from '../../domain/update-mask.ts';
 import { refuseUsed } from '../../domain/usage.ts';
+import type { Identified } from '../../store/interface.ts';
+import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { fitsQuery, pageOf, toMessage, toRecord } from '../convert.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
-import { drop, keep, listed, stored } from './owned.ts';
+import { drop, keep, listed, stored, type Kept } from './owned.ts';
 import { refuseTaken, type Change, type Resource } from './resource.ts';
 
 /** How a change of a record that is there is asked for. */
@@ -87,6 +90,21 @@ export function serve<S extends DescMessage, A extends object, R extends Resourc
       await write(context, (change) => removeRecord(change, kind, id));
       return { result: { id, changed: true } };
     },
+  };
+}
+
+/** A method that removes the record which `find` gives for an id. */
+export function removal<R extends Identified>(
+  { store }: Uses<'store'>,
+  kind: Kept<R>,
+  find: (store: ReadStore, caller: Caller, id: string, field: string) => R,
+) {
+  return async ({ id }: { readonly id: string }, context: HandlerContext) => {
+    const caller = callerOf(context);
+    await store.write((tx) => {
+      drop(tx, caller, kind, find(tx, caller, id, 'id'));
+    });
+    return { result: { id, changed: true } };
   };
 }
 

@@ -9,17 +9,15 @@ import {
   type RuleOverrideService,
 } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { callLimits } from '../../limits/call-limits.ts';
-import type { Caller } from '../../auth/permissions.ts';
-import { invalidField, notFound } from '../../domain/errors.ts';
+import { invalidField } from '../../domain/errors.ts';
 import type { RuleOverrideRecord } from '../../domain/records.ts';
 import { ruleOverrides, rulesets } from '../../store/collections.ts';
-import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
-import { fitsQuery, pageOf, requireText, toMessage } from '../convert.ts';
+import { fitsQuery, pageOf, toMessage } from '../convert.ts';
 import { rulesOf } from '../crs-service/ruleset-rules.ts';
 import type { Built } from '../method.ts';
-import { drop } from '../resource/owned.ts';
-import { storedPolicy } from '../policy-service/stored-policy.ts';
+import { removal } from '../resource/serve.ts';
+import { finderInPolicy, storedPolicy } from '../policy-service/stored-policy.ts';
 import { overrideKind, upsertOverrides } from './upsert.ts';
 
 /** RuleOverrideService. */
@@ -38,7 +36,7 @@ export function ruleOverrideService(
       return { items: items.map(show), page };
     },
     getRuleOverride: ({ id }, context) => ({
-      override: show(storedOverride(store, callerOf(context), id)),
+      override: show(storedOverride(store, callerOf(context), id, 'id')),
     }),
     upsertRuleOverride: async ({ override, listChange }, context) => {
       const [stored] = await upsertOverrides(
@@ -59,13 +57,7 @@ export function ruleOverrideService(
       const stored = await upsertOverrides(parts, caller, overrides, field, listChange);
       return { overrides: stored.map(show) };
     },
-    deleteRuleOverride: async ({ id }, context) => {
-      const caller = callerOf(context);
-      await store.write((tx) => {
-        drop(tx, caller, overrideKind, storedOverride(tx, caller, id));
-      });
-      return { result: { id, changed: true } };
-    },
+    deleteRuleOverride: removal(parts, overrideKind, storedOverride),
     listCrsRulesForPolicy: ({ policyId, page: asked, query }, context) => {
       const policy = storedPolicy(store, callerOf(context), policyId, 'policyId');
       const ruleset = store.get(rulesets, policy.crsRulesetId);
@@ -82,9 +74,4 @@ export function ruleOverrideService(
   };
 }
 
-function storedOverride(store: ReadStore, caller: Caller, id: string): RuleOverrideRecord {
-  const override = store.get(ruleOverrides, requireText(id, 'id'));
-  if (override === undefined) throw notFound('rule override', id);
-  storedPolicy(store, caller, override.policyId, 'id');
-  return override;
-}
+const storedOverride = finderInPolicy(overrideKind, 'rule override');

@@ -20,17 +20,31 @@ import {
 } from '../../access/resolve-trust.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { canonicalProfile, globalTrustId, type TrustIssue } from '../../domain/site/trust.ts';
+import {
+  canonicalProfile,
+  globalTrustId,
+  type TrustIssue,
+  type TrustRecord,
+} from '../../domain/site/trust.ts';
 import { packTrustLists, toRuntimeTrust } from '../../publish/parts/access-parts.ts';
 import { sites, trustProfiles } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { actorNote, callerOf, type Uses } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { drop, keep, type Kept } from '../resource/owned.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 
 const headersMax = 64;
+
+/** Profiles of the deployment and of sites. */
+const trustKind: Kept<TrustRecord> = {
+  collection: trustProfiles,
+  audit: 'trust_profile',
+  nameOf: ({ id }) => id,
+  audited: ({ profile }) => profile,
+};
 
 /** The profile of the deployment, or the override of a site. */
 export function getTrustProfile(
@@ -79,8 +93,7 @@ export function resetTrustProfile(
       if (siteId !== '') storedSite(tx, caller, siteId, 'siteId');
       const before = savedTrust(tx, siteId, caller.tenantId);
       if (before === undefined) return false;
-      tx.remove(trustProfiles, before.id);
-      tx.audit({ ...note(caller, id), action: 'reset', before: before.profile });
+      drop(tx, caller, trustKind, before, 'reset');
       return true;
     });
     return { result: { id, changed } };
@@ -159,15 +172,9 @@ export function keepProfile(
   refuseIssues(issuesOf(tx, caller.tenantId, profile, force, at));
   const id = siteId === '' ? globalTrustId : siteId;
   const before = savedTrust(tx, siteId, caller.tenantId);
-  tx.put(trustProfiles, { id, tenantId: caller.tenantId, profile, updatedAt: now });
-  tx.audit({
-    ...note(caller, id),
-    action: 'set',
-    ...(before === undefined ? {} : { before: before.profile }),
-    after: profile,
-    ...(force ? { metadata: { force: 'true' } } : {}),
-  });
-  return profile;
+  const after = { id, tenantId: caller.tenantId, profile, updatedAt: now };
+  const metadata = force ? { metadata: { force: 'true' } } : {};
+  return keep(tx, caller, trustKind, before, after, { action: 'set', ...metadata }).profile;
 }
 
 /** A profile as it is shown, with its lists resolved. */
@@ -225,8 +232,4 @@ async function recentWarnings(parts: Uses<'engine'>, siteIds: ReadonlySet<string
   } catch {
     return [];
   }
-}
-
-function note(caller: Caller, id: string) {
-  return { ...actorNote(caller), resourceType: 'trust_profile', resourceId: id, resourceName: id };
 }
