@@ -1,4 +1,4 @@
-/** Owns how the test runner finds and runs tests; holds no test logic. */
+/** How the test runner finds and runs tests; holds no test logic. */
 
 import { defineConfig } from 'vitest/config';
 import { compiledProduct } from './test/support/compiled-product.ts';

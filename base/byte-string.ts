@@ -1,7 +1,7 @@
 /**
- * Owns the byte string: a JavaScript string whose every char code is one byte (0..255).
- * V8 keeps such strings one byte a character; they hash, compare and cross to RE2 cheaply. Text for
- * people is UTF-8 and goes through `decodeUtf8` at the edge only.
+ * The byte string: a JavaScript string whose every char code is one byte (0..255). V8 keeps such
+ * strings one byte a character; they hash, compare and cross to RE2 cheaply. Text for people is
+ * UTF-8 and goes through `decodeUtf8` at the edge only.
  */
 
 /** A string that stands for bytes: every char code is 0..255. */

@@ -1,4 +1,4 @@
-/** Owns how the product asks for the time, so that tests can inject their own. */
+/** How the product asks for the time, so that tests can inject their own. */
 
 /** The time of day, and one that only goes forward. */
 export interface Clock {

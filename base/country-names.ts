@@ -1,4 +1,4 @@
-/** Owns the English names of countries. Never guesses: a code without a country has no name. */
+/** The English names of countries. Never guesses: a code without a country has no name. */
 
 let names: Intl.DisplayNames | null = null;
 

@@ -1,4 +1,4 @@
-/** Owns the CRC-32C check sum (Castagnoli) of observation batches. */
+/** The CRC-32C check sum (Castagnoli) of observation batches. */
 
 const table = makeTable();
 

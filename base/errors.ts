@@ -1,6 +1,6 @@
 /**
- * Owns the one error type that crosses rooms. Never holds text from outside the product: what a
- * client or an origin sent belongs in events, not in messages.
+ * The one error type that crosses rooms. Never holds text from outside the product: what a client
+ * or an origin sent belongs in events, not in messages.
  */
 
 /** Who has to act: the client, the origin, the operator's configuration, the disk, or us. */

@@ -1,6 +1,6 @@
 /**
- * Owns asking the garbage collector for what it cannot know: memory that threads share does not
- * count as a heap's own, so that a thread with little to do would hold on to it for hours.
+ * Asks the garbage collector for what it cannot know: memory that threads share does not count as a
+ * heap's own, so that a thread with little to do would hold on to it for hours.
  */
 
 import { setFlagsFromString } from 'node:v8';

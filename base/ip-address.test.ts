@@ -1,4 +1,4 @@
-/** Owns the proof of addresses: what is read, what is refused, and that keys sort and contain. */
+/** The proof of addresses: what is read, what is refused, and that keys sort and contain. */
 
 import { isIP } from 'node:net';
 import fc from 'fast-check';

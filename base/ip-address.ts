@@ -1,7 +1,7 @@
 /**
- * Owns reading addresses and networks as texts, and their sortable keys: family, bits in hex,
- * prefix length in hex. Keys of one family have one length and sort by address, then by prefix, so
- * that a network stands before what it contains. Never resolves names.
+ * Reads addresses and networks as texts, and their sortable keys: family, bits in hex, prefix
+ * length in hex. Keys of one family have one length and sort by address, then by prefix, so that a
+ * network stands before what it contains. Never resolves names.
  */
 
 /** Characters of a key by its family. */

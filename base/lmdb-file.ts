@@ -1,6 +1,6 @@
 /**
- * Owns the look at an LMDB file before it is opened: the library ends the process over a file that
- * is none of its own, so that nobody could say what is wrong.
+ * The look at an LMDB file before it is opened: the library ends the process over a file that is
+ * none of its own, so that nobody could say what is wrong.
  */
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';

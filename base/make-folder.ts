@@ -1,4 +1,4 @@
-/** Owns making a folder and those above it. Never changes one that is there. */
+/** Makes a folder and those above it. Never changes one that is there. */
 
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';

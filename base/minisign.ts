@@ -1,7 +1,7 @@
 /**
- * Owns minisign's formats of public keys and signatures (https://jedisct1.github.io/minisign):
- * reads them strictly, verifies them, makes them. Only prehashed signatures (`ED`) are taken: they
- * are over the BLAKE2b-512 digest, so a file need not be in memory. Pure.
+ * Minisign's formats of public keys and signatures (https://jedisct1.github.io/minisign): reads
+ * them strictly, verifies them, makes them. Only prehashed signatures (`ED`) are taken: they are
+ * over the BLAKE2b-512 digest, so a file need not be in memory. Pure.
  */
 
 import {

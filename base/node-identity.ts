@@ -1,5 +1,5 @@
 /**
- * Owns what an enrolled node knows of itself and of its controller, and the file that keeps it. The
+ * What an enrolled node knows of itself and of its controller, and the file that keeps it. The
  * command line writes it once, the engine reads it and renews the certificate in it.
  */
 

@@ -1,4 +1,4 @@
-/** Owns the proof that what an engine says of broken policies is what control reads. */
+/** The proof that what an engine says of broken policies is what control reads. */
 
 import { expect, test } from 'vitest';
 import {

@@ -1,6 +1,6 @@
 /**
- * Owns the text in which an engine says which policies of a configuration do not compile, and in
- * which control reads it: one line a policy, its findings indented below. Never judges a policy.
+ * The text in which an engine says which policies of a configuration do not compile, and in which
+ * control reads it: one line a policy, its findings indented below. Never judges a policy.
  */
 
 /** What is wrong with one policy. */

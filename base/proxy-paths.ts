@@ -1,4 +1,4 @@
-/** Owns the ways through a topology of proxies, from the internet to the product. */
+/** The ways through a topology of proxies, from the internet to the product. */
 
 /** A step from a node, or `internet`, to a node, or `waf`. */
 export interface ProxyEdge {

@@ -1,4 +1,4 @@
-/** Owns what a serving grant says; it travels as canonical JSON, signed. */
+/** What a serving grant says; it travels as canonical JSON, signed. */
 
 /** Names the form of a grant. */
 export const servingGrantId = 'waf.serving_grant.v1';

@@ -1,6 +1,6 @@
 /**
- * Owns work that can stop between small steps: written once as a generator, run in one go where
- * nobody waits, or in slices of bounded length on a thread that serves requests meanwhile.
+ * Work that can stop between small steps: written once as a generator, run in one go where nobody
+ * waits, or in slices of bounded length on a thread that serves requests meanwhile.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';

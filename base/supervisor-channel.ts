@@ -1,6 +1,6 @@
 /**
- * Owns a child's side of the channel to the process that started it: its messages, the request
- * to stop, and output that nobody reads any more. Never decides what stopping means.
+ * A child's side of the channel to the process that started it: its messages, the request to stop,
+ * and output that nobody reads any more. Never decides what stopping means.
  */
 
 import { randomUUID } from 'node:crypto';

@@ -1,7 +1,7 @@
 /**
- * Owns how long a piece of work may take. `AbortSignal.timeout` and `AbortSignal.any` are not used:
- * nothing but a weak reference holds their signals, so that a garbage collection ends the limit
- * and the work waits for ever. Source: nodejs/node issue 57736.
+ * How long a piece of work may take. `AbortSignal.timeout` and `AbortSignal.any` are not used:
+ * nothing but a weak reference holds their signals, so that a garbage collection ends the limit and
+ * the work waits for ever. Source: nodejs/node issue 57736.
  */
 
 /** The limit of a piece of work that runs. */

@@ -1,7 +1,7 @@
 /**
- * Owns counting the most frequent texts of a stream in bounded memory (Space-Saving): every text
- * with more than one part in `capacity` of the stream is among those kept. What is reported is
- * never more than what was seen. Knows nothing of what the texts mean.
+ * Counts the most frequent texts of a stream in bounded memory (Space-Saving): every text with more
+ * than one part in `capacity` of the stream is among those kept. What is reported is never more
+ * than what was seen. Knows nothing of what the texts mean.
  */
 
 /** What was counted of one text. */

@@ -1,4 +1,4 @@
-/** Owns the control process: flags in, signals, the channel to the supervisor. */
+/** The control process: flags in, signals, the channel to the supervisor. */
 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-/** Owns the clock of sites that act on what they learned by themselves (`detection.learning`). */
+/** The clock of sites that act on what they learned by themselves (`detection.learning`). */
 
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';

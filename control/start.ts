@@ -1,4 +1,4 @@
-/** Owns putting control together and taking it apart; main.ts only reads flags. */
+/** Puts control together and takes it apart; main.ts only reads flags. */
 
 import { join } from 'node:path';
 import { readBuildInfo } from '../base/build-info.ts';

@@ -1,4 +1,4 @@
-/** Owns the records that fill the lists of the pictures: one or two of each kind, by the API. */
+/** The records that fill the lists of the pictures: one or two of each kind, by the API. */
 
 import type { Page } from 'puppeteer-core';
 

@@ -1,4 +1,4 @@
-/** Owns the recorded traffic of the pictures: what clients of a shop and attackers send. */
+/** The recorded traffic of the pictures: what clients of a shop and attackers send. */
 
 import { request } from 'node:http';
 

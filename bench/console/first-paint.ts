@@ -1,6 +1,6 @@
 /**
- * Owns how long a browser that was never there takes to show the console over TLS: from the
- * request to the first text of the sign-in page, and of a page of somebody who is signed in.
+ * How long a browser that was never there takes to show the console over TLS: from the request to
+ * the first text of the sign-in page, and of a page of somebody who is signed in.
  */
 
 import type { Browser, Page } from 'puppeteer-core';

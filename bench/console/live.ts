@@ -1,4 +1,4 @@
-/** Owns the measurements of the live view: tasks of the main thread, elements, memory. */
+/** The measurements of the live view: tasks of the main thread, elements, memory. */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Owns the product that the console is measured and pictured on: start, sign-in, stop. */
+/** The product that the console is measured and pictured on: start, sign-in, stop. */
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

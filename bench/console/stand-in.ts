@@ -1,6 +1,6 @@
 /**
- * Owns a stand-in of the management API for one page: it serves the built console, signs everybody
- * in, and sends security events at a chosen rate. It costs the machine little beside the browser.
+ * A stand-in of the management API for one page: it serves the built console, signs everybody in,
+ * and sends security events at a chosen rate. It costs the machine little beside the browser.
  */
 
 import http from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * Owns the load of the delivery benchmark: runs h2load once and reads what it counted. Never
- * decides whether a proxy is good.
+ * The load of the delivery benchmark: runs h2load once and reads what it counted. Never decides
+ * whether a proxy is good.
  */
 
 import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** Owns the step from runs to the table of the delivery benchmark. Pure. */
+/** The step from runs to the table of the delivery benchmark. Pure. */
 
 import { formatNumber, markdownTable } from '../report/table.ts';
 import type { Load } from './h2load.ts';

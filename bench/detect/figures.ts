@@ -1,4 +1,4 @@
-/** Owns the table of figures: who refuses what, by file and class, under each decision. Pure. */
+/** The table of figures: who refuses what, by file and class, under each decision. Pure. */
 
 import type { Decision } from '../../engine/contract/decision.ts';
 import { decisions } from '../../engine/contract/decision.ts';

@@ -1,4 +1,4 @@
-/** Owns intervals of shares. Pure. */
+/** Intervals of shares. Pure. */
 
 /** A share with its 95 % interval, all from 0 to 1. */
 export interface Share {

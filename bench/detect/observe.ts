@@ -1,6 +1,6 @@
 /**
- * Owns what the engine sees in labelled requests: who refuses them, and the pieces of their values
- * as bits. Uses the code that serves traffic; weighs nothing.
+ * What the engine sees in labelled requests: who refuses them, and the pieces of their values as
+ * bits. Uses the code that serves traffic; weighs nothing.
  */
 
 import { piecesOf } from '../../engine/detect/score.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the virtual patches that the bench judges beside detection: those of `deploy/patches`, in a
+ * The virtual patches that the bench judges beside detection: those of `deploy/patches`, in a
  * policy without a ruleset that only records.
  */
 

@@ -1,4 +1,4 @@
-/** Owns the policies that the bench judges: a built-in template on a ruleset, deciding by score. */
+/** The policies that the bench judges: a built-in template on a ruleset, deciding by score. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * Owns reading corpora of labelled requests: JSON lines, also gzipped, of whole HTTP/1.1 requests
- * or of values. Never judges one. A request belongs to a group (a registrable domain, a payload
- * set), and a group is on one side of a split only.
+ * Reads corpora of labelled requests: JSON lines, also gzipped, of whole HTTP/1.1 requests or of
+ * values. Never judges one. A request belongs to a group (a registrable domain, a payload set), and
+ * a group is on one side of a split only.
  */
 
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
 /**
- * Owns builds of other commits: unpacks one into a folder of its own, runs that commit's own set-up
+ * Builds of other commits: unpacks one into a folder of its own, runs that commit's own set-up
  * there and loads what starts its engine. Never touches the checkout's files.
  */
 

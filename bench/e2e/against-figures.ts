@@ -1,6 +1,6 @@
 /**
- * Owns the comparison of two builds: ratios within rounds, the noise between two processes of the
- * same build, and which ratios are losses. Pure.
+ * The comparison of two builds: ratios within rounds, the noise between two processes of the same
+ * build, and which ratios are losses. Pure.
  */
 
 import { formatNumber, markdownTable } from '../report/table.ts';

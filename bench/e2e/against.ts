@@ -1,6 +1,6 @@
 /**
- * Owns the targets of a comparison with another commit, and the answer that it ends with. Builds
- * and figures are their own files.
+ * The targets of a comparison with another commit, and the answer that it ends with. Builds and
+ * figures are their own files.
  */
 
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Owns Apache httpd with ModSecurity 2 as this benchmark uses it. Writes its own configuration;
- * never touches the system's.
+ * Apache httpd with ModSecurity 2 as this benchmark uses it. Writes its own configuration; never
+ * touches the system's.
  */
 
 import { chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';

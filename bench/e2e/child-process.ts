@@ -1,6 +1,6 @@
 /**
- * Owns the processes that a run starts: their start, readiness and end by process id. Never touches
- * a process that it did not start.
+ * The processes that a run starts: their start, readiness and end by process id. Never touches a
+ * process that it did not start.
  */
 
 import { spawn, type ChildProcess } from 'node:child_process';

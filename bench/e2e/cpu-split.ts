@@ -1,4 +1,4 @@
-/** Owns which CPUs the proxies get and which the load generator and the origin; pure. */
+/** Which CPUs the proxies get and which the load generator and the origin; pure. */
 
 /** Command words to put in front of a command; empty: no pinning. */
 export interface CpuSplit {

@@ -1,6 +1,6 @@
 /**
- * Owns values that are new in every request: words, sentences, digits of a given length, drawn from
- * a seed so that every target gets the same bytes. Never knows where in a request they go.
+ * Values that are new in every request: words, sentences, digits of a given length, drawn from a
+ * seed so that every target gets the same bytes. Never knows where in a request they go.
  */
 
 import { plainWords, smallWords } from './word-table.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns which targets a run has, in which order, and how each is started. A target whose programs
- * are not installed is left out, with a note.
+ * Which targets a run has, in which order, and how each is started. A target whose programs are not
+ * installed is left out, with a note.
  */
 
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * Owns nginx as this benchmark uses it: the origin, the plain proxy and nginx with ModSecurity 3.
- * Writes its own configuration; never touches the system's.
+ * nginx as this benchmark uses it: the origin, the plain proxy and nginx with ModSecurity 3. Writes
+ * its own configuration; never touches the system's.
  */
 
 import { existsSync, writeFileSync } from 'node:fs';

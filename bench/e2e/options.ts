@@ -1,6 +1,4 @@
-/**
- * Owns the command line of the whole-proxy benchmark: flags, their defaults and their help text.
- */
+/** The command line of the whole-proxy benchmark: flags, their defaults and their help text. */
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

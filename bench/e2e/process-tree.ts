@@ -1,6 +1,6 @@
 /**
- * Owns what a proxy costs: CPU time and memory of a process with all its descendants, read from
- * /proc. Never samples while load runs; two readings make one figure.
+ * What a proxy costs: CPU time and memory of a process with all its descendants, read from /proc.
+ * Never samples while load runs; two readings make one figure.
  */
 
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * Owns this project's own proxy as a target: writes a bundle with the same rule text that the other
- * WAFs read, and starts the engine on it. Uses no control process.
+ * This project's own proxy as a target: writes a bundle with the same rule text that the other WAFs
+ * read, and starts the engine on it. Uses no control process.
  */
 
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';

@@ -1,6 +1,4 @@
-/**
- * Owns how a run is reported: JSON with everything, a Markdown page, a chart. Writes no figures.
- */
+/** How a run is reported: JSON with everything, a Markdown page, a chart. Writes no figures. */
 
 import { matchLimits, ruleRunLimits } from '../../base/rule-limits.ts';
 import type { BarGroup } from '../report/bar-chart.ts';

@@ -1,6 +1,4 @@
-/**
- * Owns where results are kept: JSON, Markdown and chart in a folder, the overview in the README.
- */
+/** Where results are kept: JSON, Markdown and chart in a folder, the overview in the README. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Owns the order of a measurement: checks first, a warm-up, then rounds in which every target has
- * its turn, so that a machine that changes pace hits all of them alike.
+ * The order of a measurement: checks first, a warm-up, then rounds in which every target has its
+ * turn, so that a machine that changes pace hits all of them alike.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';

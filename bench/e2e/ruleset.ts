@@ -1,5 +1,5 @@
 /**
- * Owns the rules that every WAF of a run gets: one text for all of them, so that only the engines
+ * The rules that every WAF of a run gets: one text for all of them, so that only the engines
  * differ. Never holds rules itself; it points to installed or given rule folders.
  */
 

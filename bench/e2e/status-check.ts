@@ -1,6 +1,6 @@
 /**
- * Owns the question whether a target answers as it must: single requests before the load, and the
- * counts of a run after it. A target that answers wrongly is not measured.
+ * The question whether a target answers as it must: single requests before the load, and the counts
+ * of a run after it. A target that answers wrongly is not measured.
  */
 
 import { connect } from 'node:net';

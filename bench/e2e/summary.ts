@@ -1,6 +1,4 @@
-/**
- * Owns the step from single runs to figures: medians, spread, ratios taken within a round. Pure.
- */
+/** The step from single runs to figures: medians, spread, ratios taken within a round. Pure. */
 
 import type { TargetFacts } from './target.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Owns what a target is: one proxy with one configuration that takes part in every round. Never
- * knows how a particular product is configured.
+ * What a target is: one proxy with one configuration that takes part in every round. Never knows
+ * how a particular product is configured.
  */
 
 import type { Expectation } from './workload.ts';

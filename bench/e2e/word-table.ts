@@ -1,6 +1,6 @@
 /**
- * Owns the words that generated text is made of: ordinary English, chosen so that no word is also
- * the name of a program, a keyword or a function that rule sets look for. Data only.
+ * The words that generated text is made of: ordinary English, chosen so that no word is also the
+ * name of a program, a keyword or a function that rule sets look for. Data only.
  */
 
 /** Words that sentences hang together by; every third word or so of English is one of them. */

@@ -1,6 +1,6 @@
 /**
- * Owns what load is made of: reads a workload file and turns it into the exact bytes that are sent,
- * in sending order. Never sends anything.
+ * What load is made of: reads a workload file and turns it into the exact bytes that are sent, in
+ * sending order. Never sends anything.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Owns the load generator: prepares one script for a workload, runs wrk once against one address
- * and reads what it counted. Never decides whether a run is good.
+ * The load generator: prepares one script for a workload, runs wrk once against one address and
+ * reads what it counted. Never decides whether a run is good.
  */
 
 import { spawn } from 'node:child_process';

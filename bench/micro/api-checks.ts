@@ -1,4 +1,4 @@
-/** Owns the timing of API checks: what an operation adds to a request, by mode and by document. */
+/** The timing of API checks: what an operation adds to a request, by mode and by document. */
 
 import { compileDocument } from '../../control/documents/compile-document.ts';
 import { readModel } from '../../control/documents/document-model.ts';

@@ -1,4 +1,4 @@
-/** Owns the timing of body parsers: from bytes to argument values, without rules. */
+/** The timing of body parsers: from bytes to argument values, without rules. */
 
 import { loadRequestBody } from '../../engine/rules/load/request-body.ts';
 import { loadRequestHead } from '../../engine/rules/load/request-head.ts';

@@ -1,4 +1,4 @@
-/** Owns the timing of detectors: values of a request in, findings out, without rules. */
+/** The timing of detectors: values of a request in, findings out, without rules. */
 
 import { detect } from '../../engine/detect/detect.ts';
 import type { DetectedValue } from '../../engine/detect/detection.ts';

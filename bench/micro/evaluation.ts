@@ -1,4 +1,4 @@
-/** Owns the timing of whole inspections: head, body and end of a request through a policy. */
+/** The timing of whole inspections: head, body and end of a request through a policy. */
 
 import type { InspectionSession, Inspector } from '../../engine/contract/inspection.ts';
 import type { PhaseResult } from '../../engine/contract/inspection-failure.ts';

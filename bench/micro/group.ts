@@ -1,6 +1,6 @@
 /**
- * Owns what a micro benchmark is and how it is timed: median of many samples, each of enough calls
- * that the clock does not count, and CPU time of the whole process beside it.
+ * What a micro benchmark is and how it is timed: median of many samples, each of enough calls that
+ * the clock does not count, and CPU time of the whole process beside it.
  */
 
 import { Bench } from 'tinybench';

@@ -1,4 +1,4 @@
-/** Owns the timing of guards: look-ups in lists of a million networks, and what a request pays. */
+/** The timing of guards: look-ups in lists of a million networks, and what a request pays. */
 
 import { create } from '@bufbuild/protobuf';
 import {

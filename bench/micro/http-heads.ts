@@ -1,4 +1,4 @@
-/** Owns the timing of the strict HTTP/1.x head parsers. */
+/** The timing of the strict HTTP/1.x head parsers. */
 
 import { SCAN } from '../../engine/http/head-scanner.ts';
 import { RequestHeadParser } from '../../engine/http/request-head.ts';

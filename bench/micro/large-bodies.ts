@@ -1,6 +1,6 @@
 /**
- * Owns the timing of bodies larger than the inspection budget: one of each kind within the budget
- * of the Light template, and with all that it inspects past it. Figures are per KB of body.
+ * The timing of bodies larger than the inspection budget: one of each kind within the budget of the
+ * Light template, and with all that it inspects past it. Figures are per KB of body.
  */
 
 import {

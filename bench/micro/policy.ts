@@ -1,4 +1,4 @@
-/** Owns the policy that micro benchmarks run: CRS with the text of the whole-proxy benchmark. */
+/** The policy that micro benchmarks run: CRS with the text of the whole-proxy benchmark. */
 
 import { mkdirSync } from 'node:fs';
 import { systemClock } from '../../base/clock.ts';

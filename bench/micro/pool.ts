@@ -1,4 +1,4 @@
-/** Owns the pool of the micro benchmarks: one thread that runs the policy as the engine's does. */
+/** The pool of the micro benchmarks: one thread that runs the policy as the engine's does. */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

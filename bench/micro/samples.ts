@@ -1,6 +1,6 @@
 /**
- * Owns the requests that micro benchmarks work on: the same bytes that the whole-proxy benchmark
- * sends, read into snapshots as the front reads them.
+ * The requests that micro benchmarks work on: the same bytes that the whole-proxy benchmark sends,
+ * read into snapshots as the front reads them.
  */
 
 import type {

@@ -1,4 +1,4 @@
-/** Owns the timing of native scans: one call over one or many argument values. */
+/** The timing of native scans: one call over one or many argument values. */
 
 import { SOURCE } from '../../engine/rules/transaction/values.ts';
 import type { RulePlan } from '../../engine/rules/plan/rule-plan.ts';

@@ -1,4 +1,4 @@
-/** Owns the timing of each SecLang transformation on values of three sizes. */
+/** The timing of each SecLang transformation on values of three sizes. */
 
 import { transformationNames, transformText } from '../../engine/match/transform.ts';
 import type { MicroGroup } from './group.ts';

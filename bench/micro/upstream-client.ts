@@ -1,6 +1,6 @@
 /**
- * Owns the timing of the origin client against an origin in another process, and undici's beside
- * it. CPU time is the figure that counts here: the time of a round trip is the origin's as well.
+ * The timing of the origin client against an origin in another process, and undici's beside it. CPU
+ * time is the figure that counts here: the time of a round trip is the origin's as well.
  */
 
 import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** Owns a plain bar chart as SVG: groups of bars on a logarithmic scale. Pure. */
+/** A plain bar chart as SVG: groups of bars on a logarithmic scale. Pure. */
 
 /** One bar; NaN is drawn as "not measured". */
 export interface Bar {

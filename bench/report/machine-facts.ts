@@ -1,4 +1,4 @@
-/** Owns what a reader must know of the machine and the versions that figures come from. */
+/** What a reader must know of the machine and the versions that figures come from. */
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

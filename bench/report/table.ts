@@ -1,4 +1,4 @@
-/** Owns Markdown tables and the way numbers are written in reports. Pure. */
+/** Markdown tables and the way numbers are written in reports. Pure. */
 
 /** A table; columns after the first are set flush right. Cells may hold Markdown. */
 export function markdownTable(

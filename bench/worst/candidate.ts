@@ -1,5 +1,5 @@
 /**
- * Owns what the search varies, and how it becomes the bytes of a request: one value and one name,
+ * What the search varies, and how it becomes the bytes of a request: one value and one name,
  * repeated until a size is reached, in one place of a request. Rendering is pure: the same
  * candidate, size and salt give the same bytes.
  */

@@ -1,6 +1,6 @@
 /**
- * Owns the measurement of one exchange: the CPU time of reading its head, running every phase and
- * making its event, as the front does on its own thread. Never decides what is worth measuring.
+ * The measurement of one exchange: the CPU time of reading its head, running every phase and making
+ * its event, as the front does on its own thread. Never decides what is worth measuring.
  */
 
 import type { BodySnapshot, ResponseSnapshot } from '../../engine/contract/message.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the policies that the search runs against: both versions of CRS at every paranoia level,
- * with the largest bodies that a policy may have inspected. Never holds rules itself.
+ * The policies that the search runs against: both versions of CRS at every paranoia level, with the
+ * largest bodies that a policy may have inspected. Never holds rules itself.
  */
 
 import { buildEngine, type BuildOptions } from '../../engine/policies/policy-build.ts';

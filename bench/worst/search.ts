@@ -1,5 +1,5 @@
 /**
- * Owns the search: for every shape a population of candidates whose costliest are varied again and
+ * The search: for every shape a population of candidates whose costliest are varied again and
  * again. The same seed and number of tries visit the same candidates as long as costs compare the
  * same. Reads no clock of its own.
  */

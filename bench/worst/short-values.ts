@@ -1,6 +1,6 @@
 /**
- * Owns the table of requests with 900 short values that look like attacks, below 64 KB: every kind
- * of value in every place where a request may have them, at paranoia levels 1 to 3.
+ * The table of requests with 900 short values that look like attacks, below 64 KB: every kind of
+ * value in every place where a request may have them, at paranoia levels 1 to 3.
  */
 
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the pieces that values are made of: what parsers and transformations treat specially, the
+ * The pieces that values are made of: what parsers and transformations treat specially, the
  * openings of known attacks, and the words that a policy's own rules look for. Pure.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Owns the analyses that run or ran since the start: in memory only, one a site. Samples come from
- * the engine, which is asked when somebody asks.
+ * The analyses that run or ran since the start: in memory only, one a site. Samples come from the
+ * engine, which is asked when somebody asks.
  */
 
 import { randomUUID } from 'node:crypto';

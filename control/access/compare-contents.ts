@@ -1,4 +1,4 @@
-/** Owns what differs between the entries of a list and an update of them. */
+/** What differs between the entries of a list and an update of them. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { textOfKey } from '../../base/ip-address.ts';

@@ -1,4 +1,4 @@
-/** Owns the proof of the country catalog: the bundled data set, counted by walking its tree. */
+/** The proof of the country catalog: the bundled data set, counted by walking its tree. */
 
 import { expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';

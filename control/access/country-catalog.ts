@@ -1,6 +1,6 @@
 /**
- * Owns which countries the data set knows, and how many networks each has: a walk over the search
- * tree of the database. The uploaded database counts, else the one that comes with the product.
+ * Which countries the data set knows, and how many networks each has: a walk over the search tree
+ * of the database. The uploaded database counts, else the one that comes with the product.
  */
 
 import { createHash } from 'node:crypto';

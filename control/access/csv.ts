@@ -1,4 +1,4 @@
-/** Owns writing CSV (RFC 4180). Reading is csv-parse's. */
+/** Writes CSV (RFC 4180). Reading is csv-parse's. */
 
 /** One line with its end; fields are quoted where they have to be. */
 export function toCsvLine(fields: readonly string[]): string {

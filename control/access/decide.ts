@@ -1,5 +1,5 @@
 /**
- * Owns what the bindings of lists decide for an address: the site's before the policy's before the
+ * What the bindings of lists decide for an address: the site's before the policy's before the
  * deployment's, then by their order; the first that allows or denies decides, those that monitor
  * only show. Reads the store, changes nothing.
  */

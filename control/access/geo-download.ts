@@ -1,6 +1,6 @@
 /**
- * Owns fetching a geo database: from an address that may not be special, bounded in size and time,
- * held against its published digest, unpacked. What is in it is checked elsewhere.
+ * Fetches a geo database: from an address that may not be special, bounded in size and time, held
+ * against its published digest, unpacked. What is in it is checked elsewhere.
  */
 
 import { createHash } from 'node:crypto';

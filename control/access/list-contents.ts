@@ -1,7 +1,7 @@
 /**
- * Owns the entries of lists in the store: small edits inside one transaction, whole contents in
- * steps beside what is in use. Chunks that nothing names any more are noted and removed, also after
- * a crash. Never checks what an entry may be.
+ * The entries of lists in the store: small edits inside one transaction, whole contents in steps
+ * beside what is in use. Chunks that nothing names any more are noted and removed, also after a
+ * crash. Never checks what an entry may be.
  */
 
 import { randomUUID } from 'node:crypto';

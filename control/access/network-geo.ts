@@ -1,6 +1,6 @@
 /**
- * Owns where addresses leave their network, for what people are shown: country, city and operator
- * from the data sets that are there. Decides about no request; nodes do that with their own copy.
+ * Where addresses leave their network, for what people are shown: country, city and operator from
+ * the data sets that are there. Decides about no request; nodes do that with their own copy.
  */
 
 import { readFileSync } from 'node:fs';

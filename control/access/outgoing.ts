@@ -1,8 +1,8 @@
 /**
- * Owns fetching from addresses that operators name: http(s) only, never to loopback, link-local,
- * private or otherwise special addresses unless they are allowed, also not by a redirect or by a
- * name that changes between check and use; bounded in size, time and redirects. Failures say why
- * in words of ours.
+ * Fetches from addresses that operators name: http(s) only, never to loopback, link-local, private
+ * or otherwise special addresses unless they are allowed, also not by a redirect or by a name that
+ * changes between check and use; bounded in size, time and redirects. Failures say why in words of
+ * ours.
  */
 
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';

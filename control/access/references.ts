@@ -1,4 +1,4 @@
-/** Owns who uses an IP list: bindings, trust profiles, bot protection of sites, custom rules. */
+/** Who uses an IP list: bindings, trust profiles, bot protection of sites, custom rules. */
 
 import type { IpListReferenceJson } from '../../proto/gen/waf/v1/ip_list_pb.ts';
 import type { IpListBinding } from '../domain/access/ip-list.ts';

@@ -1,4 +1,4 @@
-/** Owns taking away what has lapsed: entries past their expiry, held updates nobody decided on. */
+/** Takes away what has lapsed: entries past their expiry, held updates nobody decided on. */
 
 import type { Clock } from '../../base/clock.ts';
 import {

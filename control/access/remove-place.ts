@@ -1,4 +1,4 @@
-/** Owns what goes with a site or a policy that is removed: its bindings, limits, rules, trust. */
+/** What goes with a site or a policy that is removed: its bindings, limits, rules, trust. */
 
 import { countryRules, ipListBindings, rateLimits, trustProfiles } from '../store/collections.ts';
 import type { WriteStore } from '../store/store.ts';

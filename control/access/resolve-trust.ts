@@ -1,4 +1,4 @@
-/** Owns the profile that a site goes by, and its lists with their present content. */
+/** The profile that a site goes by, and its lists with their present content. */
 
 import type {
   ResolvedTrustProfileJson,

@@ -1,6 +1,6 @@
 /**
- * Owns reading what sources send: text with an entry a line, CSV, and JSON by JSONPath. The first
- * thing that is no address ends it; what was sent is never repeated.
+ * Reads what sources send: text with an entry a line, CSV, and JSON by JSONPath. The first thing
+ * that is no address ends it; what was sent is never repeated.
  */
 
 import { parse as parseCsvStream } from 'csv-parse';

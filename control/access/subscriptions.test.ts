@@ -1,4 +1,4 @@
-/** Owns the proof of what time does to lists: due fetches, lapsed entries, what a crash left. */
+/** The proof of what time does to lists: due fetches, lapsed entries, what a crash left. */
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * Owns keeping subscribed lists up to date: when a source is due it is fetched, compared and taken,
- * held for a person or refused, with a row that says why. One fetch a list at a time.
+ * Keeps subscribed lists up to date: when a source is due it is fetched, compared and taken, held
+ * for a person or refused, with a row that says why. One fetch a list at a time.
  */
 
 import type { Clock } from '../../base/clock.ts';

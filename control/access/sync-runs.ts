@@ -1,4 +1,4 @@
-/** Owns the record of fetches: one row each, and the state of a subscription that follows. */
+/** The record of fetches: one row each, and the state of a subscription that follows. */
 
 import { randomUUID } from 'node:crypto';
 import type { IpListSyncRunJson, IpListSyncStatusJson } from '../../proto/gen/waf/v1/ip_list_pb.ts';

@@ -1,4 +1,4 @@
-/** Owns the proof that control serves: sites, policies, events, probes, all protocols. */
+/** The proof that control serves: sites, policies, events, probes, all protocols. */
 
 import { statSync } from 'node:fs';
 import { Agent, get, type IncomingHttpHeaders } from 'node:http';

@@ -1,4 +1,4 @@
-/** Owns who may call what: the caller from socket or token, the rule from the method's option. */
+/** Who may call what: the caller from socket or token, the rule from the method's option. */
 
 import { getOption, hasOption, type DescMethod } from '@bufbuild/protobuf';
 import type { ContextValues, Interceptor } from '@connectrpc/connect';

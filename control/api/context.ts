@@ -1,4 +1,4 @@
-/** Owns what every RPC works with: the parts of the process, and who calls. */
+/** What every RPC works with: the parts of the process, and who calls. */
 
 import { createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { BuildInfo } from '../../base/build-info.ts';

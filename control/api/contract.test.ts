@@ -1,4 +1,4 @@
-/** Owns the proof of the contract: counts, permissions, conventions over all RPCs. */
+/** The proof of the contract: counts, permissions, conventions over all RPCs. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { DescField, DescMessage } from '@bufbuild/protobuf';

@@ -1,6 +1,6 @@
 /**
- * Owns the proof of the contract's conventions over all RPCs: the JSON form of every message,
- * how pages, masks, keys and streams are spelt, and that a wrong field is named in every protocol.
+ * The proof of the contract's conventions over all RPCs: the JSON form of every message, how pages,
+ * masks, keys and streams are spelt, and that a wrong field is named in every protocol.
  */
 
 import {

@@ -1,4 +1,4 @@
-/** Owns the step between messages and stored records, pages and revisions. */
+/** The step between messages and stored records, pages and revisions. */
 
 import {
   fromJson,

@@ -1,6 +1,6 @@
 /**
- * Owns saying in answers what is stored but not enforced: every answer with a field `warnings` gets
- * the sentences about the controls that it shows. Changes nothing else of an answer.
+ * Says in answers what is stored but not enforced: every answer with a field `warnings` gets the
+ * sentences about the controls that it shows. Changes nothing else of an answer.
  */
 
 import { toJson, type DescMessage, type JsonObject, type Message } from '@bufbuild/protobuf';

@@ -1,4 +1,4 @@
-/** Owns asking the local engine for what needs compiled rules. */
+/** Asks the local engine for what needs compiled rules. */
 
 import { Agent, get as httpGet } from 'node:http';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';

@@ -1,6 +1,4 @@
-/**
- * Owns how failures reach clients: a code, a text of ours, nothing from outside and no internals.
- */
+/** How failures reach clients: a code, a text of ours, nothing from outside and no internals. */
 
 import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
 import { AppError } from '../../base/errors.ts';

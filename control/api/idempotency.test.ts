@@ -1,6 +1,4 @@
-/**
- * Owns the proof of idempotency keys over a store on disk: once, again, changed, failed, crossed.
- */
+/** The proof of idempotency keys over a store on disk: once, again, changed, failed, crossed. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

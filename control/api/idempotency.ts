@@ -1,6 +1,6 @@
 /**
- * Owns idempotency keys: the answer to a keyed request is kept in the transaction that makes its
- * change, and an exact retry gets it again. Never applies to requests without a key.
+ * Idempotency keys: the answer to a keyed request is kept in the transaction that makes its change,
+ * and an exact retry gets it again. Never applies to requests without a key.
  */
 
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * Owns the proof that updates can change every field of a resource that its owner may set: each
- * field of its message is one that a mask takes, or it stands in a list of those the service sets.
+ * The proof that updates can change every field of a resource that its owner may set: each field of
+ * its message is one that a mask takes, or it stands in a list of those the service sets.
  */
 
 import type { DescField, DescMessage } from '@bufbuild/protobuf';

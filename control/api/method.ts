@@ -1,4 +1,4 @@
-/** Owns the types by which method files and service files fit together. */
+/** The types by which method files and service files fit together. */
 
 import type { DescService } from '@bufbuild/protobuf';
 import type { ServiceImpl } from '@connectrpc/connect';

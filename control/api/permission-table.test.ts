@@ -1,6 +1,6 @@
 /**
- * Owns the proof that every RPC asks for its permission over the network: strangers, users without
- * a role, users with exactly what is needed, users with everything else, users of another tenant.
+ * The proof that every RPC asks for its permission over the network: strangers, users without a
+ * role, users with exactly what is needed, users with everything else, users of another tenant.
  */
 
 import { mkdtempSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * Owns saying in answers to changes whether the built-in node serves them: such an answer waits,
- * bounded, for the node's receipt, and has `publishing` set where there is none by then. Never
- * makes a change fail.
+ * Says in answers to changes whether the built-in node serves them: such an answer waits, bounded,
+ * for the node's receipt, and has `publishing` set where there is none by then. Never makes a
+ * change fail.
  */
 
 import type { DescMessage, DescMethod, Message } from '@bufbuild/protobuf';

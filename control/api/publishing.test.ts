@@ -1,4 +1,4 @@
-/** Owns the proof that what a node says of a configuration reaches the operator. */
+/** The proof that what a node says of a configuration reaches the operator. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectTestLink } from '../../test/support/test-link.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the proof of what updates, lists and tenants have in common, over one table of resources:
- * masks, revisions, pages, whole replacement, and that another tenant's resources are not there.
+ * The proof of what updates, lists and tenants have in common, over one table of resources: masks,
+ * revisions, pages, whole replacement, and that another tenant's resources are not there.
  */
 
 import { mkdtempSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Owns the proof of services that have no test of their own: pools, versions, rulesets, nodes. */
+/** The proof of services that have no test of their own: pools, versions, rulesets, nodes. */
 
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Owns the list of all services of the contract, and which methods of each are built. */
+/** The list of all services of the contract, and which methods of each are built. */
 
 import type { DescService } from '@bufbuild/protobuf';
 import { AgentGroupService } from '../../proto/gen/waf/v1/agent_group_pb.ts';

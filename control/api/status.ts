@@ -1,4 +1,4 @@
-/** Owns the account of what is built: proto/STATUS.md is its text. */
+/** The account of what is built: proto/STATUS.md is its text. */
 
 import type { ApiParts } from './context.ts';
 import { services } from './services.ts';

@@ -1,6 +1,4 @@
-/**
- * Owns the proof of tuning: overrides of rules, custom rules, what one site changes in a policy.
- */
+/** The proof of tuning: overrides of rules, custom rules, what one site changes in a policy. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';

@@ -1,4 +1,4 @@
-/** Owns the rule that a change is made from what its caller read, where there are no revisions. */
+/** The rule that a change is made from what its caller read, where there are no revisions. */
 
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { timestampMs } from '@bufbuild/protobuf/wkt';

@@ -1,6 +1,6 @@
 /**
- * Owns the proof of the rules in the .proto files: each can be evaluated, and what breaks one is
- * named by its JSON path, with what would be right and without what was sent.
+ * The proof of the rules in the .proto files: each can be evaluated, and what breaks one is named
+ * by its JSON path, with what would be right and without what was sent.
  */
 
 import { create } from '@bufbuild/protobuf';

@@ -1,7 +1,7 @@
 /**
- * Owns holding requests to the rules that stand in the .proto files, in every protocol, after the
- * caller was found to be allowed. Rules that need the store stand in the domain. The library is
- * loaded with the first request that has rules; what it makes of a message is kept.
+ * Holds requests to the rules that stand in the .proto files, in every protocol, after the caller
+ * was found to be allowed. Rules that need the store stand in the domain. The library is loaded
+ * with the first request that has rules; what it makes of a message is kept.
  */
 
 import type { DescMethod, Message } from '@bufbuild/protobuf';

@@ -1,6 +1,6 @@
 /**
- * Owns access tokens: EdDSA JWTs of this installation, and the keys that sign them, which are
- * replaced every month. Never decides what a token's user may do.
+ * Access tokens: EdDSA JWTs of this installation, and the keys that sign them, which are replaced
+ * every month. Never decides what a token's user may do.
  */
 
 import {

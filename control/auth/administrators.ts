@@ -1,4 +1,4 @@
-/** Owns the promise that somebody can always administer a tenant. */
+/** The promise that somebody can always administer a tenant. */
 
 import { refusal } from '../domain/errors.ts';
 import type { UserRecord } from '../domain/records.ts';

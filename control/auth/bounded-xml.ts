@@ -1,5 +1,5 @@
 /**
- * Owns what XML from outside must be like before a library builds a tree of it: well-formed, flat,
+ * What XML from outside must be like before a library builds a tree of it: well-formed, flat,
  * small, without a document type. Never says what it means.
  */
 

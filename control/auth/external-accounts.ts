@@ -1,5 +1,5 @@
 /**
- * Owns which user somebody is who proved an identity elsewhere: bound identities, users that an
+ * Which user somebody is who proved an identity elsewhere: bound identities, users that an
  * administrator allowed, users that are made. Never trusts a name or mail address alone.
  */
 

@@ -1,6 +1,4 @@
-/**
- * Owns the first start: built-in roles, the first administrator, and the file with the password.
- */
+/** The first start: built-in roles, the first administrator, and the file with the password. */
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Owns signing in at OpenID providers: code flow with PKCE, state and nonce; issuer, audience and
+ * Signs in at OpenID providers: code flow with PKCE, state and nonce; issuer, audience and
  * signature of the ID token checked. Never decides which user an identity is.
  */
 

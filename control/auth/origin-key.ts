@@ -1,4 +1,4 @@
-/** Owns under which key attempts from an address are counted. Never says who is let in. */
+/** Under which key attempts from an address are counted. Never says who is let in. */
 
 import { maskKey, parseNetwork, textOfKey } from '../../base/ip-address.ts';
 

@@ -1,4 +1,4 @@
-/** Owns how passwords are kept and compared: argon2id, never in clear. */
+/** How passwords are kept and compared: argon2id, never in clear. */
 
 import { invalidField } from '../domain/errors.ts';
 import { whyKnown } from './known-passwords.ts';

@@ -1,4 +1,4 @@
-/** Owns things that wait a while under a random key: bounded, in memory, forgotten by a restart. */
+/** Things that wait a while under a random key: bounded, in memory, forgotten by a restart. */
 
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';

@@ -1,4 +1,4 @@
-/** Owns the permission codes, the built-in roles, and whether a caller meets a rule. */
+/** The permission codes, the built-in roles, and whether a caller meets a rule. */
 
 import { refusal } from '../domain/errors.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Owns asking RADIUS servers whether a password or code is right: PAP, one socket an exchange,
+ * Asks RADIUS servers whether a password or code is right: PAP, one socket an exchange,
  * retransmission, the next server when one is silent. Never decides who may sign in.
  */
 

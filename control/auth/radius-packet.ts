@@ -1,6 +1,6 @@
 /**
- * Owns RADIUS packets: RFC 2865, and Message-Authenticator of RFC 2869, which every reply must
- * carry (CVE-2024-3596). Never touches the network.
+ * RADIUS packets: RFC 2865, and Message-Authenticator of RFC 2869, which every reply must carry
+ * (CVE-2024-3596). Never touches the network.
  */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';

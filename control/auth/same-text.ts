@@ -1,4 +1,4 @@
-/** Owns comparing secrets without telling by the time how much of them is right. */
+/** Compares secrets without telling by the time how much of them is right. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 

@@ -1,6 +1,6 @@
 /**
- * Owns signing in at SAML identity providers: signed assertions only, each for one request of
- * ours, one audience, one address, one use. Never decides which user an identity is.
+ * Signs in at SAML identity providers: signed assertions only, each for one request of ours, one
+ * audience, one address, one use. Never decides which user an identity is.
  */
 
 import { randomBytes } from 'node:crypto';

@@ -1,7 +1,7 @@
 /**
- * Owns sessions: access tokens, and refresh tokens that rotate at every use. A refresh token that
- * was used before ends its session; a text that was never one does nothing, for the name of a
- * session is no secret. Never checks a password.
+ * Sessions: access tokens, and refresh tokens that rotate at every use. A refresh token that was
+ * used before ends its session; a text that was never one does nothing, for the name of a session
+ * is no secret. Never checks a password.
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';

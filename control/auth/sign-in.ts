@@ -1,6 +1,6 @@
 /**
- * Owns proving who someone is: password here or at a RADIUS server, then a second factor where
- * there is one. Unknown users, wrong passwords and locked users look and take the same.
+ * Proves who someone is: password here or at a RADIUS server, then a second factor where there is
+ * one. Unknown users, wrong passwords and locked users look and take the same.
  */
 
 import { signInLimits } from '../limits/sign-in-limits.ts';

@@ -1,4 +1,4 @@
-/** Owns time-based codes and recovery codes as a second factor. A code works once. */
+/** Time-based codes and recovery codes as a second factor. A code works once. */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { TotpRecord } from '../store/collections.ts';

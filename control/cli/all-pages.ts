@@ -1,4 +1,4 @@
-/** Owns reading every item of a list, page by page. */
+/** Reads every item of a list, page by page. */
 
 /** A page of a list, as the API answers it. */
 export interface PageOf<T> {

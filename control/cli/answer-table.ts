@@ -1,4 +1,4 @@
-/** Owns how an answer without a table of its own is shown to people: a row for each value. */
+/** How an answer without a table of its own is shown to people: a row for each value. */
 
 import type { DescMessage, JsonValue, MessageShape } from '@bufbuild/protobuf';
 import type { Table } from './output.ts';

@@ -1,4 +1,4 @@
-/** Owns the way to the management API: the local socket, or a remote base URL with a token. */
+/** The way to the management API: the local socket, or a remote base URL with a token. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

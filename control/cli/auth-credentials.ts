@@ -1,6 +1,6 @@
 /**
- * Owns the file with the sessions of `waf auth login`: one for each API, readable by its owner
- * only, replaced as a whole. Never talks to an API.
+ * The file with the sessions of `waf auth login`: one for each API, readable by its owner only,
+ * replaced as a whole. Never talks to an API.
  */
 
 import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';

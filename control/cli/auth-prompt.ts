@@ -1,4 +1,4 @@
-/** Owns asking a person: a line, or a secret that is not shown. */
+/** Asks a person: a line, or a secret that is not shown. */
 
 import { createInterface } from 'node:readline/promises';
 import { AppError } from '../../base/errors.ts';

@@ -1,4 +1,4 @@
-/** Owns calling an API with the session of `waf auth login`, which is refreshed when it is due. */
+/** Calls an API with the session of `waf auth login`, which is refreshed when it is due. */
 
 import { createClient, type Interceptor, type Transport } from '@connectrpc/connect';
 import { AuthService } from '../../proto/gen/waf/v1/auth_pb.ts';

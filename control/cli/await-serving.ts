@@ -1,6 +1,6 @@
 /**
- * Owns saying, after a change, when the built-in node serves it: rules may compile for some seconds
- * first. The change itself is kept by then; nothing here makes a command fail.
+ * Says, after a change, when the built-in node serves it: rules may compile for some seconds first.
+ * The change itself is kept by then; nothing here makes a command fail.
  */
 
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Owns what happens when nobody reads a command's output any more, or it cannot be written. */
+/** What happens when nobody reads a command's output any more, or it cannot be written. */
 
 /**
  * Ends the process quietly when a pipe's reader went, as `head` does; with a sentence where a disk

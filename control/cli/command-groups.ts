@@ -1,4 +1,4 @@
-/** Owns what each group of commands is about, as `waf --help` says it. */
+/** What each group of commands is about, as `waf --help` says it. */
 
 /** One line a group; a group without one is a mistake that stops the program. */
 export const groupSummaries: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-/** Owns the parser's commands as plain data, as completion and documentation read them. */
+/** The parser's commands as plain data, as completion and documentation read them. */
 
 import type { Command } from 'commander';
 

@@ -1,4 +1,4 @@
-/** Owns what a command of `waf` is: data and one function. Knows nothing of the argument parser. */
+/** What a command of `waf` is: data and one function. Knows nothing of the argument parser. */
 
 import type { ApiClient } from './api-client.ts';
 import type { TreeNode } from './command-tree.ts';

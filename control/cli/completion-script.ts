@@ -1,6 +1,6 @@
 /**
- * Owns the completion scripts. Each is a table made from the commands and one function that reads
- * it: the words so far give the command, flags and their values are skipped on the way.
+ * The completion scripts. Each is a table made from the commands and one function that reads it:
+ * the words so far give the command, flags and their values are skipped on the way.
  */
 
 import { walkTree, type TreeFlag, type TreeNode, type ValueHint } from './command-tree.ts';

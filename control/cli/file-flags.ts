@@ -1,4 +1,4 @@
-/** Owns the flags of a command that stand in a settings file: the command line goes before them. */
+/** The flags of a command that stand in a settings file: the command line goes before them. */
 
 import type { Command, Option } from 'commander';
 import type { FlagDefinition } from './command.ts';

@@ -1,4 +1,4 @@
-/** Owns the settings that every command understands, resolved. Plain data. */
+/** The settings that every command understands, resolved. Plain data. */
 
 /** Settings that every command understands, from flags, environment and the config file. */
 export interface GlobalOptions {

@@ -1,4 +1,4 @@
-/** Owns reading what an operator hands in: a file, or standard input for `-`. Bounded. */
+/** Reads what an operator hands in: a file, or standard input for `-`. Bounded. */
 
 import { readFileSync, statSync } from 'node:fs';
 import { AppError } from '../../base/errors.ts';

@@ -1,4 +1,4 @@
-/** Owns which fields a document names: what it does not name is not changed. */
+/** Which fields a document names: what it does not name is not changed. */
 
 /**
  * Paths of the values of a document, names joined by dots. A list is one value, and so is null; an

@@ -1,6 +1,6 @@
 /**
- * Owns the manual pages: one for `waf`, and one for each first word of a command with all commands
- * that begin so. Made from the parser's commands, as help and completion are. Source: man(7).
+ * The manual pages: one for `waf`, and one for each first word of a command with all commands that
+ * begin so. Made from the parser's commands, as help and completion are. Source: man(7).
  */
 
 import { walkTree, type TreeNode } from './command-tree.ts';

@@ -1,4 +1,4 @@
-/** Owns how results look: tables for people, JSON and YAML for programs. Notes go aside. */
+/** How results look: tables for people, JSON and YAML for programs. Notes go aside. */
 
 import { commandLineLimits } from '../limits/command-limits.ts';
 

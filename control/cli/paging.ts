@@ -1,4 +1,4 @@
-/** Owns the paging flags of list commands. */
+/** The paging flags of list commands. */
 
 import { AppError } from '../../base/errors.ts';
 import { textFlag, type FlagDefinition, type FlagValues } from './command.ts';

@@ -1,4 +1,4 @@
-/** Owns the way from the list of commands to a command line: parser, help, exit codes. */
+/** The way from the list of commands to a command line: parser, help, exit codes. */
 
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';

@@ -1,6 +1,6 @@
 /**
- * Owns turning the names that people give resources into ids, for every argument and flag that says
- * what it names: an id stays, a name becomes its id, and anything else is refused by its name.
+ * Turns the names that people give resources into ids, for every argument and flag that says what
+ * it names: an id stays, a name becomes its id, and anything else is refused by its name.
  */
 
 import { AppError } from '../../base/errors.ts';

@@ -1,4 +1,4 @@
-/** Owns where global settings come from: flags, environment, config file, then defaults. */
+/** Where global settings come from: flags, environment, config file, then defaults. */
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';

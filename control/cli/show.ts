@@ -1,4 +1,4 @@
-/** Owns the step between messages of the API and what people and programs read and write. */
+/** The step between messages of the API and what people and programs read and write. */
 
 import type { DescMessage, JsonValue, MessageShape } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';

@@ -1,6 +1,6 @@
 /**
- * Owns the page's address: path and query are the state of every view, so that reload, back and a
- * link in a message show the same.
+ * The page's address: path and query are the state of every view, so that reload, back and a link
+ * in a message show the same.
  */
 
 import { signal } from '@preact/signals';

@@ -1,4 +1,4 @@
-/** Owns how pages load data: the last answer stays visible while the next one is on its way. */
+/** How pages load data: the last answer stays visible while the next one is on its way. */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ConnectError } from '@connectrpc/connect';

@@ -1,4 +1,4 @@
-/** Owns the frame of the console: navigation, which page an address shows, keys of all pages. */
+/** The frame of the console: navigation, which page an address shows, keys of all pages. */
 
 import { lazy, type LazyPage } from './lazy.tsx';
 import type { JSX } from 'preact';

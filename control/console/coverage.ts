@@ -1,5 +1,5 @@
 /**
- * Owns which part of the console makes each call of the API: a page or part by its path here,
+ * Which part of the console makes each call of the API: a page or part by its path here,
  * `operations` where the page of all operations has it, `machines` where no person calls it.
  */
 

@@ -1,4 +1,4 @@
-/** Owns pages that are loaded when they are first shown, or ahead of it. */
+/** Pages that are loaded when they are first shown, or ahead of it. */
 
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

@@ -1,6 +1,6 @@
 /**
- * Owns who is signed in. The access token stays in memory; the refresh token is a cookie that no
- * script reads. A call that meets an ended session waits until the person signed in again.
+ * Who is signed in. The access token stays in memory; the refresh token is a cookie that no script
+ * reads. A call that meets an ended session waits until the person signed in again.
  */
 
 import { signal } from '@preact/signals';

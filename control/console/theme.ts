@@ -1,4 +1,4 @@
-/** Owns the choice between the light and the dark theme. */
+/** The choice between the light and the dark theme. */
 
 import { signal } from '@preact/signals';
 

@@ -1,4 +1,4 @@
-/** Owns the spans of time that views offer, as they stand in addresses. */
+/** The spans of time that views offer, as they stand in addresses. */
 
 import { timestampFromMs, type Timestamp } from '@bufbuild/protobuf/wkt';
 

@@ -1,4 +1,4 @@
-/** Owns the canonical form of JSON values, so that equal values have equal digests (RFC 8785). */
+/** The canonical form of JSON values, so that equal values have equal digests (RFC 8785). */
 
 /** Canonical JSON text. Numbers must be finite; undefined members are left out. */
 export function canonicalJson(value: unknown): string {

@@ -1,4 +1,4 @@
-/** Owns naming what differs between two states of a record. */
+/** Names what differs between two states of a record. */
 
 const pathsMax = 500;
 

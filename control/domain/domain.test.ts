@@ -1,4 +1,4 @@
-/** Owns the proof of pure decisions: hosts, masks, endpoints, canonical JSON, rendered policies. */
+/** The proof of pure decisions: hosts, masks, endpoints, canonical JSON, rendered policies. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

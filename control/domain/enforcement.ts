@@ -1,5 +1,5 @@
 /**
- * Owns the table of controls that are stored but not enforced yet. A row goes when the engine (or
+ * The table of controls that are stored but not enforced yet. A row goes when the engine (or
  * control) enforces what it names; answers, `waf doctor` and the documentation read this table.
  */
 

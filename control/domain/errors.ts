@@ -1,4 +1,4 @@
-/** Owns how a decision says no: an AppError whose code is the RPC code that clients get. */
+/** How a decision says no: an AppError whose code is the RPC code that clients get. */
 
 import { AppError, type ErrorSource } from '../../base/errors.ts';
 

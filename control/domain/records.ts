@@ -1,6 +1,6 @@
 /**
- * Owns the shape in which resources are kept and decided on: the JSON form of their messages, with
- * what the service itself gives made certain. Never holds a decision.
+ * The shape in which resources are kept and decided on: the JSON form of their messages, with what
+ * the service itself gives made certain. Never holds a decision.
  */
 
 import type { CrsRulesetJson } from '../../proto/gen/waf/v1/crs_pb.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the shape in which routing tables, certificates, DNS providers, nodes and data sets are
- * kept. Secrets have records of their own, so that what is shown and audited never holds one.
+ * The shape in which routing tables, certificates, DNS providers, nodes and data sets are kept.
+ * Secrets have records of their own, so that what is shown and audited never holds one.
  */
 
 import type { AgentGroupJson } from '../../proto/gen/waf/v1/agent_group_pb.ts';

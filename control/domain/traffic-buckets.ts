@@ -1,4 +1,4 @@
-/** Owns which steps a series of traffic has: the span, the length of a step, the resolution. */
+/** Which steps a series of traffic has: the span, the length of a step, the resolution. */
 
 import { observationLimits } from '../limits/observation-limits.ts';
 import { invalidField } from './errors.ts';

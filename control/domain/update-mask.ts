@@ -1,4 +1,4 @@
-/** Owns update masks: which fields of a stored record an update replaces. */
+/** Update masks: which fields of a stored record an update replaces. */
 
 import { invalidField } from './errors.ts';
 

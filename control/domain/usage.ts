@@ -1,4 +1,4 @@
-/** Owns refusing to remove what others use: the message names the users by their ids. */
+/** Refuses to remove what others use: the message names the users by their ids. */
 
 import { refusal } from './errors.ts';
 

@@ -1,4 +1,4 @@
-/** Owns what a user name, a mail address and a shown name may be. */
+/** What a user name, a mail address and a shown name may be. */
 
 import { resourceLimits } from '../limits/resource-limits.ts';
 import { invalidField } from './errors.ts';

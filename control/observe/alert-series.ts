@@ -1,7 +1,7 @@
 /**
- * Owns counts of security events in steps of ten seconds, as alerts compare them with thresholds:
- * exact, in the transaction that takes a batch of counts. Combinations past a bound are counted
- * without their rules, marked as limited, so that no sum is ever too low without saying so.
+ * Counts of security events in steps of ten seconds, as alerts compare them with thresholds: exact,
+ * in the transaction that takes a batch of counts. Combinations past a bound are counted without
+ * their rules, marked as limited, so that no sum is ever too low without saying so.
  */
 
 import { readAlertKey } from '../../base/alert-key.ts';

@@ -1,4 +1,4 @@
-/** Owns the proof that many values keep no frequent one out of a ranking, and are reported. */
+/** The proof that many values keep no frequent one out of a ranking, and are reported. */
 
 import { expect, test } from 'vitest';
 import { observationLimits } from '../limits/observation-limits.ts';

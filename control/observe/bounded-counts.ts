@@ -1,7 +1,7 @@
 /**
- * Owns counting values of which there may be more than fit: the rarest are evicted, so that whoever
- * sends many different values first cannot keep the frequent ones out. A count is never above the
- * true one. Exact until the first eviction, which `limited` reports.
+ * Counts values of which there may be more than fit: the rarest are evicted, so that whoever sends
+ * many different values first cannot keep the frequent ones out. A count is never above the true
+ * one. Exact until the first eviction, which `limited` reports.
  */
 
 import { observationLimits } from '../limits/observation-limits.ts';

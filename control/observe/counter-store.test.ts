@@ -1,4 +1,4 @@
-/** Owns the proof that counts are exact: added up, taken once, shown as metrics. */
+/** The proof that counts are exact: added up, taken once, shown as metrics. */
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';

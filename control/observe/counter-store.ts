@@ -1,5 +1,5 @@
 /**
- * Owns the exact counts that nodes send, added up on disk for each site and policy since the store
+ * The exact counts that nodes send, added up on disk for each site and policy since the store
  * began. Takes each batch once, however often it comes. Knows nothing of events or sampling.
  */
 

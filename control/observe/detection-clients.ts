@@ -1,6 +1,6 @@
 /**
- * Owns what nodes counted of clients that show signs in values, by site, in bounded number. Takes
- * only what a site of its tenant sent, of the present generation.
+ * What nodes counted of clients that show signs in values, by site, in bounded number. Takes only
+ * what a site of its tenant sent, of the present generation.
  */
 
 import { createHash } from 'node:crypto';

@@ -1,7 +1,7 @@
 /**
- * Owns what nodes counted of requests to documented APIs: by contract, in intervals of 10 seconds,
- * exact and kept for some days. Holds names of operations and places in documents, never a value
- * of a request.
+ * What nodes counted of requests to documented APIs: by contract, in intervals of 10 seconds, exact
+ * and kept for some days. Holds names of operations and places in documents, never a value of a
+ * request.
  */
 
 import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';

@@ -1,4 +1,4 @@
-/** Owns how often the endpoints of each site changed since the start, for what is made of them. */
+/** How often the endpoints of each site changed since the start, for what is made of them. */
 
 import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { observationLimits } from '../limits/observation-limits.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the endpoints that nodes learned from traffic, by site, in bounded number. What varies in a
- * path is one parameter; no query, body or header is here. Traffic alone never changes a catalog.
+ * The endpoints that nodes learned from traffic, by site, in bounded number. What varies in a path
+ * is one parameter; no query, body or header is here. Traffic alone never changes a catalog.
  */
 
 import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns what nodes learned of the structure of request bodies, added up for each endpoint in bounded
+ * What nodes learned of the structure of request bodies, added up for each endpoint in bounded
  * number. Takes only what an endpoint that may learn sent, of its present generation.
  */
 

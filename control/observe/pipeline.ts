@@ -1,4 +1,4 @@
-/** Owns counting what became of observations on their way in, since this process began. */
+/** Counts what became of observations on their way in, since this process began. */
 
 /** Streams as metrics name them. */
 export type ObservationLane =

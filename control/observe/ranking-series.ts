@@ -1,7 +1,7 @@
 /**
- * Owns the most frequent paths, programs, methods and protocols over time: by hour, for each site
- * and for all of a tenant, bounded in number and kept for some days. A reported count is never
- * above the true one; rare values may be missing.
+ * The most frequent paths, programs, methods and protocols over time: by hour, for each site and
+ * for all of a tenant, bounded in number and kept for some days. A reported count is never above
+ * the true one; rare values may be missing.
  */
 
 import { canonicalHttpVersion } from '../../base/http-version.ts';

@@ -1,4 +1,4 @@
-/** Owns how a fact from a node becomes a security event. Pure. */
+/** How a fact from a node becomes a security event. Pure. */
 
 import { canonicalHttpVersion } from '../../base/http-version.ts';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';

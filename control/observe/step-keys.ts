@@ -1,4 +1,4 @@
-/** Owns how series over time name their rows: parts that sort by time. Knows no series. */
+/** How series over time name their rows: parts that sort by time. Knows no series. */
 
 /** Stands in a key for all sites of a tenant. */
 export const everySite = '*';

@@ -1,4 +1,4 @@
-/** Owns adding up security events: totals, a trend, rankings. Pure over the events it is given. */
+/** Adds up security events: totals, a trend, rankings. Pure over the events it is given. */
 
 import type {
   SecurityEventJson,

@@ -1,6 +1,6 @@
 /**
- * Owns traffic over time: the exact counts of nodes by minute, kept for a day, and by hour, kept
- * for 90 days; for each site and for all sites of a tenant. Knows nothing of batches.
+ * Traffic over time: the exact counts of nodes by minute, kept for a day, and by hour, kept for 90
+ * days; for each site and for all sites of a tenant. Knows nothing of batches.
  */
 
 import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns samples of requests that broke an API document: the newest of each kind of violation, where
- * the log policy of their site has them kept. Holds who and when, never a value of a request.
+ * Samples of requests that broke an API document: the newest of each kind of violation, where the
+ * log policy of their site has them kept. Holds who and when, never a value of a request.
  */
 
 import { fromBinary } from '@bufbuild/protobuf';

@@ -1,6 +1,6 @@
 /**
- * Owns the step from desired state to a runtime bundle: which sites serve, their origins, the text
- * of their policies, the rule files that these need. Never reads or writes the store.
+ * The step from desired state to a runtime bundle: which sites serve, their origins, the text of
+ * their policies, the rule files that these need. Never reads or writes the store.
  */
 
 import { create } from '@bufbuild/protobuf';

@@ -1,4 +1,4 @@
-/** Owns the first start: the default ruleset, the templates, the default policy, the demo site. */
+/** The first start: the default ruleset, the templates, the default policy, the demo site. */
 
 import type { Clock } from '../../base/clock.ts';
 import { toAppError } from '../../base/errors.ts';

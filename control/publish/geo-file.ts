@@ -1,4 +1,4 @@
-/** Owns reading an uploaded geo database: unpacked within its bound, parsed, fit for its kind. */
+/** Reads an uploaded geo database: unpacked within its bound, parsed, fit for its kind. */
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

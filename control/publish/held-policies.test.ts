@@ -1,4 +1,4 @@
-/** Owns the proof that one policy that does not compile holds back itself and nothing else. */
+/** The proof that one policy that does not compile holds back itself and nothing else. */
 
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * Owns holding back policies that do not compile: which artifact of each a node accepted last,
- * which it refused, and what is published in place of a refused one. A policy that is held back
- * keeps its last good artifact; one that never had any is left out, and its sites get 503.
+ * Holds back policies that do not compile: which artifact of each a node accepted last, which it
+ * refused, and what is published in place of a refused one. A policy that is held back keeps its
+ * last good artifact; one that never had any is left out, and its sites get 503.
  */
 
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * Owns the saved versions of policies: settings and IP-list bindings as they were. A version is
- * never changed; the factory state of a built-in policy is never dropped.
+ * The saved versions of policies: settings and IP-list bindings as they were. A version is never
+ * changed; the factory state of a built-in policy is never dropped.
  */
 
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
 /**
- * Owns what is kept of publications: a row for each, and the signed index of the latest. Rows and
+ * What is kept of publications: a row for each, and the signed index of the latest. Rows and
  * indexes past their bounds go when new ones come.
  */
 

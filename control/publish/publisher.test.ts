@@ -1,4 +1,4 @@
-/** Owns the proof that a change rebuilds its own pieces only, and a restart publishes nothing. */
+/** The proof that a change rebuilds its own pieces only, and a restart publishes nothing. */
 
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,6 @@
 /**
- * Owns the present configuration: puts its pieces together, signs their index and hands it out when
- * the desired state changes. Changes that come together become one publication. Never waits for
- * nodes.
+ * The present configuration: puts its pieces together, signs their index and hands it out when the
+ * desired state changes. Changes that come together become one publication. Never waits for nodes.
  */
 
 import { create, fromBinary } from '@bufbuild/protobuf';

@@ -1,4 +1,4 @@
-/** Owns the key that signs bundles and the act of signing. */
+/** The key that signs bundles and the act of signing. */
 
 import {
   createHash,

@@ -1,4 +1,4 @@
-/** Owns making a package of the running program: one tar.gz, the same for the same files. */
+/** Makes a package of the running program: one tar.gz, the same for the same files. */
 
 import { createHash } from 'node:crypto';
 import { createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Owns placing a package on a machine and taking it away again. Below another root it touches
- * nothing of the running system, so that images can be made.
+ * Places a package on a machine and takes it away again. Below another root it touches nothing of
+ * the running system, so that images can be made.
  */
 
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * Owns which files a package of the running program has: what was compiled, the addons, the
- * packages that run, the system libraries that a bare machine lacks, and the Node runtime itself.
+ * Which files a package of the running program has: what was compiled, the addons, the packages
+ * that run, the system libraries that a bare machine lacks, and the Node runtime itself.
  */
 
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * Owns the files of imported releases, by digest, in a private folder. A file is under its name
- * only when it is whole, on disk and accepted; what a crash leaves is removed at the next start.
+ * The files of imported releases, by digest, in a private folder. A file is under its name only
+ * when it is whole, on disk and accepted; what a crash leaves is removed at the next start.
  */
 
 import { createHash, randomUUID } from 'node:crypto';

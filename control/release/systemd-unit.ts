@@ -1,6 +1,6 @@
 /**
- * Owns the systemd units of the program: one unprivileged user, one folder to write to, no new
- * rights. Memory stays writable and executable: V8 compiles at run time. Source: systemd.exec(5).
+ * The systemd units of the program: one unprivileged user, one folder to write to, no new rights.
+ * Memory stays writable and executable: V8 compiles at run time. Source: systemd.exec(5).
  */
 
 /** What a unit runs. */

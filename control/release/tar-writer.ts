@@ -1,6 +1,6 @@
 /**
- * Owns writing tar archives that are the same for the same files: names in order, no times, no
- * owners. Source: POSIX.1-2017 pax interchange format (ustar header, pax record for long names).
+ * Writes tar archives that are the same for the same files: names in order, no times, no owners.
+ * Source: POSIX.1-2017 pax interchange format (ustar header, pax record for long names).
  */
 
 const blockBytes = 512;

@@ -1,7 +1,7 @@
 /**
- * Owns the check that the contract breaks no client: the .proto files against those of the main
- * branch, or of the commit before when the checkout is the main branch itself. Where there is
- * nothing to compare with (no repository, a clone of one commit) it prints a note and passes.
+ * The check that the contract breaks no client: the .proto files against those of the main branch,
+ * or of the commit before when the checkout is the main branch itself. Where there is nothing to
+ * compare with (no repository, a clone of one commit) it prints a note and passes.
  */
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

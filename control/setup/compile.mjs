@@ -1,4 +1,4 @@
-/** Owns .build: compiles TypeScript and copies assets when a source changed. */
+/** .build: compiles TypeScript and copies assets when a source changed. */
 
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Owns the build of the console's pages: one entry, a chunk for each page, hashed names, and both
+ * The build of the console's pages: one entry, a chunk for each page, hashed names, and both
  * compressed forms beside each file. Never runs in a serving process.
  */
 

@@ -1,4 +1,4 @@
-/** Owns the list of static gates. All of them run even when one fails; two at a time. */
+/** The list of static gates. All of them run even when one fails; two at a time. */
 
 import { compareContract } from './breaking.mjs';
 import { compareGenerated } from './generated.mjs';

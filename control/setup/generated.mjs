@@ -1,4 +1,4 @@
-/** Owns the check that proto/gen is what the .proto files generate. Never writes into proto/. */
+/** The check that proto/gen is what the .proto files generate. Never writes into proto/. */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

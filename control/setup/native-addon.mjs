@@ -1,4 +1,4 @@
-/** Owns build/Release: rebuilds the native addon when its sources or the Node version changed. */
+/** `build/Release`: rebuilds the native addon when its sources or the Node version changed. */
 
 import { existsSync } from 'node:fs';
 import { cpus } from 'node:os';

@@ -1,4 +1,4 @@
-/** Owns where native builds find Node's headers: beside this Node, else node-gyp fetches them. */
+/** Where native builds find Node's headers: beside this Node, else node-gyp fetches them. */
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Owns the check that this Node can run the product. */
+/** The check that this Node can run the product. */
 
 import { SetupError } from './process.mjs';
 

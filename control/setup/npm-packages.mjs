@@ -1,4 +1,4 @@
-/** Owns node_modules: installed from the lock file, and only when it differs from it. */
+/** `node_modules`: installed from the lock file, and only when it differs from it. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { headersEnvironment } from './node-headers.mjs';

@@ -1,4 +1,4 @@
-/** Owns where set-up finds and keeps things. Plain JavaScript: nothing is installed yet. */
+/** Where set-up finds and keeps things. Plain JavaScript: nothing is installed yet. */
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

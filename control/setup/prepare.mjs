@@ -1,4 +1,4 @@
-/** Owns the order of set-up: system packages, npm packages, native addon, TypeScript. */
+/** The order of set-up: system packages, npm packages, native addon, TypeScript. */
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

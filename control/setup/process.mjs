@@ -1,4 +1,4 @@
-/** Owns how set-up runs other programs and ends with a message a person can act on. */
+/** How set-up runs other programs and ends with a message a person can act on. */
 
 import { spawn } from 'node:child_process';
 import { root } from './paths.mjs';

@@ -1,6 +1,6 @@
 /**
- * Owns the list of system packages, why each is needed, and their installation through apt-get.
- * Never starts a service: servers that tests bring up themselves are installed at rest.
+ * The list of system packages, why each is needed, and their installation through apt-get. Never
+ * starts a service: servers that tests bring up themselves are installed at rest.
  */
 
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';

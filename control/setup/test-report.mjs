@@ -1,4 +1,4 @@
-/** Owns what the runner's JSON report says: counts, failed tests, and files to run once more. */
+/** What the runner's JSON report says: counts, failed tests, and files to run once more. */
 
 import { relative } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** Owns the collections of access: lists and what fills them, bindings, country and rate rules. */
+/** The collections of access: lists and what fills them, bindings, country and rate rules. */
 
 import type { CountryRuleRecord } from '../domain/access/country-access.ts';
 import type { IpListChunk, IpListContent } from '../domain/access/ip-list-content.ts';

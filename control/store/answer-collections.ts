@@ -1,4 +1,4 @@
-/** Owns the collection of answers that were given to requests with an idempotency key. */
+/** The collection of answers that were given to requests with an idempotency key. */
 
 import type { Collection } from './collection.ts';
 

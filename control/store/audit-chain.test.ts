@@ -1,4 +1,4 @@
-/** Owns the proof that damage to the audit chain is found and named. */
+/** The proof that damage to the audit chain is found and named. */
 
 import { expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';

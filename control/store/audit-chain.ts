@@ -1,4 +1,4 @@
-/** Owns the audit chain: how a row is hashed to the one before, and how a break is found. */
+/** The audit chain: how a row is hashed to the one before, and how a break is found. */
 
 import { createHash } from 'node:crypto';
 import { storeLimits } from '../limits/store-limits.ts';

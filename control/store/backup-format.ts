@@ -1,5 +1,5 @@
 /**
- * Owns the format of a backup: gzip over lines of JSON. The first line says what it is, each
+ * The format of a backup: gzip over lines of JSON. The first line says what it is, each
  * section ends with its own checksum and count, the last line with the checksum of everything.
  *
  *     {"format":"waf-backup","version":1,"createdAt":…,"product":…,"schema":…}

@@ -1,6 +1,6 @@
 /**
- * Owns making a backup: a consistent state of the stores, read beside the process that writes, and
- * the files beside them. The file has mode 0600: it holds every key and secret.
+ * Makes a backup: a consistent state of the stores, read beside the process that writes, and the
+ * files beside them. The file has mode 0600: it holds every key and secret.
  */
 
 import { createWriteStream, existsSync, renameSync, rmSync, statSync } from 'node:fs';

@@ -1,6 +1,4 @@
-/**
- * Owns noticing that others wrote what a transaction in slices has looked at. Never stops them.
- */
+/** Notices that others wrote what a transaction in slices has looked at. Never stops them. */
 
 import type { Collection } from './collection.ts';
 import type { Identified, WriteStore } from './interface.ts';

@@ -1,4 +1,4 @@
-/** Owns the list of every collection: what the files of collections export is on it. */
+/** The list of every collection: what the files of collections export is on it. */
 
 import type { AnyCollection } from './collection.ts';
 import * as access from './access-collections.ts';

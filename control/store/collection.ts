@@ -1,4 +1,4 @@
-/** Owns what a collection is: a name, its indexes, and what else follows from a record. */
+/** What a collection is: a name, its indexes, and what else follows from a record. */
 
 /** A kind of record. Indexes map a record to the values under which it is found. */
 export interface Collection<T extends { readonly id: string }> {

@@ -1,4 +1,4 @@
-/** Owns the list of what is stored: every collection, its identifiers and its indexes. */
+/** The list of what is stored: every collection, its identifiers and its indexes. */
 
 import type { BinaryReleaseRecord } from '../domain/release/releases.ts';
 import type {

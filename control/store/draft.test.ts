@@ -1,4 +1,4 @@
-/** Owns the proof that reading through a draft is reading what the storage will hold. */
+/** The proof that reading through a draft is reading what the storage will hold. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Owns changes that are not in the storage below yet: a layer of keys over a reader, looked at
- * first. Transactions write into one, and it stays over the storage until the disk has it.
+ * Changes that are not in the storage below yet: a layer of keys over a reader, looked at first.
+ * Transactions write into one, and it stays over the storage until the disk has it.
  */
 
 import type { KvEntry, KvRange, KvReader } from './kv.ts';

@@ -1,4 +1,4 @@
-/** Owns who this installation is: two names that are made once and kept with the store. */
+/** Who this installation is: two names that are made once and kept with the store. */
 
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';

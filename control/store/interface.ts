@@ -1,4 +1,4 @@
-/** Owns what the store offers to the rest of control: records, indexes, blobs, the audit chain. */
+/** What the store offers to the rest of control: records, indexes, blobs, the audit chain. */
 
 import type { Steps } from '../../base/steps.ts';
 import type { AuditNote, AuditRow } from './audit-chain.ts';

@@ -1,4 +1,4 @@
-/** Owns how keys of the store are built and values written. Never decides what is stored. */
+/** How keys of the store are built and values written. Never decides what is stored. */
 
 import { AppError } from '../../base/errors.ts';
 import { prefixRange } from './kv.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns what a storage driver must do: ordered keys, ranges, transactions. A driver that passes the
- * suite in test/support/kv-suite.ts can hold the store.
+ * What a storage driver must do: ordered keys, ranges, transactions. A driver that passes the suite
+ * in test/support/kv-suite.ts can hold the store.
  */
 
 /** A key and what is stored under it. */

@@ -1,6 +1,4 @@
-/**
- * Owns the embedded storage driver: one LMDB environment. The only file of control that loads lmdb.
- */
+/** The embedded storage driver: one LMDB environment. The only file of control that loads lmdb. */
 
 import { chmodSync, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Owns giving memory back: pages of the stores' files that were looked at, and what has become
- * garbage once the process is idle after work. Never keeps the process alive.
+ * Gives memory back: pages of the stores' files that were looked at, and what has become garbage
+ * once the process is idle after work. Never keeps the process alive.
  */
 
 import { collectGarbage } from '../../base/garbage.ts';

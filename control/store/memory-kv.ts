@@ -1,4 +1,4 @@
-/** Owns the driver without a disk, for tests and previews. */
+/** The driver without a disk, for tests and previews. */
 
 import { Draft, readThrough } from './draft.ts';
 import type { Kv, KvEntry, KvRange, KvReader, KvWriter } from './kv.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the proof that a store of every earlier layout opens, and stays what it was when a step
- * fails. fixtures/version-1.jsonl is a store of the first version, keys without their secret.
+ * The proof that a store of every earlier layout opens, and stays what it was when a step fails.
+ * fixtures/version-1.jsonl is a store of the first version, keys without their secret.
  */
 
 import { mkdtempSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Owns the way of a store from every earlier layout to the present one: forward only, each step in
- * one transaction with its version, so that after a kill between two the next opening continues.
+ * The way of a store from every earlier layout to the present one: forward only, each step in one
+ * transaction with its version, so that after a kill between two the next opening continues.
  */
 
 import { AppError } from '../../base/errors.ts';

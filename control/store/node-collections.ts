@@ -1,4 +1,4 @@
-/** Owns the collections of enrollment: tokens, their uses, and what nodes prove themselves with. */
+/** The collections of enrollment: tokens, their uses, and what nodes prove themselves with. */
 
 import type {
   AgentIdentityRecord,

@@ -1,4 +1,4 @@
-/** Owns opening the store of what was observed, which may begin anew. Never the configuration's. */
+/** Opens the store of what was observed, which may begin anew. Never the configuration's. */
 
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Owns the collections of exclusion plugins: what was imported, and which policies use it. */
+/** The collections of exclusion plugins: what was imported, and which policies use it. */
 
 import type {
   ExclusionPluginRecord,

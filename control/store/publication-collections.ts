@@ -1,5 +1,5 @@
 /**
- * Owns the collections on policies and what nodes said of their artifacts: which are held back, and
+ * The collections on policies and what nodes said of their artifacts: which are held back, and
  * which artifact of each was accepted last.
  */
 

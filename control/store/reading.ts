@@ -1,4 +1,4 @@
-/** Owns reading records, indexes and audit rows from a driver. Never writes. */
+/** Reads records, indexes and audit rows from a driver. Never writes. */
 
 import { readAuditRow, type AuditRow } from './audit-chain.ts';
 import type { Collection } from './collection.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the records that were decoded lately, so that lists and pages decode nothing twice. Holds
- * the committed state only; what is in it is frozen.
+ * The records that were decoded lately, so that lists and pages decode nothing twice. Holds the
+ * committed state only; what is in it is frozen.
  */
 
 import { storeLimits } from '../limits/store-limits.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns putting a backup back: read and checked beside the data folder's contents, then exchanged in
- * steps that a later start finishes when they were interrupted.
+ * Puts a backup back: read and checked beside the data folder's contents, then exchanged in steps
+ * that a later start finishes when they were interrupted.
  */
 
 import {

@@ -1,6 +1,4 @@
-/**
- * Owns exchanging a data folder's contents for a restored backup, and finishing it after a kill.
- */
+/** Exchanges a data folder's contents for a restored backup, and finishes it after a kill. */
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Owns the proof that a transaction made in slices is one transaction. */
+/** The proof that a transaction made in slices is one transaction. */
 
 import { expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';

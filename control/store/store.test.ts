@@ -1,4 +1,4 @@
-/** Owns the proof of the store: drivers, indexes, the audit chain. */
+/** The proof of the store: drivers, indexes, the audit chain. */
 
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

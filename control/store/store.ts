@@ -1,5 +1,5 @@
 /**
- * Owns records over a storage driver: collections, indexes, blobs, the audit chain and the schema
+ * Records over a storage driver: collections, indexes, blobs, the audit chain and the schema
  * version. One write is one transaction with its audit row. Never decides what a record may hold.
  */
 

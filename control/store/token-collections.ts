@@ -1,4 +1,4 @@
-/** Owns the collection of API tokens: what is kept of them, never their texts. */
+/** The collection of API tokens: what is kept of them, never their texts. */
 
 import type { Collection } from './collection.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Owns the check of a whole store: every record decodes, indexes, counts and blobs agree with the
+ * The check of a whole store: every record decodes, indexes, counts and blobs agree with the
  * records, the audit chain is whole. Only reads.
  */
 

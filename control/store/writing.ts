@@ -1,4 +1,4 @@
-/** Owns writing records with their indexes, counts and audit rows inside one transaction. */
+/** Writes records with their indexes, counts and audit rows inside one transaction. */
 
 import { hideHeaderSecrets } from '../domain/site/header-secrets.ts';
 import type { Clock } from '../../base/clock.ts';

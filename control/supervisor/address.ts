@@ -1,4 +1,4 @@
-/** Owns reading HOST:PORT and finding out whether a port is free before a child needs it. */
+/** Reads HOST:PORT and finds out whether a port is free before a child needs it. */
 
 import { createServer } from 'node:net';
 import { AppError } from '../../base/errors.ts';

@@ -1,4 +1,4 @@
-/** Owns how long a child that died waits before it is started again. Pure: time is passed in. */
+/** How long a child that died waits before it is started again. Pure: time is passed in. */
 
 import { supervisorLimits } from '../limits/command-limits.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Owns one child process: starts it, hears its messages, starts it again with back-off when it
- * dies, stops it cleanly. Never looks into what the child does.
+ * One child process: starts it, hears its messages, starts it again with back-off when it dies,
+ * stops it cleanly. Never looks into what the child does.
  */
 
 import { spawn, type ChildProcess } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** Owns the data folder's layout and that one supervisor at a time uses it. */
+/** The data folder's layout and that one supervisor at a time uses it. */
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** Owns what a child tells its supervisor over the process channel. */
+/** What a child tells its supervisor over the process channel. */
 
 /** One message from control or the engine. */
 export type ChildMessage =

@@ -1,4 +1,4 @@
-/** Owns the question whether the product serves: /readyz on the administration socket. */
+/** The question whether the product serves: /readyz on the administration socket. */
 
 import { request } from 'node:http';
 import { supervisorLimits } from '../limits/command-limits.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns `waf agent run`: the engine of an enrolled node under this process, which holds its sockets
- * while it is replaced. Never talks to the controller: the engine does.
+ * `waf agent run`: the engine of an enrolled node under this process, which holds its sockets while
+ * it is replaced. Never talks to the controller: the engine does.
  */
 
 import { existsSync } from 'node:fs';

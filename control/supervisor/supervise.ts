@@ -1,6 +1,6 @@
 /**
- * Owns `waf run`: control and the engine as two processes under this one, from the first check to
- * the clean stop. Never serves traffic itself, but for the demo origin.
+ * `waf run`: control and the engine as two processes under this one, from the first check to the
+ * clean stop. Never serves traffic itself, but for the demo origin.
  */
 
 import { existsSync } from 'node:fs';

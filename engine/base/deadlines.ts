@@ -1,6 +1,6 @@
 /**
- * Owns the coarse timer of a thread: one interval looks at every registered deadline, so that
- * setting one costs a field store and no timer is made per request.
+ * The coarse timer of a thread: one interval looks at every registered deadline, so that setting
+ * one costs a field store and no timer is made per request.
  */
 
 import type { Clock } from '../../base/clock.ts';

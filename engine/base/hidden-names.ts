@@ -1,6 +1,6 @@
 /**
- * Owns which values logs must not show, by the names that sanitise actions gave, and hiding them
- * in texts that hold them as they were sent. Knows names, never keeps a value.
+ * Which values logs must not show, by the names that sanitise actions gave, and hiding them in
+ * texts that hold them as they were sent. Knows names, never keeps a value.
  */
 
 /** Names in lower case, `args:password` or `request_headers:authorization`. */

@@ -1,7 +1,7 @@
 /**
- * Owns the search of a name for any of a list of texts in one pass, whatever the name is: an
- * automaton over letters without case, digits and `_`, which stands for all else and for where a
- * word begins at a capital. Knows no texts of its own. Source: Aho and Corasick, 1975.
+ * The search of a name for any of a list of texts in one pass, whatever the name is: an automaton
+ * over letters without case, digits and `_`, which stands for all else and for where a word begins
+ * at a capital. Knows no texts of its own. Source: Aho and Corasick, 1975.
  */
 
 /** Symbols: a to z, 0 to 9, `_`. */

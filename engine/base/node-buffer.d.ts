@@ -1,4 +1,4 @@
-/** Owns the types of Buffer methods that Node documents nowhere but has had since version 0.12. */
+/** The types of Buffer methods that Node documents nowhere but has had since version 0.12. */
 
 declare global {
   interface Buffer<TArrayBuffer extends ArrayBufferLike = ArrayBufferLike> {

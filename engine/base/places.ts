@@ -1,8 +1,8 @@
 /**
- * Owns who is in a group that members join and leave with every request or connection. Not a Set:
- * V8 gives one whose members change a new table again and again, each old one refers to the next
- * and to the members of its time, and once one is in the old generation all that follow it are
- * kept until the whole heap is collected. Measured: a fifth of the CPU time under HTTP/2.
+ * Who is in a group that members join and leave with every request or connection. Not a Set: V8
+ * gives one whose members change a new table again and again, each old one refers to the next and
+ * to the members of its time, and once one is in the old generation all that follow it are kept
+ * until the whole heap is collected. Measured: a fifth of the CPU time under HTTP/2.
  */
 
 /** Members by the number of their place, which a member keeps and leaves with. */

@@ -1,4 +1,4 @@
-/** Owns how a window of a rate limit is cut into spans that are counted apart. */
+/** How a window of a rate limit is cut into spans that are counted apart. */
 
 /** Spans that counts of a window are kept in; the eldest of ten is on its way out of it. */
 export const rateSpans = 10;

@@ -1,6 +1,6 @@
 /**
- * Owns which names stand for secrets unless configured otherwise: passwords, tokens, keys, card
- * numbers. Knows names as rules and forms spell them, never values.
+ * Which names stand for secrets unless configured otherwise: passwords, tokens, keys, card numbers.
+ * Knows names as rules and forms spell them, never values.
  */
 
 import { NameAutomaton, type NamePart } from './name-automaton.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns finding known secrets, and parts of them, in texts that rules made: a body, a capture, a
- * query. Letters without case, because rules compare in lower case.
+ * Finds known secrets, and parts of them, in texts that rules made: a body, a capture, a query.
+ * Letters without case, because rules compare in lower case.
  */
 
 import { hiddenText } from './secret-text.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns hiding secrets in texts that hold them as clients wrote them: pairs of a form, a query or a
+ * Hides secrets in texts that hold them as clients wrote them: pairs of a form, a query or a
  * cookie, members of JSON, elements of XML, fields of multipart, header lines, card numbers. Knows
  * secrets by their names alone; a value that stands under no name is not found.
  */

@@ -1,6 +1,6 @@
 /**
- * Owns how changes of persistent values add up, so that requests that change one collection at the
- * same time lose nothing of each other. Stores nothing.
+ * How changes of persistent values add up, so that requests that change one collection at the same
+ * time lose nothing of each other. Stores nothing.
  */
 
 /** One stored value of a persistent collection; bytes as text. */

@@ -1,4 +1,4 @@
-/** Owns which runs of text among binary data are more than chance. Pure. */
+/** Which runs of text among binary data are more than chance. Pure. */
 
 import type { ByteString } from '../../base/byte-string.ts';
 

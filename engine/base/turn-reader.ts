@@ -1,7 +1,7 @@
 /**
- * Owns how much of a turn of the event loop the bytes of one socket take: libuv reads a socket on
- * as long as it fills the buffer, 2 MB at once, and hundreds of large bodies would make one turn of
- * a second. A socket that brought its share stands in line, and each turn reads on a few of those.
+ * How much of a turn of the event loop the bytes of one socket take: libuv reads a socket on as
+ * long as it fills the buffer, 2 MB at once, and hundreds of large bodies would make one turn of a
+ * second. A socket that brought its share stands in line, and each turn reads on a few of those.
  */
 
 import { turnLimits } from '../../base/delivery-limits.ts';

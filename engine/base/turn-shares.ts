@@ -1,7 +1,7 @@
 /**
- * Owns how much of a turn of the event loop the messages of one client take: 9,000 messages fit
- * into one read, and inspecting all of them at once would keep every other client waiting. Whoever
- * used its share stands in line, and each turn continues with those. Bounds work, measures no time.
+ * How much of a turn of the event loop the messages of one client take: 9,000 messages fit into one
+ * read, and inspecting all of them at once would keep every other client waiting. Whoever used its
+ * share stands in line, and each turn continues with those. Bounds work, measures no time.
  */
 
 import { turnLimits } from '../../base/delivery-limits.ts';

@@ -1,7 +1,7 @@
 /**
- * Owns when the sockets of a thread are written: the first piece of a turn of the event loop goes
- * out at once, small pieces after it leave together when the turn ends. Under load the work on
- * several requests then runs without system calls in between; what is alone waits for nobody.
+ * When the sockets of a thread are written: the first piece of a turn of the event loop goes out at
+ * once, small pieces after it leave together when the turn ends. Under load the work on several
+ * requests then runs without system calls in between; what is alone waits for nobody.
  */
 
 import { turnLimits } from '../../base/delivery-limits.ts';

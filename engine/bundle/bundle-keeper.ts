@@ -1,6 +1,6 @@
 /**
- * Owns the pieces of configurations: knows which are here, asks for the others, verifies each by
- * its hash, and keeps those of the configuration that served last on disk beside its index.
+ * The pieces of configurations: knows which are here, asks for the others, verifies each by its
+ * hash, and keeps those of the configuration that served last on disk beside its index.
  */
 
 import { createHash } from 'node:crypto';

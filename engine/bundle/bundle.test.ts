@@ -1,4 +1,4 @@
-/** Owns the proof that only good bundles are read and the last one survives. */
+/** The proof that only good bundles are read and the last one survives. */
 
 import { generateKeyPairSync, sign, createHash } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';

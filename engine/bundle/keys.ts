@@ -1,4 +1,4 @@
-/** Owns the raw form of Ed25519 keys: 32 bytes, without any wrapping. */
+/** The raw form of Ed25519 keys: 32 bytes, without any wrapping. */
 
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';

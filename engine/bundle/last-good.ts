@@ -1,6 +1,6 @@
 /**
- * Owns the last bundle that served, on disk: written whole or not at all, so that an engine can
- * start without its controller.
+ * The last bundle that served, on disk: written whole or not at all, so that an engine can start
+ * without its controller.
  */
 
 import {

@@ -1,4 +1,4 @@
-/** Owns putting a bundle together from its index and its pieces. Pure. */
+/** Puts a bundle together from its index and its pieces. Pure. */
 
 import { create, type DescField } from '@bufbuild/protobuf';
 import {

@@ -1,5 +1,5 @@
 /**
- * Owns which lists and countries decide on which site, and in which order: what is said of the site
+ * Which lists and countries decide on which site, and in which order: what is said of the site
  * comes first, then what is said of its policy, then what is said of the deployment; within each by
  * sort order, then by id. Control decides in the same order (control/access/decide.ts). Pure.
  */

@@ -1,4 +1,4 @@
-/** Owns what sites of a bundle demand from clients, and the keys that seal challenges. Pure. */
+/** What sites of a bundle demand from clients, and the keys that seal challenges. Pure. */
 
 import type {
   RuntimeBundle,

@@ -1,6 +1,6 @@
 /**
- * Owns the step from a verified bundle to plain data: every reference resolved, every bound
- * checked. Never touches the disk.
+ * The step from a verified bundle to plain data: every reference resolved, every bound checked.
+ * Never touches the disk.
  */
 
 import type {

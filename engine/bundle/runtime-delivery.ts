@@ -1,4 +1,4 @@
-/** Owns how sites of a bundle are delivered, as plain data. Pure. */
+/** How sites of a bundle are delivered, as plain data. Pure. */
 
 import type { RuntimeSite } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { encodeUtf8 } from '../../base/byte-string.ts';

@@ -1,4 +1,4 @@
-/** Owns what settings of the deployment choose for sites of a bundle. Pure. */
+/** What settings of the deployment choose for sites of a bundle. Pure. */
 
 import type { RuntimeBundle } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { AppError } from '../../base/errors.ts';

@@ -1,4 +1,4 @@
-/** Owns the step from the trust profiles of a bundle to what the traffic path uses. Pure. */
+/** The step from the trust profiles of a bundle to what the traffic path uses. Pure. */
 
 import type {
   RuntimeIpList,

@@ -1,6 +1,6 @@
 /**
- * Owns reading a signed bundle: size, digest, signature and version, in that order. Never trusts a
- * field of the inner bundle before the signature was checked.
+ * Reads a signed bundle: size, digest, signature and version, in that order. Never trusts a field
+ * of the inner bundle before the signature was checked.
  */
 
 import { createHash, timingSafeEqual, verify } from 'node:crypto';

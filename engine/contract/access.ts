@@ -1,5 +1,5 @@
 /**
- * Owns which addresses and countries a site allows, denies or watches, as the traffic path uses it;
+ * Which addresses and countries a site allows, denies or watches, as the traffic path uses it;
  * plain data. Lists lie in shared memory, one copy however many threads and sites use them.
  */
 

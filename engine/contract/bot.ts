@@ -1,4 +1,4 @@
-/** Owns what a site demands before it serves clients, as the runtime bundle carries it. */
+/** What a site demands before it serves clients, as the runtime bundle carries it. */
 
 import type { IpSet } from './access.ts';
 

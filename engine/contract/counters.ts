@@ -1,4 +1,4 @@
-/** Owns what is counted of every request before anything is sampled or dropped; plain data. */
+/** What is counted of every request before anything is sampled or dropped; plain data. */
 
 /** Upper bounds of the duration classes, microseconds; a last class has none. */
 export const durationBoundsUs: readonly number[] = [

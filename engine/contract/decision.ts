@@ -1,4 +1,4 @@
-/** Owns what may refuse a request by its content. Plain data. */
+/** What may refuse a request by its content. Plain data. */
 
 /** The ways to decide, in the order in which people read of them. */
 export const decisions = [

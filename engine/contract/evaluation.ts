@@ -1,4 +1,4 @@
-/** Owns what control may ask the engine beside traffic: to compile a policy, to try a request. */
+/** What control may ask the engine beside traffic: to compile a policy, to try a request. */
 
 import type { GuardTraceEntry } from './guard.ts';
 import type { ProbedAddress } from './health.ts';

@@ -1,4 +1,4 @@
-/** Owns what remains of every request when it ended, whatever the path; plain data. */
+/** What remains of every request when it ended, whatever the path; plain data. */
 
 import type { EvidenceSource } from './evidence.ts';
 import type { GuardNote } from './guard.ts';

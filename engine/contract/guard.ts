@@ -1,4 +1,4 @@
-/** Owns what a guard decides about a request before the rules inspect it; plain data. */
+/** What a guard decides about a request before the rules inspect it; plain data. */
 
 import { askedGuards } from './answer-order.ts';
 import type { ResponseScenario } from './site.ts';

@@ -1,4 +1,4 @@
-/** Owns what is known of origin addresses: by probes, and by the requests to them; plain data. */
+/** What is known of origin addresses: by probes, and by the requests to them; plain data. */
 
 /** What is known of one address. */
 export interface AddressHealth {

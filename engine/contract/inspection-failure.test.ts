@@ -1,4 +1,4 @@
-/** Owns the proof that errors of inspection are named for what they are, and ours for the rest. */
+/** The proof that errors of inspection are named for what they are, and ours for the rest. */
 
 import { expect, test } from 'vitest';
 import { AppError, inspectionDeadline, policyAbsent } from '../../base/errors.ts';

@@ -1,4 +1,4 @@
-/** Owns the door between the front and the rules: one session per request, phase by phase. */
+/** The door between the front and the rules: one session per request, phase by phase. */
 
 import type { PhaseResult } from './inspection-failure.ts';
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from './message.ts';

@@ -1,7 +1,6 @@
 /**
- * Owns the shape in which one HTTP message head travels between rooms: the bytes as received and
- * the offsets of their parts. Plain data; structured-cloneable, so that a pool worker gets it as
- * is.
+ * The shape in which one HTTP message head travels between rooms: the bytes as received and the
+ * offsets of their parts. Plain data; structured-cloneable, so that a pool worker gets it as is.
  */
 
 import type { RequestContent } from './detection-content.ts';

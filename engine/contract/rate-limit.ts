@@ -1,4 +1,4 @@
-/** Owns what a site's rate limits say, as the runtime bundle carries them; plain data. */
+/** What a site's rate limits say, as the runtime bundle carries them; plain data. */
 
 import type { ChallengeSettings } from './bot.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Owns the configuration that the traffic path runs on: sites, their hosts, their upstreams. Plain
- * data, as the runtime bundle carries it; resolved, so that nothing here needs a look-up elsewhere.
+ * The configuration that the traffic path runs on: sites, their hosts, their upstreams. Plain data,
+ * as the runtime bundle carries it; resolved, so that nothing here needs a look-up elsewhere.
  */
 
 import type { AccessConfig } from './access.ts';

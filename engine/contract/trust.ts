@@ -1,6 +1,6 @@
 /**
- * Owns the shape of a trust profile as the traffic path uses it, and of what it says of a request.
- * Plain data; list contents are resolved, so that nothing is looked up elsewhere.
+ * The shape of a trust profile as the traffic path uses it, and of what it says of a request. Plain
+ * data; list contents are resolved, so that nothing is looked up elsewhere.
  */
 
 /** A proxy before the product. */

@@ -1,4 +1,4 @@
-/** Owns what inspection hands back: verdicts, matched rules and the record of a transaction. */
+/** What inspection hands back: verdicts, matched rules and the record of a transaction. */
 
 import type { ProcessorReading } from '../../base/body-family.ts';
 import type { ValueSigns } from './detection-content.ts';

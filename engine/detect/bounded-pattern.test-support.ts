@@ -1,4 +1,4 @@
-/** Owns the check that an expression has bounded quantifiers only. Never runs one. */
+/** The check that an expression has bounded quantifiers only. Never runs one. */
 
 /** Whether every quantifier of an expression has an upper bound. */
 export function isBounded(source: string): boolean {

@@ -1,6 +1,4 @@
-/**
- * Owns what a request needs of the client side, whatever listener it came through; no behavior.
- */
+/** What a request needs of the client side, whatever listener it came through; no behavior. */
 
 import type { ConnectionFacts } from '../contract/message.ts';
 import type { TlsFacts } from '../contract/tls.ts';

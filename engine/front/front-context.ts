@@ -1,4 +1,4 @@
-/** Owns what all connections of one front thread share; holds no behavior of its own. */
+/** What all connections of one front thread share; holds no behavior of its own. */
 
 import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../base/deadlines.ts';

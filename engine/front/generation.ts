@@ -1,5 +1,5 @@
 /**
- * Owns one generation of what the front serves: routes by host, each with its upstream and its
+ * One generation of what the front serves: routes by host, each with its upstream and its
  * inspector, and the count of requests that still run on it. Never builds an inspector.
  */
 

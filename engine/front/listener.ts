@@ -1,4 +1,4 @@
-/** Owns what a front needs of its listener; the kinds are in `listener-*.ts`. */
+/** What a front needs of its listener; the kinds are in `listener-*.ts`. */
 
 /** Where to listen: an address, or a socket that is bound already (`host` and `port` inform). */
 export interface ListenAddress {

@@ -1,6 +1,6 @@
 /**
- * Owns which origin of a site a path belongs to: the longest prefix of whole segments, compared
- * without case with the path as it was sent.
+ * Which origin of a site a path belongs to: the longest prefix of whole segments, compared without
+ * case with the path as it was sent.
  */
 
 import type { SiteConfig, UpstreamConfig } from '../contract/site.ts';

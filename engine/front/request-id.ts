@@ -1,4 +1,4 @@
-/** Owns request ids: which of the client's are kept, and how new ones are made. */
+/** Request ids: which of the client's are kept, and how new ones are made. */
 
 import { randomFillSync } from 'node:crypto';
 import { toByteString } from '../../base/byte-string.ts';

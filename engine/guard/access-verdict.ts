@@ -1,5 +1,5 @@
 /**
- * Owns what rules of access lead to, for lists and countries alike: the first that allows or denies
+ * What rules of access lead to, for lists and countries alike: the first that allows or denies
  * decides, those that monitor only show. Verdicts are made once, when rules are compiled.
  */
 

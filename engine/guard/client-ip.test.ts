@@ -1,4 +1,4 @@
-/** Owns the proof of client addresses: one row a rule of what may be believed, and forgeries. */
+/** The proof of client addresses: one row a rule of what may be believed, and forgeries. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

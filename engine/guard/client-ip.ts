@@ -1,8 +1,8 @@
 /**
- * Owns whose address a request has: the peer's, or the one that a trusted proxy reports. A header
- * counts only when the addresses of all proxies on one way from the internet to here are found in
- * their places. Pure: profile, peer and headers in, finding out; live traffic and explanations run
- * the same code.
+ * Whose address a request has: the peer's, or the one that a trusted proxy reports. A header counts
+ * only when the addresses of all proxies on one way from the internet to here are found in their
+ * places. Pure: profile, peer and headers in, finding out; live traffic and explanations run the
+ * same code.
  */
 
 import { parseAddress, textOfKey } from '../../base/ip-address.ts';

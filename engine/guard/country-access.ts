@@ -1,4 +1,4 @@
-/** Owns the guard that decides by country. */
+/** The guard that decides by country. */
 
 import type { CountryAccessRule } from '../contract/access.ts';
 import { allAfter, type GuardVerdict } from '../contract/guard.ts';

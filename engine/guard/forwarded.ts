@@ -1,4 +1,4 @@
-/** Owns reading address headers: lists as X-Forwarded-For has them, and RFC 7239 Forwarded. */
+/** Reads address headers: lists as X-Forwarded-For has them, and RFC 7239 Forwarded. */
 
 import { parseAddress, textOfKey } from '../../base/ip-address.ts';
 

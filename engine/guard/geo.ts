@@ -1,6 +1,6 @@
 /**
- * Owns look-ups in the country database (MaxMind format). The default data is DB-IP's country set
- * (CC BY 4.0); an operator may name another file. Never goes to the network.
+ * Look-ups in the country database (MaxMind format). The default data is DB-IP's country set (CC BY
+ * 4.0); an operator may name another file. Never goes to the network.
  */
 
 import {

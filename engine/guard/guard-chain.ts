@@ -1,6 +1,6 @@
 /**
- * Owns asking the guards of a site in their order: the first verdict that answers ends the walk,
- * `monitor` is recorded, `bypass` skips what it names. Never answers a request.
+ * Asks the guards of a site in their order: the first verdict that answers ends the walk, `monitor`
+ * is recorded, `bypass` skips what it names. Never answers a request.
  */
 
 import type {

@@ -1,4 +1,4 @@
-/** Owns the one signature of guards: compiled per site, asked per request. No behavior. */
+/** The one signature of guards: compiled per site, asked per request. No behavior. */
 
 import type { GuardName, GuardVerdict } from '../contract/guard.ts';
 import type { SiteConfig } from '../contract/site.ts';

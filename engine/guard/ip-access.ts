@@ -1,4 +1,4 @@
-/** Owns the guard that decides by IP lists. */
+/** The guard that decides by IP lists. */
 
 import type { IpAccessRule } from '../contract/access.ts';
 import { allAfter, type GuardVerdict } from '../contract/guard.ts';

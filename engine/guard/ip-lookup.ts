@@ -1,6 +1,6 @@
 /**
- * Owns whether an address is in a list. Cost: a binary search within the ranges that share 16
- * bits, well under a microsecond for a million ranges; allocates nothing.
+ * Whether an address is in a list. Cost: a binary search within the ranges that share 16 bits, well
+ * under a microsecond for a million ranges; allocates nothing.
  */
 
 import type { IpRanges, IpSet } from '../contract/access.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the order in which guards decide. To add a guard: write its file, add its line here. What it
+ * The order in which guards decide. To add a guard: write its file, add its line here. What it
  * needs of the configuration comes with `SiteConfig`.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Owns what guards may read of a request: the parsed head, made into texts only when asked for. One
- * view serves all requests of a thread, one after another; nothing of it may be kept.
+ * What guards may read of a request: the parsed head, made into texts only when asked for. One view
+ * serves all requests of a thread, one after another; nothing of it may be kept.
  */
 
 import { readAddressBits, type AddressBits } from '../../base/ip-address.ts';

@@ -1,7 +1,7 @@
 /**
- * Owns the output memory of a thread: pieces are written one after another into a slab and handed
- * out without a copy. Never reuses a byte that was handed out, so a socket may keep a piece as long
- * as it likes.
+ * The output memory of a thread: pieces are written one after another into a slab and handed out
+ * without a copy. Never reuses a byte that was handed out, so a socket may keep a piece as long as
+ * it likes.
  */
 
 import { frontLimits } from '../../base/delivery-limits.ts';

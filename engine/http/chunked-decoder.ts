@@ -1,5 +1,5 @@
 /**
- * Owns the chunked transfer coding on the way in (RFC 9112 section 7.1), strictly: no blank after a
+ * The chunked transfer coding on the way in (RFC 9112 section 7.1), strictly: no blank after a
  * size, no bare line feed, well-formed extensions, trailers checked and thrown away. Resumable at
  * every byte.
  */

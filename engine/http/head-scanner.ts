@@ -1,7 +1,7 @@
 /**
- * Owns the field lines of a message head (RFC 9112 section 5): one resumable pass over bytes that
- * fills the spans of a MessageHead and the kind of every field. Request and response heads add
- * their start lines. Makes no strings and keeps no bytes.
+ * The field lines of a message head (RFC 9112 section 5): one resumable pass over bytes that fills
+ * the spans of a MessageHead and the kind of every field. Request and response heads add their
+ * start lines. Makes no strings and keeps no bytes.
  */
 
 import { httpLimits } from '../../base/delivery-limits.ts';

@@ -1,4 +1,4 @@
-/** Owns the reasons for which a message is refused, their statuses, and what may still be done. */
+/** The reasons for which a message is refused, their statuses, and what may still be done. */
 
 /** Why a message is refused, and how. */
 export interface Refusal {

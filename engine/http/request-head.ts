@@ -1,7 +1,7 @@
 /**
- * Owns the request head: request line, target form, host and request framing (RFC 9112 sections 3
- * and 6). Framing that two parties could read differently is refused at once; other oddities are
- * read leniently so that rules may see them, and carry a refusal for afterwards. Resumable at every
+ * The request head: request line, target form, host and request framing (RFC 9112 sections 3 and
+ * 6). Framing that two parties could read differently is refused at once; other oddities are read
+ * leniently so that rules may see them, and carry a refusal for afterwards. Resumable at every
  * byte; makes no strings.
  */
 

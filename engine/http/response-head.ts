@@ -1,5 +1,5 @@
 /**
- * Owns the response head: status line and response framing (RFC 9112 sections 4 and 6.3). An origin
+ * The response head: status line and response framing (RFC 9112 sections 4 and 6.3). An origin
  * whose framing can be read in two ways is refused. Resumable at every byte; makes no strings.
  */
 

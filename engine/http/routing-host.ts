@@ -1,4 +1,4 @@
-/** Owns the host that sites are found by. */
+/** The host that sites are found by. */
 
 /** The host to route by: lower case, without port and final dot. */
 export function routingHost(authority: string): string {

@@ -1,6 +1,6 @@
 /**
- * Owns the byte classes of HTTP/1.x (RFC 9110 section 5.6, RFC 9112) and the list of header fields
- * that the proxy itself must know. Holds no parsing.
+ * The byte classes of HTTP/1.x (RFC 9110 section 5.6, RFC 9112) and the list of header fields that
+ * the proxy itself must know. Holds no parsing.
  */
 
 /** Bits of `CLASS`. */

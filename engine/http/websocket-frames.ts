@@ -1,6 +1,6 @@
 /**
- * Owns reading the frames of one side of a WebSocket (RFC 6455 section 5), strictly: what two
- * readers could take differently is a fault. Pure; keeps no payload but that of no frame.
+ * Reads the frames of one side of a WebSocket (RFC 6455 section 5), strictly: what two readers
+ * could take differently is a fault. Pure; keeps no payload but that of no frame.
  */
 
 import { Utf8Reader } from '../base/utf8-reader.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the engine's side of AgentStreamService/Connect: says hello, takes configurations, answers
- * what became of them, sends facts up, connects again when the stream ends. Never decides what is
+ * The engine's side of AgentStreamService/Connect: says hello, takes configurations, answers what
+ * became of them, sends facts up, connects again when the stream ends. Never decides what is
  * served: `apply` does.
  */
 

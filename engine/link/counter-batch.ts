@@ -1,4 +1,4 @@
-/** Owns adding up the counts of all front threads, and the form in which they travel. */
+/** Adds up the counts of all front threads, and the form in which they travel. */
 
 import { create } from '@bufbuild/protobuf';
 import {

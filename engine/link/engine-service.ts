@@ -1,6 +1,6 @@
 /**
- * Owns the engine's own Unix socket: control asks here for what needs compiled rules. Never changes
- * what serves.
+ * The engine's own Unix socket: control asks here for what needs compiled rules. Never changes what
+ * serves.
  */
 
 import { chmodSync, rmSync } from 'node:fs';

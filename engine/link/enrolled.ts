@@ -1,6 +1,6 @@
 /**
- * Owns what an enrolled node has that the built-in one has not: its identity, mutual TLS towards
- * its controller, serving grants, and a certificate that it renews before it ends.
+ * What an enrolled node has that the built-in one has not: its identity, mutual TLS towards its
+ * controller, serving grants, and a certificate that it renews before it ends.
  */
 
 import { createPrivateKey, generateKeyPairSync, sign, X509Certificate } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * Owns what a spool had to give up, until control has noted it: neighbors are one gap, kept on
- * disk with the spool.
+ * What a spool had to give up, until control has noted it: neighbors are one gap, kept on disk with
+ * the spool.
  */
 
 import { fromJson, toJson, type JsonValue } from '@bufbuild/protobuf';

@@ -1,4 +1,4 @@
-/** Owns the proof of the link: what is spooled, repeated, given up, and how it comes back. */
+/** The proof of the link: what is spooled, repeated, given up, and how it comes back. */
 
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Owns which finished requests travel to control as security facts, and in which form. */
+/** Which finished requests travel to control as security facts, and in which form. */
 
 import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';

@@ -1,6 +1,6 @@
 /**
- * Owns what an enrolled node may serve: the newest grant that its controller signed for it, and the
- * one that goes with the kept bundle. A grant of another node, of another key, or from before the
+ * What an enrolled node may serve: the newest grant that its controller signed for it, and the one
+ * that goes with the kept bundle. A grant of another node, of another key, or from before the
  * newest one counts for nothing.
  */
 

@@ -1,4 +1,4 @@
-/** Owns noticing that a stream is dead though nothing ended it: no message for too long. */
+/** Notices that a stream is dead though nothing ended it: no message for too long. */
 
 import { linkLimits } from '../base/observation-limits.ts';
 

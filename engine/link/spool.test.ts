@@ -1,4 +1,4 @@
-/** Owns the proof of the spool: order, repeats, bounds, gaps, and what a restart finds. */
+/** The proof of the spool: order, repeats, bounds, gaps, and what a restart finds. */
 
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 /**
- * Owns the observations of one stream that wait for control: on disk, bounded, in order, kept until
+ * The observations of one stream that wait for control: on disk, bounded, in order, kept until
  * acknowledged, over restarts too. When it is full, the oldest batch is dropped and a gap is noted;
  * traffic never waits for it.
  */

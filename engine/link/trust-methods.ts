@@ -1,4 +1,4 @@
-/** Owns the methods of the engine's own socket that are about client addresses. */
+/** The methods of the engine's own socket that are about client addresses. */
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ServiceImpl } from '@connectrpc/connect';

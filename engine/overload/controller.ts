@@ -1,7 +1,7 @@
 /**
- * Owns whether a front thread is overloaded, and which requests it inspects meanwhile. It says only
- * that a request is not inspected; what follows is the site's fail policy. Never measures: samples
- * come from outside. A wait is the shortest of a sample, so that one slow request, or a burst that
+ * Whether a front thread is overloaded, and which requests it inspects meanwhile. It says only that
+ * a request is not inspected; what follows is the site's fail policy. Never measures: samples come
+ * from outside. A wait is the shortest of a sample, so that one slow request, or a burst that
  * drains, is no overload. Source: RFC 8289 (CoDel) section 3.2.
  */
 

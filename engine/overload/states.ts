@@ -1,4 +1,4 @@
-/** Owns the states of the overload controller, and what each may lead to, as one table. Pure. */
+/** The states of the overload controller, and what each may lead to, as one table. Pure. */
 
 import type { OverloadState } from '../../base/overload-states.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Owns the inspection of what follows the held part of a long body: piece after piece, each by a
- * session of its own with the head of the request. Keeps what they find, and counts what nobody
- * looked at. Never decides what a verdict leads to.
+ * The inspection of what follows the held part of a long body: piece after piece, each by a session
+ * of its own with the head of the request. Keeps what they find, and counts what nobody looked at.
+ * Never decides what a verdict leads to.
  */
 
 import { ruleRunLimits, valueLimits } from '../../base/rule-limits.ts';

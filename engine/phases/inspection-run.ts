@@ -1,7 +1,7 @@
 /**
- * Owns one request's inspection session: calls it phase by phase, turns whatever goes
- * wrong into the one value for a failed inspection, and closes it once. Never decides what a
- * verdict or a failure leads to.
+ * One request's inspection session: calls it phase by phase, turns whatever goes wrong into the one
+ * value for a failed inspection, and closes it once. Never decides what a verdict or a failure
+ * leads to.
  */
 
 import type { InspectionSession, Inspector, MaybePromise } from '../contract/inspection.ts';

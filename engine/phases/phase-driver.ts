@@ -1,6 +1,6 @@
 /**
- * Owns the course of one request: it carries out the steps of the phase table, for live traffic,
- * for TestPolicy and for the corpus runners alike, and decides what guards, verdicts, failed
+ * The course of one request: it carries out the steps of the phase table, for live traffic, for
+ * TestPolicy and for the corpus runners alike, and decides what guards, verdicts, failed
  * inspections and bounds lead to. Never touches a socket: that is the host's.
  */
 

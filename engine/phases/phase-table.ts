@@ -1,6 +1,6 @@
 /**
- * Owns the order of the steps of a request, and what each may lead to, as one table. Pure; who
- * carries the steps out is `PhaseDriver`'s concern.
+ * The order of the steps of a request, and what each may lead to, as one table. Pure; who carries
+ * the steps out is `PhaseDriver`'s concern.
  */
 
 /** The steps, and the places where a request waits. */

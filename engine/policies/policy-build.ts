@@ -1,6 +1,6 @@
 /**
- * Owns the way from a policy's text and files to a running policy engine: reads Includes and data
- * files out of the policy itself, links, plans. Never touches the disk but through the cache port.
+ * The way from a policy's text and files to a running policy engine: reads Includes and data files
+ * out of the policy itself, links, plans. Never touches the disk but through the cache port.
  */
 
 import { encodeUtf8, toByteString } from '../../base/byte-string.ts';

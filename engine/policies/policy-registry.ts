@@ -1,5 +1,5 @@
 /**
- * Owns the policy engines of one thread: one per distinct policy text, shared by all sites and
+ * The policy engines of one thread: one per distinct policy text, shared by all sites and
  * generations that use it, freed when the last generation that does is gone.
  */
 

@@ -1,7 +1,7 @@
 /**
- * Owns requests of one thread that came before their site's policy was compiled: each waits,
- * bounded in time and number, and is inspected by the policy once a generation with it serves.
- * Never lets a request through uninspected.
+ * Requests of one thread that came before their site's policy was compiled: each waits, bounded in
+ * time and number, and is inspected by the policy once a generation with it serves. Never lets a
+ * request through uninspected.
  */
 
 import { enginePolicyWait } from '../base/limits.ts';

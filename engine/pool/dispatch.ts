@@ -1,5 +1,5 @@
 /**
- * Owns where a request is inspected: on the front's own thread, in the pool, or by size. Hands out
+ * Where a request is inspected: on the front's own thread, in the pool, or by size. Hands out
  * sessions that look the same either way. Never decides what follows from a failure.
  */
 

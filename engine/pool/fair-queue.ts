@@ -1,6 +1,6 @@
 /**
- * Owns the order in which what waits for a pool thread is served: deficit round robin over sites,
- * and within a site over clients, so that no backlog of one delays the others by more than what is
+ * The order in which what waits for a pool thread is served: deficit round robin over sites, and
+ * within a site over clients, so that no backlog of one delays the others by more than what is
  * being served. A flow that has just begun goes first, for one quantum. Source: Shreedhar and
  * Varghese, "Efficient Fair Queuing Using Deficit Round Robin"; RFC 8290 section 4.2.
  */

@@ -1,6 +1,6 @@
 /**
- * Owns the messages between a front thread and a pool worker: one batch of operations over, one
- * batch of answers back, in the same order. Plain data that structured cloning copies.
+ * The messages between a front thread and a pool worker: one batch of operations over, one batch of
+ * answers back, in the same order. Plain data that structured cloning copies.
  */
 
 import { poolLimits } from '../base/limits.ts';

@@ -1,8 +1,8 @@
 /**
- * Owns one pool thread and its queue: operations gather while the thread is busy and leave as one
- * batch when it answers (group commit), in an order that is fair to sites and clients. Sessions
- * stay on their thread. Policies are loaded while nothing waits, and at once when a request needs
- * one. A thread that dies is replaced; what it was working on fails.
+ * One pool thread and its queue: operations gather while the thread is busy and leave as one batch
+ * when it answers (group commit), in an order that is fair to sites and clients. Sessions stay on
+ * their thread. Policies are loaded while nothing waits, and at once when a request needs one. A
+ * thread that dies is replaced; what it was working on fails.
  */
 
 import { Piscina } from 'piscina';

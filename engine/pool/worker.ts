@@ -1,5 +1,5 @@
 /**
- * Owns the body of a pool thread: keeps policy engines and open sessions, and answers one batch of
+ * The body of a pool thread: keeps policy engines and open sessions, and answers one batch of
  * operations at a time. The composition that builds engines is injected through `createPoolWorker`.
  */
 

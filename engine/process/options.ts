@@ -1,4 +1,4 @@
-/** Owns the engine's command line: flags, defaults, and errors that name the flag. */
+/** The engine's command line: flags, defaults, and errors that name the flag. */
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-/** Owns the reading of the address of Redis, from the environment only: it holds a password. */
+/** The reading of the address of Redis, from the environment only: it holds a password. */
 
 import { createHash } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';

@@ -1,4 +1,4 @@
-/** Owns the proof that a slow policy holds up nothing but itself. */
+/** The proof that a slow policy holds up nothing but itself. */
 
 import { expect, test } from 'vitest';
 import type { InspectionConfig } from '../contract/policy.ts';

@@ -1,8 +1,8 @@
 /**
- * Owns the planner threads from the main thread's side: policies are linked and their databases
- * compiled there, away from traffic. A second thread starts when the first is busy, so that a
- * policy that is quickly made ready does not wait for one that is not. It ends when idle; the
- * first stays, since linking a rule set in a new thread takes a second.
+ * The planner threads from the main thread's side: policies are linked and their databases compiled
+ * there, away from traffic. A second thread starts when the first is busy, so that a policy that is
+ * quickly made ready does not wait for one that is not. It ends when idle; the first stays, since
+ * linking a rule set in a new thread takes a second.
  */
 
 import { setTimeout as delay } from 'node:timers/promises';

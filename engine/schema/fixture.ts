@@ -1,4 +1,4 @@
-/** Owns what tests of API checks share: checks written by hand, in the form that control makes. */
+/** What tests of API checks share: checks written by hand, in the form that control makes. */
 
 import { apiChecksFormat, type ApiChecks, type ApiOperation } from '../contract/api-checks.ts';
 import type { ApiParameter } from '../contract/api-checks.ts';

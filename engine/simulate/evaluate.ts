@@ -1,6 +1,6 @@
 /**
- * Owns the answers to control that need compiled rules: compile a policy, try a request. Uses the
- * code that serves traffic, on the engine's main thread and away from it.
+ * The answers to control that need compiled rules: compile a policy, try a request. Uses the code
+ * that serves traffic, on the engine's main thread and away from it.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';

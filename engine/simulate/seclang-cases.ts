@@ -1,4 +1,4 @@
-/** Owns reading the files of `waf seclang test`: JSONL, one case a line. Never runs one. */
+/** Reads the files of `waf seclang test`: JSONL, one case a line. Never runs one. */
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { AppError } from '../../base/errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Owns running one request that nobody sent through the phase driver, on the calling thread: the
- * same steps as live traffic, with its bodies at hand and without sockets. The corpus runners and
- * TestPolicy share it. Needs an inspector that answers at once.
+ * Runs one request that nobody sent through the phase driver, on the calling thread: the same steps
+ * as live traffic, with its bodies at hand and without sockets. The corpus runners and TestPolicy
+ * share it. Needs an inspector that answers at once.
  */
 
 import type { RequestOutcome } from '../contract/events.ts';

@@ -1,4 +1,4 @@
-/** Owns the guards of the sites that serve, for questions about them; made when asked for. */
+/** The guards of the sites that serve, for questions about them; made when asked for. */
 
 import type { SiteConfig, SiteTable } from '../contract/site.ts';
 import { contentOf, type SiteContent } from '../detect/learning/site-content.ts';

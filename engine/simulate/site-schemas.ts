@@ -1,6 +1,6 @@
 /**
- * Owns the checks of API documents of the site that was simulated last, as they serve. Compiled
- * when asked for; what they find of a simulated request is not counted.
+ * The checks of API documents of the site that was simulated last, as they serve. Compiled when
+ * asked for; what they find of a simulated request is not counted.
  */
 
 import type { SiteTable } from '../contract/site.ts';

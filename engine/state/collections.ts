@@ -1,6 +1,6 @@
 /**
- * Owns the persistent collections of rules (IP, GLOBAL, SESSION, USER, RESOURCE) in LMDB: shared by
- * all threads of the engine, changed in batches, so that what threads do at the same time adds up.
+ * The persistent collections of rules (IP, GLOBAL, SESSION, USER, RESOURCE) in LMDB: shared by all
+ * threads of the engine, changed in batches, so that what threads do at the same time adds up.
  * Expired values are dropped when read, forgotten collections swept while writing. Losing the last
  * moments at a power cut is accepted; a torn write is not possible.
  */

@@ -1,5 +1,5 @@
 /**
- * Owns what happens to an LMDB file of the engine that cannot be opened: the library would end the
+ * What happens to an LMDB file of the engine that cannot be opened: the library would end the
  * process, and what lies in such files is worth less than serving.
  */
 

@@ -1,4 +1,4 @@
-/** Owns making the engine's folder below the data folder. */
+/** Makes the engine's folder below the data folder. */
 
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the folder of compiled rule databases: one file a key, written aside and renamed, the least
+ * The folder of compiled rule databases: one file a key, written aside and renamed, the least
  * recently used removed beyond a bound. What the bytes mean is the planner's business.
  */
 

@@ -1,8 +1,8 @@
 /**
- * Owns the LMDB environment in which observations wait for control. A batch that was written
- * survives the process at once and a power cut after moments; a torn write is not possible. What is
- * only removed waits for the next batch: a commit costs more than all that is in it, and what comes
- * back after a kill has its old number. What entries mean is their owner's business.
+ * The LMDB environment in which observations wait for control. A batch that was written survives
+ * the process at once and a power cut after moments; a torn write is not possible. What is only
+ * removed waits for the next batch: a commit costs more than all that is in it, and what comes back
+ * after a kill has its old number. What entries mean is their owner's business.
  */
 
 import { open } from 'lmdb';

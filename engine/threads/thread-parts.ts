@@ -1,4 +1,4 @@
-/** Owns what every thread that builds policies wires up in the same way: cache, ports, builder. */
+/** What every thread that builds policies wires up in the same way: cache, ports, builder. */
 
 import { systemClock } from '../../base/clock.ts';
 import { engineLimits } from '../base/limits.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the connections to one origin address: how many there are, which are idle, who waits. Never
+ * The connections to one origin address: how many there are, which are idle, who waits. Never
  * chooses between addresses.
  */
 

@@ -1,7 +1,7 @@
 /**
- * Owns asking origin addresses whether they are well, on a thread that serves nobody: who is probed
- * when, and after how many answers the opinion of an address turns. What is done about it is the
- * business of whoever listens.
+ * Asks origin addresses whether they are well, on a thread that serves nobody: who is probed when,
+ * and after how many answers the opinion of an address turns. What is done about it is the business
+ * of whoever listens.
  */
 
 import { upstreamLimits } from '../../base/delivery-limits.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns one connection to an origin: a socket, a strict response parser, and at most one request at
- * a time. Never chooses an endpoint and never retries.
+ * One connection to an origin: a socket, a strict response parser, and at most one request at a
+ * time. Never chooses an endpoint and never retries.
  */
 
 import net from 'node:net';

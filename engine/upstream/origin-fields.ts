@@ -1,6 +1,6 @@
 /**
- * Owns the header fields that an upstream's operator sets on every request, in ready form. Fields
- * that frame the message or name the request stay ours, whatever is configured.
+ * The header fields that an upstream's operator sets on every request, in ready form. Fields that
+ * frame the message or name the request stay ours, whatever is configured.
  */
 
 import { encodeUtf8 } from '../../base/byte-string.ts';

@@ -1,4 +1,4 @@
-/** Owns what an origin connection tells whoever it works for, and the ways in which it fails. */
+/** What an origin connection tells whoever it works for, and the ways in which it fails. */
 
 import type { ResponseHeadParser } from '../http/response-head.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Owns what requests found out about origin addresses, over all threads: which fail without an
- * answer between, and the log of it. Probes nothing; sees only addresses that were asked.
+ * What requests found out about origin addresses, over all threads: which fail without an answer
+ * between, and the log of it. Probes nothing; sees only addresses that were asked.
  */
 
 import { upstreamLimits } from '../../base/delivery-limits.ts';

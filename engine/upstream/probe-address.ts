@@ -1,6 +1,6 @@
 /**
- * Owns one probe of one address: a request of its own connection, its status and, where asked for,
- * a text in its body. Follows redirects on the same address only. Never throws.
+ * One probe of one address: a request of its own connection, its status and, where asked for, a
+ * text in its body. Follows redirects on the same address only. Never throws.
  */
 
 import http from 'node:http';

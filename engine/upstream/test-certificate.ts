@@ -1,4 +1,4 @@
-/** Owns a throw-away certificate for tests, made anew each time so that no key lies in the tree. */
+/** A throw-away certificate for tests, made anew each time so that no key lies in the tree. */
 
 import { createSign, generateKeyPairSync } from 'node:crypto';
 

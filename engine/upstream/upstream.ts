@@ -1,6 +1,6 @@
 /**
- * Owns the choice between a site's origin addresses, and the origins of a thread across
- * generations: an unchanged upstream keeps its connections when the configuration changes.
+ * The choice between a site's origin addresses, and the origins of a thread across generations: an
+ * unchanged upstream keeps its connections when the configuration changes.
  */
 
 import net from 'node:net';

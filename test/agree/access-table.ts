@@ -1,6 +1,6 @@
 /**
- * Owns the table of IP lists and countries: one row per sentence of the specification, with the
- * request that shows it. Addresses are loopback ones, so that real connections have them.
+ * The table of IP lists and countries: one row per sentence of the specification, with the request
+ * that shows it. Addresses are loopback ones, so that real connections have them.
  */
 
 /** What decides; what is left out is as most rows have it. */

@@ -1,5 +1,5 @@
 /**
- * Owns running one request in two ways: through a live front with its connections, and through a
+ * Runs one request in two ways: through a live front with its connections, and through a
  * simulation. What both say is put in one form, so that it can be compared.
  */
 

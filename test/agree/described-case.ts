@@ -1,6 +1,6 @@
 /**
- * Owns which requests of the corpora can be described to TestPolicy, and how. What no description
- * can carry (repeated fields, broken framing, bytes that are no text) is left out with a reason.
+ * Which requests of the corpora can be described to TestPolicy, and how. What no description can
+ * carry (repeated fields, broken framing, bytes that are no text) is left out with a reason.
  */
 
 /** A request as TestPolicy takes it, and as it goes over the wire. */

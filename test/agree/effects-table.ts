@@ -1,6 +1,6 @@
 /**
- * Owns the table of what settings do: a change of a Standard policy, a request, and what becomes of
- * it before and after. A row holds under CRS 3.3.4 and 4.28 unless it names one of them.
+ * The table of what settings do: a change of a Standard policy, a request, and what becomes of it
+ * before and after. A row holds under CRS 3.3.4 and 4.28 unless it names one of them.
  */
 
 import { packArchive } from '../../control/publish/rulesets/ruleset-pack.ts';

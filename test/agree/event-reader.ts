@@ -1,4 +1,4 @@
-/** Owns reading the engine's event file while it grows, by a key of each event. */
+/** Reads the engine's event file while it grows, by a key of each event. */
 
 import { closeSync, openSync, readSync } from 'node:fs';
 

@@ -1,7 +1,7 @@
 /**
- * Owns the product as the agreement tests use it: control in this process, the compiled engine as a
- * child, an origin that answers everything with an empty 200. Events are read from the engine's
- * own event file.
+ * The product as the agreement tests use it: control in this process, the compiled engine as a
+ * child, an origin that answers everything with an empty 200. Events are read from the engine's own
+ * event file.
  */
 
 import { spawn, type ChildProcess } from 'node:child_process';

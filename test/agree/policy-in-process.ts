@@ -1,7 +1,7 @@
 /**
- * Owns policies that run in the test's own process: a built-in template on a ruleset's folder, and
- * one request through it as the front would ask. Nothing listens; a request costs under a
- * millisecond, so that tables of hundreds of requests cost seconds.
+ * Policies that run in the test's own process: a built-in template on a ruleset's folder, and one
+ * request through it as the front would ask. Nothing listens; a request costs under a millisecond,
+ * so that tables of hundreds of requests cost seconds.
  */
 
 import { existsSync } from 'node:fs';

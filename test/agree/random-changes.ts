@@ -1,6 +1,6 @@
 /**
- * Owns random changes of a policy, drawn from a seed: overrides, custom rules, layers, limits,
- * exclusion plugins. Each says which text PreviewSecLang must show for it.
+ * Random changes of a policy, drawn from a seed: overrides, custom rules, layers, limits, exclusion
+ * plugins. Each says which text PreviewSecLang must show for it.
  */
 
 import type { DescribedCase } from './described-case.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the rows on limits of arguments, uploads, media types and fields, as the tables of ArgLimits
- * and HttpPolicy say: each blocks, and only records where it is to be observed.
+ * The rows on limits of arguments, uploads, media types and fields, as the tables of ArgLimits and
+ * HttpPolicy say: each blocks, and only records where it is to be observed.
  */
 
 import type { EffectRow, RowCall, RowRequest } from './effect-row.ts';

@@ -1,4 +1,4 @@
-/** Owns the proof of whom the command line trusts: its own installation, --ca-file, or anybody. */
+/** The proof of whom the command line trusts: its own installation, --ca-file, or anybody. */
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

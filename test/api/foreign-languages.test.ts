@@ -1,5 +1,5 @@
 /**
- * Owns the proof that proto/README.md gets people a client in Go and in Python: what it says is run
+ * The proof that proto/README.md gets people a client in Go and in Python: what it says is run
  * against a control, over gRPC and TLS. Without Debian's packages it says that it is skipped.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Owns the proof that clients we did not write can use the API from proto/ alone: buf curl in three
+ * The proof that clients we did not write can use the API from proto/ alone: buf curl in three
  * protocols, curl with plain JSON, gRPC and gRPC-Web from the Connect library, all over TLS.
  */
 

@@ -1,4 +1,4 @@
-/** Owns texts that attack a page that shows them: ten payloads in twenty wrappings. */
+/** Texts that attack a page that shows them: ten payloads in twenty wrappings. */
 
 const run = 'window.ran=1';
 

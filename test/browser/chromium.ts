@@ -1,4 +1,4 @@
-/** Owns a headless Chromium that speaks to loopback only, and what tests do with its pages. */
+/** A headless Chromium that speaks to loopback only, and what tests do with its pages. */
 
 import { accessSync, constants } from 'node:fs';
 import axe from 'axe-core';

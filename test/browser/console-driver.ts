@@ -1,4 +1,4 @@
-/** Owns what tests of the console share: signing in, waiting, clicking as a person does. */
+/** What tests of the console share: signing in, waiting, clicking as a person does. */
 
 import { request } from 'node:http';
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * What a site learns, decided in the console: a node's counts of three hours are proposed, accepted,
- * ended and forgotten by a person's clicks.
+ * What a site learns, decided in the console: a node's counts of three hours are proposed,
+ * accepted, ended and forgotten by a person's clicks.
  */
 
 import type { Browser } from 'puppeteer-core';

@@ -1,6 +1,6 @@
 /**
- * Owns the product as the chain's table uses it: control, an engine with and without TLS, origins
- * that say what they got, and the events by request id.
+ * The product as the chain's table uses it: control, an engine with and without TLS, origins that
+ * say what they got, and the events by request id.
  */
 
 import path from 'node:path';

@@ -1,7 +1,6 @@
 /**
- * Owns what a run of GoTestWAF's payloads comes to: detection and false-positive rates per
- * category,
- * as a table and as plain data. Pure; sends nothing.
+ * What a run of GoTestWAF's payloads comes to: detection and false-positive rates per category, as
+ * a table and as plain data. Pure; sends nothing.
  */
 
 /** One payload of the corpus with its renderings. */

@@ -1,6 +1,6 @@
 /**
- * Owns what a run of attacks through a live proxy needs: where corpus and rule set lie, whether it
- * is possible at all, and a proxy under the built-in template Standard.
+ * What a run of attacks through a live proxy needs: where corpus and rule set lie, whether it is
+ * possible at all, and a proxy under the built-in template Standard.
  */
 
 import { existsSync, mkdirSync } from 'node:fs';

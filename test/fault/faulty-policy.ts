@@ -1,6 +1,6 @@
 /**
- * Owns policies whose inspection fails on purpose, in a phase of choice, with the errors that the
- * parts below it really give. The same ones run on the front's thread and in pool threads.
+ * Policies whose inspection fails on purpose, in a phase of choice, with the errors that the parts
+ * below it really give. The same ones run on the front's thread and in pool threads.
  */
 
 import { systemClock, type Clock } from '../../base/clock.ts';

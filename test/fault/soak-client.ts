@@ -1,6 +1,6 @@
 /**
- * Owns one client connection of the fault soak: a few random requests, sent well or badly, and a
- * look at everything that came back.
+ * One client connection of the fault soak: a few random requests, sent well or badly, and a look at
+ * everything that came back.
  */
 
 import net from 'node:net';

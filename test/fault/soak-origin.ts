@@ -1,6 +1,6 @@
 /**
- * Owns the origin of the fault soak: raw sockets that do what the request's path says, well or
- * badly, and look whether what arrives is what that request sent.
+ * The origin of the fault soak: raw sockets that do what the request's path says, well or badly,
+ * and look whether what arrives is what that request sent.
  */
 
 import net from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * Owns the rules of the fault soak: they write down whose content they saw, in the phase that reads
- * it and again in the last one, on the front's own thread or in a pool.
+ * The rules of the fault soak: they write down whose content they saw, in the phase that reads it
+ * and again in the last one, on the front's own thread or in a pool.
  */
 
 import { rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Owns the wire of the fault soak: random requests as bytes, the contents that only one request
- * has, and reading a stream of messages to its end. Knows nothing of sockets.
+ * The wire of the fault soak: random requests as bytes, the contents that only one request has, and
+ * reading a stream of messages to its end. Knows nothing of sockets.
  */
 
 /** Small, repeatable randomness (mulberry32). */

@@ -1,6 +1,6 @@
 /**
- * Owns the proof that a killed process loses no acknowledged write and no audit row. A few kills
- * here; `node test/fault/kill-store.mjs --kills 200` for many.
+ * The proof that a killed process loses no acknowledged write and no audit row. A few kills here;
+ * `node test/fault/kill-store.mjs --kills 200` for many.
  */
 
 import { spawnSync } from 'node:child_process';

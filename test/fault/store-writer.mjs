@@ -1,4 +1,4 @@
-/** Owns a process that writes to the store for ever and says what is on disk; made to be killed. */
+/** A process that writes to the store for ever and says what is on disk; made to be killed. */
 
 const [folder, build] = process.argv.slice(2);
 const load = (path) => import(new URL(path, build).href);

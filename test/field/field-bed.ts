@@ -1,6 +1,6 @@
 /**
- * Owns the bed of the field cases: the corpus's origins on ports of their own, the product, and
- * the sites that the cases name. One bed serves all cases.
+ * The bed of the field cases: the corpus's origins on ports of their own, the product, and the
+ * sites that the cases name. One bed serves all cases.
  */
 
 import { execFile, spawn, type ChildProcess } from 'node:child_process';

@@ -1,5 +1,5 @@
 /**
- * Owns how one case of the HTTP parsing corpus is judged: reads the wire bytes with the product's
+ * How one case of the HTTP parsing corpus is judged: reads the wire bytes with the product's
  * parsers, message after message, and compares with the verdict under a strict proxy's rules.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Owns the other parsers that our front is compared with: Node's llhttp, strict, and the nginx that
- * is installed, each before an origin that writes down what it was asked.
+ * The other parsers that our front is compared with: Node's llhttp, strict, and the nginx that is
+ * installed, each before an origin that writes down what it was asked.
  */
 
 import { spawn } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * Owns random HTTP/1.x wires for comparisons of parsers: requests put together from usual and odd
- * parts, with lengths that mostly fit. Pure; the random source decides everything.
+ * Random HTTP/1.x wires for comparisons of parsers: requests put together from usual and odd parts,
+ * with lengths that mostly fit. Pure; the random source decides everything.
  */
 
 /** A whole number from 0 to `below` - 1. */

@@ -1,4 +1,4 @@
-/** Owns a browser as the sign-in tests need one: cookies by host and path, redirects by hand. */
+/** A browser as the sign-in tests need one: cookies by host and path, redirects by hand. */
 
 /** An answer that was not followed. */
 export interface Visited {

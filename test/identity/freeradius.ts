@@ -1,4 +1,4 @@
-/** Owns a real FreeRADIUS on loopback for one test: its own folder, port and process. */
+/** A real FreeRADIUS on loopback for one test: its own folder, port and process. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Owns the table of requirements: how its rows are read, and what is wrong with one. */
+/** The table of requirements: how its rows are read, and what is wrong with one. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

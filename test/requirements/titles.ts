@@ -1,4 +1,4 @@
-/** Owns reading which tests a source declares, and which cases its tables name. Runs no test. */
+/** Reads which tests a source declares, and which cases its tables name. Runs no test. */
 
 import ts from 'typescript';
 

@@ -1,5 +1,5 @@
 /**
- * Owns the proof that a machine with neither Node nor npm nor a compiler becomes a node: a minimal
+ * The proof that a machine with neither Node nor npm nor a compiler becomes a node: a minimal
  * Debian 12 root, made by debootstrap, runs the printed script in a chroot, so the artifact comes
  * from the running controller; no /proc is mounted: a node serves without the kernel's figures;
  * then the node must pass one request and block one. Needs root, debootstrap and a Debian mirror,

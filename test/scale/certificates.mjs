@@ -1,5 +1,5 @@
 /**
- * Owns the run of many certificates: prints how long they take to serve, what the engine weighs,
+ * The run of many certificates: prints how long they take to serve, what the engine weighs,
  * how long a start takes until a handshake succeeds, and how handshakes fare while the certificates
  * of `--swapped` names are replaced. A figure for people; it asserts nothing.
  *

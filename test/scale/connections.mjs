@@ -1,5 +1,5 @@
 /**
- * Owns the run of idle and slow connections: prints how long requests take while none, then many
+ * The run of idle and slow connections: prints how long requests take while none, then many
  * clients are connected and say nothing, or send a head byte by byte, and what the
  * engine weighs. A figure for people; it asserts nothing.
  *

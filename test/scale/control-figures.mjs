@@ -1,5 +1,5 @@
 /**
- * Owns the figures of control: how long it takes to start, its memory, and how fast RPCs of an
+ * The figures of control: how long it takes to start, its memory, and how fast RPCs of an
  * installation with a few hundred sites are answered at a steady rate. Over TLS and with sessions,
  * as clients call. A figure for people; it asserts nothing. Works on the compiled product:
  *

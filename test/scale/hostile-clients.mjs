@@ -1,5 +1,5 @@
 /**
- * Owns the run of slow clients and floods: prints how long other clients' requests take alone and
+ * The run of slow clients and floods: prints how long other clients' requests take alone and
  * beside each of them, and what the engine spends and weighs meanwhile. A figure for people; it
  * asserts nothing.
  *

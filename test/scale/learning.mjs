@@ -1,5 +1,5 @@
 /**
- * Owns the run of many hostile requests through the learner of one front thread, in this process:
+ * The run of many hostile requests through the learner of one front thread, in this process:
  * random paths, random field names, a planted value in each body. Prints how many requests were
  * looked at, how many entries were ever held at once, what was reported, and the memory. A figure
  * for people; it asserts nothing but that no planted value was reported.

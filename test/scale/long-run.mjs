@@ -1,5 +1,5 @@
 /**
- * Owns the long run: mixed load on the compiled product while policies change each second, sites
+ * The long run: mixed load on the compiled product while policies change each second, sites
  * come and go and IP lists are replaced; prints what each process weighs, how many files it holds
  * open and what lies on disk, so that growth is seen. A figure for people; it asserts nothing.
  *

@@ -1,5 +1,5 @@
 /**
- * Owns the run of many enrolled nodes against one controller: prints how long they take to enroll,
+ * The run of many enrolled nodes against one controller: prints how long they take to enroll,
  * to connect and to hear of a change, how reads fare while all of them come back at once, and what
  * control weighs. The nodes are streams of this process, each from an address of its own. A figure
  * for people; it asserts nothing.

@@ -1,5 +1,5 @@
 /**
- * Owns the scale run: makes a store of many sites, policies and IP lists in the compiled product
+ * The scale run: makes a store of many sites, policies and IP lists in the compiled product
  * and prints how long changes take to serve, how long a cold start takes, what the processes weigh
  * and how fast reads stay meanwhile. A figure for people; it asserts nothing.
  *

@@ -1,4 +1,4 @@
-/** Owns where the conformance corpora lie and how a test that needs one is left out without it. */
+/** Where the conformance corpora lie and how a test that needs one is left out without it. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';

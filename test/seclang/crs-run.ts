@@ -1,6 +1,6 @@
 /**
- * Owns loading CRS with the settings that its tests assume, and running one stage of a test through
- * the oracle. Reads no corpus.
+ * Loads CRS with the settings that its tests assume, and runs one stage of a test through the
+ * oracle. Reads no corpus.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Owns turning the bytes of one request on the wire into what the rules get. */
+/** Turns the bytes of one request on the wire into what the rules get. */
 
 import { ChunkedDecoder } from '../../engine/http/chunked-decoder.ts';
 import { BODY, SCAN } from '../../engine/http/head-scanner.ts';

@@ -1,4 +1,4 @@
-/** Owns a real rsyslog on loopback for one test: UDP, TCP and TLS, a file of what came by each. */
+/** A real rsyslog on loopback for one test: UDP, TCP and TLS, a file of what came by each. */
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

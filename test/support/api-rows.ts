@@ -1,6 +1,6 @@
 /**
- * Owns tables of sentences whose rows also wait for a node: `connect` connects one, `node` waits
- * until it has the checks of an intent, `json` reads a JSON document that an earlier row kept.
+ * Tables of sentences whose rows also wait for a node: `connect` connects one, `node` waits until
+ * it has the checks of an intent, `json` reads a JSON document that an earlier row kept.
  */
 
 import { expect } from 'vitest';

@@ -1,4 +1,4 @@
-/** Owns gates and navigations for tests. */
+/** Gates and navigations for tests. */
 
 import type { BotConfig } from '../../engine/contract/bot.ts';
 import type { GuardVerdict } from '../../engine/contract/guard.ts';

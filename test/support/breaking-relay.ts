@@ -1,4 +1,4 @@
-/** Owns a relay to a Unix socket that counts what clients send and breaks connections on order. */
+/** A relay to a Unix socket that counts what clients send and breaks connections on order. */
 
 import { mkdtempSync } from 'node:fs';
 import { connect, createServer } from 'node:net';

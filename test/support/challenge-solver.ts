@@ -1,4 +1,4 @@
-/** Owns solving challenges for tests, as a browser would. */
+/** Solves challenges for tests, as a browser would. */
 
 import type { GuardVerdict } from '../../engine/contract/guard.ts';
 import { provesWork } from '../../engine/guard/bot/proof-of-work.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the thread in which tests run `waf` command lines: one that is loaded once costs a fiftieth
- * of a process for each. `test/e2e/product.test.ts` proves the process itself.
+ * The thread in which tests run `waf` command lines: one that is loaded once costs a fiftieth of a
+ * process for each. `test/e2e/product.test.ts` proves the process itself.
  */
 
 import { once } from 'node:events';

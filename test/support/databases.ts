@@ -1,6 +1,6 @@
 /**
- * Owns the folder of compiled databases that all tests share, in the product's own format and under
- * its own keys, and the turns that test files take so that none compiles what another is compiling.
+ * The folder of compiled databases that all tests share, in the product's own format and under its
+ * own keys, and the turns that test files take so that none compiles what another is compiling.
  * Tests about compiling, and about the cache itself, use folders of their own.
  */
 

@@ -1,4 +1,4 @@
-/** Owns what every driver of the event store is tested for. */
+/** What every driver of the event store is tested for. */
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';

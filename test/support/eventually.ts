@@ -1,6 +1,6 @@
 /**
- * Owns waiting for what must come true however slow the machine is. Its patience only gives a hang
- * a name; how long something took is never asserted.
+ * Waits for what must come true however slow the machine is. Its patience only gives a hang a name;
+ * how long something took is never asserted.
  */
 
 /** Below the time that a test has, so that what did not come is what the report says. */

@@ -1,4 +1,4 @@
-/** Owns a controller for tests of the link: says welcome, hears observations, acknowledges them. */
+/** A controller for tests of the link: says welcome, hears observations, acknowledges them. */
 
 import { createServer } from 'node:http2';
 import { create, fromBinary } from '@bufbuild/protobuf';

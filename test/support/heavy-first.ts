@@ -1,9 +1,9 @@
 /**
- * Owns the order of test files: first those that compile whole rule sets, so that they run beside
- * each other and the others find their databases; then those that share products, next to each
- * other, as vitest ends a process before a file of another kind; then the rest as vitest has it.
- * With WAF_FILE_ORDER=<number> the order is drawn from that number, so that what depends on the
- * file before it shows.
+ * The order of test files: first those that compile whole rule sets, so that they run beside each
+ * other and the others find their databases; then those that share products, next to each other, as
+ * vitest ends a process before a file of another kind; then the rest as vitest has it. With
+ * WAF_FILE_ORDER=<number> the order is drawn from that number, so that what depends on the file
+ * before it shows.
  */
 
 import path from 'node:path';

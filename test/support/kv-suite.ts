@@ -1,4 +1,4 @@
-/** Owns what every storage driver is tested for. */
+/** What every storage driver is tested for. */
 
 import { expect, test } from 'vitest';
 import { prefixRange, type Kv } from '../../control/store/kv.ts';

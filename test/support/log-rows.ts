@@ -1,5 +1,5 @@
 /**
- * Owns tables of sentences on what is observed. Beside RPCs, rows act as a node (`node`, `event`,
+ * Tables of sentences on what is observed. Beside RPCs, rows act as a node (`node`, `event`,
  * `evidence`, `endpoints`), ask over plain HTTP (`http`), read streams (`stream`) and what SIEM
  * targets got (`siem`). `as` names the user who asks; `until` repeats a row until it holds.
  */

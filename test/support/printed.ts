@@ -1,4 +1,4 @@
-/** Owns what the code under test prints: kept instead of shown, until mocks are restored. */
+/** What the code under test prints: kept instead of shown, until mocks are restored. */
 
 import { vi } from 'vitest';
 

@@ -1,6 +1,4 @@
-/**
- * Owns starting the compiled product for end-to-end tests, on ports and a folder of its own.
- */
+/** Starts the compiled product for end-to-end tests, on ports and a folder of its own. */
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';

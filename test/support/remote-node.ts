@@ -1,4 +1,4 @@
-/** Owns enrolled nodes for end-to-end tests: each has a data folder, a port and a process. */
+/** Enrolled nodes for end-to-end tests: each has a data folder, a port and a process. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';

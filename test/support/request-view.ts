@@ -1,4 +1,4 @@
-/** Owns making views of requests for tests of guards. */
+/** Makes views of requests for tests of guards. */
 
 import { RequestHeadParser } from '../../engine/http/request-head.ts';
 import { RequestView } from '../../engine/guard/request-view.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns tables of rules on the API, one JSON line a rule: reads them and runs their rows, in order,
+ * Tables of rules on the API, one JSON line a rule: reads them and runs their rows, in order,
  * against a control. `$name` in a row stands for what an earlier row kept. Holds no rule.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Owns the seed of property tests that name none: WAF_FUZZ_SEED where it is set, as under
- * `npm test`, so that a run fails for a change and not for luck; else fast-check draws one.
+ * The seed of property tests that name none: WAF_FUZZ_SEED where it is set, as under `npm test`, so
+ * that a run fails for a change and not for luck; else fast-check draws one.
  */
 
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Owns the rows of commands that change a resource: what each flag names; what is no change. */
+/** The rows of commands that change a resource: what each flag names; what is no change. */
 
 /** A command that changes a resource. */
 export interface SetRow {

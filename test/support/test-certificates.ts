@@ -1,4 +1,4 @@
-/** Owns throw-away certificates for tests: authorities, leaves, and those that must fail. */
+/** Throw-away certificates for tests: authorities, leaves, and those that must fail. */
 
 import { webcrypto } from 'node:crypto';
 import { addReflectMetadata } from '../../control/acme/reflect-metadata.ts';

@@ -1,6 +1,4 @@
-/**
- * Owns control as tests use it: in a folder of its own, with a tiny ruleset and plain JSON calls.
- */
+/** Control as tests use it: in a folder of its own, with a tiny ruleset and plain JSON calls. */
 
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';

@@ -1,4 +1,4 @@
-/** Owns a tiny MaxMind database for tests: every address lies in one country. */
+/** A tiny MaxMind database for tests: every address lies in one country. */
 
 /** A database of type `type` whose one record says `country_code`. Source: MaxMind DB 2.0. */
 export function makeTestMmdb(country: string, type = 'Test-Country'): Buffer {

@@ -1,4 +1,4 @@
-/** Owns enrolled nodes as tests need them: an identity, mutual TLS, and raw messages. */
+/** Enrolled nodes as tests need them: an identity, mutual TLS, and raw messages. */
 
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';

@@ -1,4 +1,4 @@
-/** Owns a local stand-in for a service that tells people from programs. */
+/** A local stand-in for a service that tells people from programs. */
 
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,5 @@
 /**
- * Owns the one table of rooms and of the arrows allowed between them. The dependency-cruiser rules,
+ * The one table of rooms and of the arrows allowed between them. The dependency-cruiser rules,
  * the tidy tests and ARCHITECTURE.md's map all come from here; a new room is one line.
  *
  * `may` lists rooms this room may import; a trailing `/*` stands for every room below.

@@ -144,7 +144,7 @@ describe('the real tools find what is planted', { timeout }, () => {
 });
 
 test('an export is documented only by a comment of its own', () => {
-  const header = '/** Owns nothing. */\n\n';
+  const header = '/** Holds nothing. */\n\n';
   const unknown = (text: string): string[] =>
     undocumentedExports({ path: 'a.ts', text, lines: text.split('\n') });
   expect(unknown(`${header}export const a = 1;\n`)).toEqual(['a.ts:3 a']);

@@ -1,4 +1,4 @@
-/** Owns the search for exports without a docstring. Reads syntax only; no types are needed. */
+/** The search for exports without a docstring. Reads syntax only; no types are needed. */
 
 import ts from 'typescript';
 import type { SourceFile } from './source-files.ts';

@@ -38,6 +38,8 @@ function roomsIn(cell: string): string[] {
 }
 const isTable = (file: SourceFile): boolean => tables.some((one) => one.test(file.path));
 
+const header = /^(#!.*\n)?(\/\*\*|\/\/)(?!\s+(\* )?Owns\b)/;
+
 describe('house style', () => {
   test('there are sources to look at', () => {
     expect(scripts.length).toBeGreaterThan(20);
@@ -89,11 +91,14 @@ describe('house style', () => {
     expect(scripts.map((file) => file.path).filter((path) => banned.test(path))).toEqual([]);
   });
 
-  test('every file begins with a comment on what it owns', () => {
-    const found = [...scripts, ...native]
-      .filter((file) => !/^(#!.*\n)?(\/\*\*|\/\/)/.test(file.text))
+  test('every file begins with a comment on what it is or does, not on what it owns', () => {
+    const found = [...scripts, ...native, ...readSources('.tsx')]
+      .filter((file) => !header.test(file.text))
       .map((file) => file.path);
     expect(found).toEqual([]);
+    const owning = '/** Owns';
+    const canaries = [`${owning} lists. */`, `${owning}hip. */`].map((text) => header.test(text));
+    expect(canaries).toEqual([false, true]);
   });
 
   test('a command lives in the folder of its subject, where there is one', () => {

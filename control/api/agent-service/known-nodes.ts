@@ -1,4 +1,4 @@
-/** Owns which nodes there are: the built-in one, and those that are enrolled. */
+/** Which nodes there are: the built-in one, and those that are enrolled. */
 
 import type { Caller } from '../../auth/permissions.ts';
 import type { AgentRecord } from '../../domain/resource-records.ts';

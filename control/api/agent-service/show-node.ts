@@ -1,4 +1,4 @@
-/** Owns how a node looks to operators: what is stored of it, and what its stream last said. */
+/** How a node looks to operators: what is stored of it, and what its stream last said. */
 
 import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { AgentSchema, type Agent } from '../../../proto/gen/waf/v1/agent_pb.ts';

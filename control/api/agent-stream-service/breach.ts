@@ -1,4 +1,4 @@
-/** Owns what a node may not say on its stream, whatever it proved before. */
+/** What a node may not say on its stream, whatever it proved before. */
 
 import type { ConnectRequest } from '../../../proto/gen/waf/v1/agent_stream_pb.ts';
 import { callLimits } from '../../limits/call-limits.ts';

@@ -1,4 +1,4 @@
-/** Owns what becomes of observations of a node: kept, repeated, damaged, or given up. */
+/** What becomes of observations of a node: kept, repeated, damaged, or given up. */
 
 import { create } from '@bufbuild/protobuf';
 import {

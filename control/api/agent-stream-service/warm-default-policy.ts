@@ -1,6 +1,6 @@
 /**
- * Owns having the default policy compiled before a site needs it: the engine keeps the databases on
- * disk, so that a new site serves at once also on the first day.
+ * Has the default policy compiled before a site needs it: the engine keeps the databases on disk,
+ * so that a new site serves at once also on the first day.
  */
 
 import { toAppError } from '../../../base/errors.ts';

@@ -1,4 +1,4 @@
-/** Owns what a model suggested: listing, rejecting, and applying with the checks of a person. */
+/** What a model suggested: listing, rejecting, and applying with the checks of a person. */
 
 import { enumToJson } from '@bufbuild/protobuf';
 import {

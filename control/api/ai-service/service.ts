@@ -1,4 +1,4 @@
-/** Owns AIService: explanations and drafts by a language model that an operator has set up. */
+/** AIService: explanations and drafts by a language model that an operator has set up. */
 
 import type { AIService } from '../../../proto/gen/waf/v1/ai_pb.ts';
 import type { Uses } from '../context.ts';

@@ -1,4 +1,4 @@
-/** Owns ApiSchemaService: documents, what is made of them, and their publication. */
+/** ApiSchemaService: documents, what is made of them, and their publication. */
 
 import type { ApiSchemaService } from '../../../proto/gen/waf/v1/api_schema_pb.ts';
 import type { ApiParts } from '../context.ts';

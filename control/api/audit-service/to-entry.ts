@@ -1,4 +1,4 @@
-/** Owns how an audit row is shown. */
+/** How an audit row is shown. */
 
 import { hideHeaderSecrets } from '../../domain/site/header-secrets.ts';
 import { create, type JsonObject } from '@bufbuild/protobuf';

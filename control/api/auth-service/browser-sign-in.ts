@@ -1,5 +1,5 @@
 /**
- * Owns the pages that browsers visit to sign in at OpenID and SAML providers:
+ * The pages that browsers visit to sign in at OpenID and SAML providers:
  * `/auth/{oidc,saml}/{id}/...`. Ends with the refresh cookie and a redirect; hands out no token.
  */
 

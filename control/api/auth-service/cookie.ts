@@ -1,4 +1,4 @@
-/** Owns the cookies of sign-in: their names, their reach, how they are read and written. */
+/** The cookies of sign-in: their names, their reach, how they are read and written. */
 
 import type { HandlerContext } from '@connectrpc/connect';
 import { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';

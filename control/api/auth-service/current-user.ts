@@ -1,4 +1,4 @@
-/** Owns how a user is shown to the user. */
+/** How a user is shown to the user. */
 
 import { create } from '@bufbuild/protobuf';
 import { CurrentUserSchema, type CurrentUser } from '../../../proto/gen/waf/v1/auth_pb.ts';

@@ -1,4 +1,4 @@
-/** Owns who may change the settings of identity providers. */
+/** Who may change the settings of identity providers. */
 
 import { superadmin, type Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Owns finding the caller's own user. */
+/** Finds the caller's own user. */
 
 import type { Caller } from '../../auth/permissions.ts';
 import { refusal } from '../../domain/errors.ts';

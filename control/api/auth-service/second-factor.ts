@@ -1,4 +1,4 @@
-/** Owns the caller's second factor: status, enrollment, removal, recovery codes. */
+/** The caller's second factor: status, enrollment, removal, recovery codes. */
 
 import { randomBytes } from 'node:crypto';
 import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';

@@ -1,4 +1,4 @@
-/** Owns keeping a checked certificate: once per fingerprint, under a name of its own. */
+/** Keeps a checked certificate: once per fingerprint, under a name of its own. */
 
 import { randomUUID } from 'node:crypto';
 import { resourceLimits } from '../../limits/resource-limits.ts';

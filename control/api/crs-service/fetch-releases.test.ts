@@ -1,4 +1,4 @@
-/** Owns the proof of fetching releases: from a source on loopback that the settings allow. */
+/** The proof of fetching releases: from a source on loopback that the settings allow. */
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

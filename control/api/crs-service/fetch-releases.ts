@@ -1,4 +1,4 @@
-/** Owns fetching releases of the CRS project, or an archive that an operator names. */
+/** Fetches releases of the CRS project, or an archive that an operator names. */
 
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { CrsService } from '../../../proto/gen/waf/v1/crs_pb.ts';

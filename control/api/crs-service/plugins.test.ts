@@ -1,6 +1,6 @@
 /**
- * Owns the proof of plugins: those of a ruleset, those that are imported, and what a policy does
- * with them, as its SecLang shows it.
+ * The proof of plugins: those of a ruleset, those that are imported, and what a policy does with
+ * them, as its SecLang shows it.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Owns how policies use exclusion plugins: List, Upsert and DeletePolicyExclusionPlugin. */
+/** How policies use exclusion plugins: List, Upsert and DeletePolicyExclusionPlugin. */
 
 import { randomUUID } from 'node:crypto';
 import {

@@ -1,4 +1,4 @@
-/** Owns finding a ruleset of the store and its described rules. */
+/** Finds a ruleset of the store and its described rules. */
 
 import type { DescribedRule } from '../../domain/policy/crs-rules.ts';
 import { notFound } from '../../domain/errors.ts';

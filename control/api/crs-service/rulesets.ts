@@ -1,4 +1,4 @@
-/** Owns listing and showing rulesets, for CrsService and SystemService alike. */
+/** Lists and shows rulesets, for CrsService and SystemService alike. */
 
 import { CrsRulesetSchema, type CrsRuleset } from '../../../proto/gen/waf/v1/crs_pb.ts';
 import type { PageRequest } from '../../../proto/gen/waf/v1/common_pb.ts';

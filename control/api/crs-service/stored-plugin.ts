@@ -1,4 +1,4 @@
-/** Owns finding exclusion plugins, curated and imported, and how they are shown. */
+/** Finds exclusion plugins, curated and imported, and how they are shown. */
 
 import {
   CrsExclusionPluginSchema,

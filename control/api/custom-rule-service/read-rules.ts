@@ -1,4 +1,4 @@
-/** Owns reading custom rules and templates, and previewing a rule. */
+/** Reads custom rules and templates, and previews a rule. */
 
 import type { JsonObject } from '@bufbuild/protobuf';
 import {

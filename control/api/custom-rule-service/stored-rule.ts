@@ -1,4 +1,4 @@
-/** Owns finding, numbering and keeping custom rules. */
+/** Finds, numbers and keeps custom rules. */
 
 import {
   CustomRuleSchema,

@@ -1,6 +1,4 @@
-/**
- * Owns creating, changing, ordering and removing custom rules. Each is compiled before it is kept.
- */
+/** Creates, changes, orders and removes custom rules. Each is compiled before it is kept. */
 
 import { randomUUID } from 'node:crypto';
 import {

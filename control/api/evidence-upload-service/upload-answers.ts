@@ -1,5 +1,5 @@
 /**
- * Owns the answers to one upload stream: each leaves when the disk has what it tells, while further
+ * The answers to one upload stream: each leaves when the disk has what it tells, while further
  * messages are read. Where a node does not take its answers, nothing more is read from it.
  */
 

@@ -1,4 +1,4 @@
-/** Owns where lists decide: bindings of the deployment, of policies and of sites. */
+/** Where lists decide: bindings of the deployment, of policies and of sites. */
 
 import { randomUUID } from 'node:crypto';
 import {

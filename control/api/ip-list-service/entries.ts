@@ -1,4 +1,4 @@
-/** Owns the entries of lists: pages, edits, replacement, CSV, look-ups in one list. */
+/** The entries of lists: pages, edits, replacement, CSV, look-ups in one list. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {

@@ -1,4 +1,4 @@
-/** Owns the proof of IP lists: entries, pages, CSV, bindings at three scopes, what they decide. */
+/** The proof of IP lists: entries, pages, CSV, bindings at three scopes, what they decide. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';

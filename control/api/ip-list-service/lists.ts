@@ -1,4 +1,4 @@
-/** Owns IpListService's lists: finding, creating, changing, cloning and removing them. */
+/** IpListService's lists: finding, creating, changing, cloning and removing them. */
 
 import { randomUUID } from 'node:crypto';
 import {

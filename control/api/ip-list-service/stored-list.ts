@@ -1,4 +1,4 @@
-/** Owns finding a caller's list, showing it, and what its changes are noted as. */
+/** Finds a caller's list, shows it, and what its changes are noted as. */
 
 import {
   IpListSchema,

@@ -1,6 +1,6 @@
 /**
- * Owns the proof of subscriptions against real servers on loopback: formats, what is taken, held
- * and refused, and that a source cannot lead a fetch where it must not go.
+ * The proof of subscriptions against real servers on loopback: formats, what is taken, held and
+ * refused, and that a source cannot lead a fetch where it must not go.
  */
 
 import { createServer, type RequestListener, type Server } from 'node:http';

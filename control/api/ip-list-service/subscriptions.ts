@@ -1,4 +1,4 @@
-/** Owns lists that a URL fills: their sources, fetches, and updates that wait for a person. */
+/** Lists that a URL fills: their sources, fetches, and updates that wait for a person. */
 
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Owns LearningService: what sites learned of signs that are content, and what people decide. */
+/** LearningService: what sites learned of signs that are content, and what people decide. */
 
 import type { LearningService } from '../../../proto/gen/waf/learning/v1/learning_pb.ts';
 import type { Uses } from '../context.ts';

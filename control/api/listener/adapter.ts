@@ -1,6 +1,6 @@
 /**
- * Owns the step from HTTP to RPC: finds the method, refuses early what is too large, not signed in
- * or no valid request, and hands the rest to the RPC library.
+ * The step from HTTP to RPC: finds the method, refuses early what is too large, not signed in or no
+ * valid request, and hands the rest to the RPC library.
  */
 
 import type { ServerResponse } from 'node:http';

@@ -1,5 +1,5 @@
 /**
- * Owns how often one session may call: a number a second on average, and as many at once as it left
+ * How often one session may call: a number a second on average, and as many at once as it left
  * unused. Bounded memory; the session that was quiet longest is forgotten first.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Owns saying which field of a JSON request is wrong, and what would be right. Uses the parser of
- * the messages itself field by field, so that both always agree. Never repeats a value.
+ * Says which field of a JSON request is wrong, and what would be right. Uses the parser of the
+ * messages itself field by field, so that both always agree. Never repeats a value.
  */
 
 import {

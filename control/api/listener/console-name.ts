@@ -1,6 +1,6 @@
 /**
- * Owns what the management listener shows to clients that ask for the console's own name: the
- * managed certificate of that name. Every other client gets the certificate of the listener.
+ * What the management listener shows to clients that ask for the console's own name: the managed
+ * certificate of that name. Every other client gets the certificate of the listener.
  */
 
 import { createSecureContext, type SecureContext } from 'node:tls';

@@ -1,7 +1,7 @@
 /**
- * Owns serving the console: files that set-up built, read into memory once, under names that hold
- * their hash. Every other address that a browser asks for as a page gets the console's own page,
- * which reads the address. Knows nothing of what the pages do.
+ * Serves the console: files that set-up built, read into memory once, under names that hold their
+ * hash. Every other address that a browser asks for as a page gets the console's own page, which
+ * reads the address. Knows nothing of what the pages do.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Owns the proof that what is too large, too often, too deep or not allowed is refused early, in
- * the words of the caller's protocol, and that the refusal costs no memory.
+ * The proof that what is too large, too often, too deep or not allowed is refused early, in the
+ * words of the caller's protocol, and that the refusal costs no memory.
  */
 
 import { connect as connectHttp2 } from 'node:http2';

@@ -1,6 +1,6 @@
 /**
- * Owns saying no before a request was read: the answer in the words of the caller's protocol, and
- * what becomes of the body that is still coming.
+ * Says no before a request was read: the answer in the words of the caller's protocol, and what
+ * becomes of the body that is still coming.
  */
 
 import type { ServerResponse } from 'node:http';

@@ -1,7 +1,7 @@
 /**
- * Owns when TLS handshakes begin. Each costs milliseconds of this thread; when all nodes come back
- * at once, a few begin in a turn of the event loop, and requests are answered between them. Nodes
- * wait until everybody else began, but one of them begins in every turn.
+ * When TLS handshakes begin. Each costs milliseconds of this thread; when all nodes come back at
+ * once, a few begin in a turn of the event loop, and requests are answered between them. Nodes wait
+ * until everybody else began, but one of them begins in every turn.
  */
 
 import { callLimits } from '../../limits/call-limits.ts';

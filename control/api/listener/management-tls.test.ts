@@ -1,4 +1,4 @@
-/** Owns the proof of the management listener's TLS: certificate, protocols, headers, refusals. */
+/** The proof of the management listener's TLS: certificate, protocols, headers, refusals. */
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Owns what the management listener proves itself with: files of the operator, or a certificate of
- * our own below the data folder, made on the first start. Never writes files of the operator.
+ * What the management listener proves itself with: files of the operator, or a certificate of our
+ * own below the data folder, made on the first start. Never writes files of the operator.
  */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Owns the types of requests and responses, whichever HTTP version they came in. Plain types. */
+/** The types of requests and responses, whichever HTTP version they came in. Plain types. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';

@@ -1,6 +1,6 @@
 /**
- * Owns making certificates of our own: a small authority, and the certificates of servers and nodes
- * that it signs. Knows no files. The library is loaded only when something is made.
+ * Makes certificates of our own: a small authority, and the certificates of servers and nodes that
+ * it signs. Knows no files. The library is loaded only when something is made.
  */
 
 import { isIP } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * Owns reading the body of a unary call with a bound on its size, packed and unpacked. Never looks
- * at what it says.
+ * Reads the body of a unary call with a bound on its size, packed and unpacked. Never looks at what
+ * it says.
  */
 
 import { promisify } from 'node:util';

@@ -1,5 +1,5 @@
 /**
- * Owns how large a request may be: in bytes by what its message can carry, and how many values and
+ * How large a request may be: in bytes by what its message can carry, and how many values and
  * levels its JSON has, counted before it is parsed. Never looks at what the values are.
  */
 

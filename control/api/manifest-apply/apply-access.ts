@@ -1,7 +1,7 @@
 /**
- * Owns applying what decides access at a place: bindings of IP lists and rate limits of a policy, a
- * site or the deployment, uses of exclusion plugins by a policy, trust profiles. Where a document
- * states a list, the place has exactly these afterwards; where it is silent, it keeps what it has.
+ * Applies what decides access at a place: bindings of IP lists and rate limits of a policy, a site
+ * or the deployment, uses of exclusion plugins by a policy, trust profiles. Where a document states
+ * a list, the place has exactly these afterwards; where it is silent, it keeps what it has.
  */
 
 import { randomUUID } from 'node:crypto';

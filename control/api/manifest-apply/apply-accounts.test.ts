@@ -1,6 +1,6 @@
 /**
- * Owns the proof that manifests give nobody more than the single calls would, and that they bring
- * no secret and lose none.
+ * The proof that manifests give nobody more than the single calls would, and that they bring no
+ * secret and lose none.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Owns applying a Deployment document: what decides everywhere, and who may name the client. */
+/** Applies a Deployment document: what decides everywhere, and who may name the client. */
 
 import { invalid, known } from '../../publish/manifests/manifest-fields.ts';
 import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';

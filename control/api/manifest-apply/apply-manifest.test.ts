@@ -1,4 +1,4 @@
-/** Owns the proof that manifests are applied whole or not at all, and twice is once. */
+/** The proof that manifests are applied whole or not at all, and twice is once. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessLimits } from '../../limits/access-limits.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns applying a manifest: all of its documents in one transaction, or none. A dry run is the same
+ * Applies a manifest: all of its documents in one transaction, or none. A dry run is the same
  * transaction, taken back.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Owns applying the overrides and custom rules of a Policy document. Where the document states a
- * list, the policy has exactly these afterwards; where it is silent, it keeps what it has.
+ * Applies the overrides and custom rules of a Policy document. Where the document states a list,
+ * the policy has exactly these afterwards; where it is silent, it keeps what it has.
  */
 
 import { randomUUID } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * Owns applying a Settings document: the settings that it names. Others stay; null returns one to
- * its standard value.
+ * Applies a Settings document: the settings that it names. Others stay; null returns one to its
+ * standard value.
  */
 
 import { refusal } from '../../domain/errors.ts';

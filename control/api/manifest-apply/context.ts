@@ -1,4 +1,4 @@
-/** Owns what applying a document works with, and what it says of each. */
+/** What applying a document works with, and what it says of each. */
 
 import { hideHeaderSecrets } from '../../domain/site/header-secrets.ts';
 import type { Caller } from '../../auth/permissions.ts';

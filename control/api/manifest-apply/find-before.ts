@@ -1,6 +1,4 @@
-/**
- * Owns finding the resource that a document is about: by its id where it states one, else by name.
- */
+/** Finds the resource that a document is about: by its id where it states one, else by name. */
 
 import { refusal } from '../../domain/errors.ts';
 import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';

@@ -1,4 +1,4 @@
-/** Owns MenuService: the menu of the console, cut to what the caller may see. */
+/** MenuService: the menu of the console, cut to what the caller may see. */
 
 import type { MenuService } from '../../../proto/gen/waf/v1/menu_pb.ts';
 import { meets, type Caller } from '../../auth/permissions.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the metrics that monitoring reads, as OpenMetrics text: exact counts of nodes, and how
- * control itself is. Values from outside stand in labels only, escaped.
+ * The metrics that monitoring reads, as OpenMetrics text: exact counts of nodes, and how control
+ * itself is. Values from outside stand in labels only, escaped.
  */
 
 import { metricLimits } from '../../limits/observation-limits.ts';

@@ -1,6 +1,4 @@
-/**
- * Owns what is served beside RPCs: liveness everywhere, readiness and metrics on the socket only.
- */
+/** What is served beside RPCs: liveness everywhere, readiness and metrics on the socket only. */
 
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';

@@ -1,6 +1,6 @@
 /**
- * Owns who a stream's other end is: the built-in node on the administration socket, or an enrolled
- * node by certificate and token together. What fails is logged; the answer tells no part from the
+ * Who a stream's other end is: the built-in node on the administration socket, or an enrolled node
+ * by certificate and token together. What fails is logged; the answer tells no part from the
  * others.
  */
 

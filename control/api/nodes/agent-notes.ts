@@ -1,6 +1,6 @@
 /**
- * Owns keeping what streams said of enrolled nodes, so that a controller that starts again knows
- * when they were last seen. Many nodes that connect at once become one write.
+ * Keeps what streams said of enrolled nodes, so that a controller that starts again knows when they
+ * were last seen. Many nodes that connect at once become one write.
  */
 
 import { toAppError } from '../../../base/errors.ts';

@@ -1,4 +1,4 @@
-/** Owns how the audit trail names what a node did by itself, and what was done to it. */
+/** How the audit trail names what a node did by itself, and what was done to it. */
 
 import type { AuditNote } from '../../store/audit-chain.ts';
 import type { AgentRecord } from '../../domain/resource-records.ts';

@@ -1,7 +1,7 @@
 /**
- * Owns the deployment's own authority of nodes: kept in the store, so that it is part of a backup
- * and a restored controller keeps its nodes. It signs what nodes prove themselves with, and what
- * the controller shows them. Its keys never leave the store.
+ * The deployment's own authority of nodes: kept in the store, so that it is part of a backup and a
+ * restored controller keeps its nodes. It signs what nodes prove themselves with, and what the
+ * controller shows them. Its keys never leave the store.
  */
 
 import { X509Certificate } from 'node:crypto';

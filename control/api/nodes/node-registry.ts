@@ -1,4 +1,4 @@
-/** Owns what is known of connected nodes: in memory, from their streams. */
+/** What is known of connected nodes: in memory, from their streams. */
 
 import { createHash } from 'node:crypto';
 import { toJson } from '@bufbuild/protobuf';

@@ -1,4 +1,4 @@
-/** Owns which streams of nodes are open, so that they can be ended at once, with a reason. */
+/** Which streams of nodes are open, so that they can be ended at once, with a reason. */
 
 /** What a stream carries. */
 export type StreamKind = 'agent' | 'evidence';

@@ -1,4 +1,4 @@
-/** Owns putting together what control knows of its nodes. */
+/** Puts together what control knows of its nodes. */
 
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';

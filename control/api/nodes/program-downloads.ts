@@ -1,5 +1,5 @@
 /**
- * Owns handing programs out as one file: the running one to anybody who installs a node of the same
+ * Hands programs out as one file: the running one to anybody who installs a node of the same
  * platform, and to enrolled nodes that one or an imported release.
  */
 

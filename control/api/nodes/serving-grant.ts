@@ -1,6 +1,6 @@
 /**
- * Owns serving grants: which configuration and sites one node may serve, signed with the key of
- * bundles. A node serves nothing that no grant names.
+ * Serves grants: which configuration and sites one node may serve, signed with the key of bundles.
+ * A node serves nothing that no grant names.
  */
 
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Owns the layer of a policy that is no field of it: where IP lists decide. */
+/** The layer of a policy that is no field of it: where IP lists decide. */
 
 import { fromJson, type JsonObject } from '@bufbuild/protobuf';
 import {

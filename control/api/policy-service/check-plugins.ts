@@ -1,4 +1,4 @@
-/** Owns whether the plugins that a policy names fit its ruleset. */
+/** Whether the plugins that a policy names fit its ruleset. */
 
 import type { PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { resourceLimits } from '../../limits/resource-limits.ts';

@@ -1,4 +1,4 @@
-/** Owns asking the engine whether a policy can serve before it is kept. */
+/** Asks the engine whether a policy can serve before it is kept. */
 
 import { create } from '@bufbuild/protobuf';
 import {

@@ -1,4 +1,4 @@
-/** Owns finding a caller's policy, and keeping a new revision of it with its version. */
+/** Finds a caller's policy, and keeps a new revision of it with its version. */
 
 import type { Caller } from '../../auth/permissions.ts';
 import { notFound, refusal } from '../../domain/errors.ts';

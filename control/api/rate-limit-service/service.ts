@@ -1,4 +1,4 @@
-/** Owns RateLimitService: limits of policies, and those with which a site replaces them. */
+/** RateLimitService: limits of policies, and those with which a site replaces them. */
 
 import { randomUUID } from 'node:crypto';
 import {

@@ -1,4 +1,4 @@
-/** Owns ReplayService: what a change of a policy would do to requests that came before. */
+/** ReplayService: what a change of a policy would do to requests that came before. */
 
 import type { ReplayService } from '../../../proto/gen/waf/replay/v1/replay_pb.ts';
 import type { Uses } from '../context.ts';

@@ -1,6 +1,4 @@
-/**
- * Owns RuleOverrideService: overrides of single CRS rules, one per policy, site, rule and scope.
- */
+/** RuleOverrideService: overrides of single CRS rules, one per policy, site, rule and scope. */
 
 import { CrsRuleSchema } from '../../../proto/gen/waf/v1/crs_pb.ts';
 import {

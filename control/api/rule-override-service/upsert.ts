@@ -1,4 +1,4 @@
-/** Owns keeping overrides: all of a call or none, compiled with the rest of their policy first. */
+/** Keeps overrides: all of a call or none, compiled with the rest of their policy first. */
 
 import { randomUUID } from 'node:crypto';
 import {

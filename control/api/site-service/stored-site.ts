@@ -1,4 +1,4 @@
-/** Owns finding a caller's site and the record that a new one starts as. */
+/** Finds a caller's site and the record that a new one starts as. */
 
 import { randomUUID } from 'node:crypto';
 

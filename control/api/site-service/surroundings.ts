@@ -1,4 +1,4 @@
-/** Owns what a site is checked against. */
+/** What a site is checked against. */
 
 import { providersFor } from '../../domain/site/dns-providers.ts';
 import type { PolicyRecord } from '../../domain/records.ts';

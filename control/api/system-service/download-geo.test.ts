@@ -1,5 +1,5 @@
 /**
- * Owns the proof of fetched geo databases against a real server on loopback: what is kept, what is
+ * The proof of fetched geo databases against a real server on loopback: what is kept, what is
  * refused, and that a failure leaves what was there.
  */
 

@@ -1,4 +1,4 @@
-/** Owns keeping changed settings, with their audit row. Secrets are kept and not audited. */
+/** Keeps changed settings, with their audit row. Secrets are kept and not audited. */
 
 import type { Caller } from '../../auth/permissions.ts';
 import { hideIdentitySecrets } from '../../domain/settings/identity-settings.ts';

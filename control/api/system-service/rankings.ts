@@ -1,4 +1,4 @@
-/** Owns the rankings of traffic in the overview: what nodes counted, with what is left over. */
+/** The rankings of traffic in the overview: what nodes counted, with what is left over. */
 
 import type { Caller } from '../../auth/permissions.ts';
 import type { Buckets } from '../../domain/traffic-buckets.ts';

@@ -1,4 +1,4 @@
-/** Owns counting what a tenant has stored that is not enforced yet. */
+/** Counts what a tenant has stored that is not enforced yet. */
 
 import type { Caller } from '../../auth/permissions.ts';
 import { unenforcedIn, type ControlJson } from '../../domain/enforcement.ts';

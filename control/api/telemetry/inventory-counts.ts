@@ -1,6 +1,6 @@
 /**
- * Owns the sizes of each site's API inventory, counted again only after a change: what metrics ask
- * for every few seconds must not read every endpoint.
+ * The sizes of each site's API inventory, counted again only after a change: what metrics ask for
+ * every few seconds must not read every endpoint.
  */
 
 import { metricLimits } from '../../limits/observation-limits.ts';

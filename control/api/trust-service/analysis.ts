@@ -1,4 +1,4 @@
-/** Owns finding out from live requests which proxies stand before a site, and applying that. */
+/** Finds out from live requests which proxies stand before a site, and applies that. */
 
 import { randomUUID } from 'node:crypto';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';

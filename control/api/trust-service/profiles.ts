@@ -1,4 +1,4 @@
-/** Owns trust profiles: reading, setting, resetting, and what they make of a request. */
+/** Trust profiles: reading, setting, resetting, and what they make of a request. */
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';

@@ -1,5 +1,5 @@
 /**
- * Owns the proof of trust: profiles with their issues, explanations by the code of live traffic,
+ * The proof of trust: profiles with their issues, explanations by the code of live traffic,
  * warnings, and analyses that become profiles.
  */
 

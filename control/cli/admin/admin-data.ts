@@ -1,4 +1,4 @@
-/** Owns what the `waf admin` commands share: they work on the data folder itself, not on the API. */
+/** What the `waf admin` commands share: they work on the data folder itself, not on the API. */
 
 import { createConnection } from 'node:net';
 import { readFileSync } from 'node:fs';

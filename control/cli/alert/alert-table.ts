@@ -1,4 +1,4 @@
-/** Owns how commands spell and list alerts. */
+/** How commands spell and list alerts. */
 
 import type { Alert } from '../../../proto/gen/waf/v1/alert_pb.ts';
 import { textFlag, type FlagValues } from '../command.ts';

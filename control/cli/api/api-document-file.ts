@@ -1,4 +1,4 @@
-/** Owns reading an API document from a file of the operator. */
+/** Reads an API document from a file of the operator. */
 
 import { basename } from 'node:path';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';

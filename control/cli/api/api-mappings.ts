@@ -1,4 +1,4 @@
-/** Owns where the operations of a document lie on a site when nobody says it. Pure. */
+/** Where the operations of a document lie on a site when nobody says it. Pure. */
 
 import { serversOf, type DocumentModel } from '../../documents/document-model.ts';
 import { badFlag } from '../input.ts';

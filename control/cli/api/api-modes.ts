@@ -1,4 +1,4 @@
-/** Owns which operations of an API are off, observed or enforced after a command. Pure. */
+/** Which operations of an API are off, observed or enforced after a command. Pure. */
 
 import { badFlag } from '../input.ts';
 

@@ -1,4 +1,4 @@
-/** Owns the review of a change of API checks, the question, and its publication. */
+/** The review of a change of API checks, the question, and its publication. */
 
 import { randomUUID } from 'node:crypto';
 import type {

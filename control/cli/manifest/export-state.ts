@@ -1,4 +1,4 @@
-/** Owns reading all that a manifest can hold, over the API. */
+/** Reads all that a manifest can hold, over the API. */
 
 import { toJson } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';

@@ -1,4 +1,4 @@
-/** Owns the proof that what is exported makes the same state again, and what diff answers. */
+/** The proof that what is exported makes the same state again, and what diff answers. */
 
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

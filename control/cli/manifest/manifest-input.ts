@@ -1,4 +1,4 @@
-/** Owns reading the manifests that a command line names, and showing what they change. */
+/** Reads the manifests that a command line names, and shows what they change. */
 
 import type { ApplyPlan } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { AppError } from '../../../base/errors.ts';

@@ -1,4 +1,4 @@
-/** Owns how rulesets, their rules and exclusion plugins look in tables. */
+/** How rulesets, their rules and exclusion plugins look in tables. */
 
 import type {
   CrsExclusionPlugin,

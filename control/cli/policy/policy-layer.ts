@@ -1,4 +1,4 @@
-/** Owns saying what the replacement of a whole layer of a policy takes away. */
+/** Says what the replacement of a whole layer of a policy takes away. */
 
 import { toJson } from '@bufbuild/protobuf';
 import { PolicySchema, type Policy } from '../../../proto/gen/waf/v1/policy_pb.ts';

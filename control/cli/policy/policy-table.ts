@@ -1,4 +1,4 @@
-/** Owns how policies and their versions look in tables, and the flags that describe a policy. */
+/** How policies and their versions look in tables, and the flags that describe a policy. */
 
 import type { Policy, PolicyVersion } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { ApiClient } from '../api-client.ts';

@@ -1,4 +1,4 @@
-/** Owns the proof of `waf policy`, `waf rule` and `waf crs` against a running control. */
+/** The proof of `waf policy`, `waf rule` and `waf crs` against a running control. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Owns turning the revision of a saved version, as people read it in lists, into its id. */
+/** Turns the revision of a saved version, as people read it in lists, into its id. */
 
 import { AppError } from '../../../base/errors.ts';
 import { allPages } from '../all-pages.ts';

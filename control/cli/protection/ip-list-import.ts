@@ -1,4 +1,4 @@
-/** Owns reading CSV files of entries and sending them in batches. */
+/** Reads CSV files of entries and sends them in batches. */
 
 import { timestampFromMs, type Timestamp } from '@bufbuild/protobuf/wkt';
 import type { IpList } from '../../../proto/gen/waf/v1/ip_list_pb.ts';

@@ -1,4 +1,4 @@
-/** Owns changing what a setting of the deployment chooses for a site, and showing it. */
+/** Changes what a setting of the deployment chooses for a site, and shows it. */
 
 import type { Site } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { againWhenChanged, readAt } from '../change-attempts.ts';

@@ -1,4 +1,4 @@
-/** Owns how sites look in a table. */
+/** How sites look in a table. */
 
 import type { Site } from '../../../proto/gen/waf/v1/site_pb.ts';
 import type { Table } from '../output.ts';

@@ -1,4 +1,4 @@
-/** Owns how users look in a table, and finding the user or role that an operator names. */
+/** How users look in a table, and finding the user or role that an operator names. */
 
 import type { User } from '../../../proto/gen/waf/v1/user_pb.ts';
 import type { ApiClient } from '../api-client.ts';

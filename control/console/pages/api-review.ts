@@ -1,6 +1,6 @@
 /**
- * Owns the way of an API document to checks that are in force: what it declares, its checks, which
- * of them are used, the review, and what was reviewed put in force. Nothing acts before the last.
+ * The way of an API document to checks that are in force: what it declares, its checks, which of
+ * them are used, the review, and what was reviewed put in force. Nothing acts before the last.
  */
 
 import { createClient } from '@connectrpc/connect';

@@ -1,4 +1,4 @@
-/** Owns a request as a line of curl that a shell reads as data, whatever an attacker sent. Pure. */
+/** A request as a line of curl that a shell reads as data, whatever an attacker sent. Pure. */
 
 /** What the line says of the request. */
 export interface CurlRequest {

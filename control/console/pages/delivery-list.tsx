@@ -1,6 +1,7 @@
 /**
- * Owns one list of a site's delivery: its entries as a table, a form for one of them, one that adds
- * another. Each change is made to the newest list; an entry that somebody else changed is asked for.
+ * One list of a site's delivery: its entries as a table, a form for one of them, one that adds
+ * another. Each change is made to the newest list; an entry that somebody else changed is asked
+ * for.
  */
 
 import { Code, ConnectError, createClient } from '@connectrpc/connect';

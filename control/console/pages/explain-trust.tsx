@@ -1,4 +1,4 @@
-/** Owns the question whose address would count for a request, of one site or of the deployment. */
+/** The question whose address would count for a request, of one site or of the deployment. */
 
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';

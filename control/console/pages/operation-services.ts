@@ -1,4 +1,4 @@
-/** Owns which file holds the descriptor of which service; each is loaded when it is chosen. */
+/** Which file holds the descriptor of which service; each is loaded when it is chosen. */
 
 import type { DescService } from '@bufbuild/protobuf';
 

@@ -1,4 +1,4 @@
-/** Owns the rate limits of a policy, or of one site under any policy: the list, and a new one. */
+/** The rate limits of a policy, or of one site under any policy: the list, and a new one. */
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { createClient } from '@connectrpc/connect';

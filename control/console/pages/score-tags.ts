@@ -1,4 +1,4 @@
-/** Owns reading what the match of the score's rule says: its sentence, its piece, and its tags. */
+/** Reads what the match of the score's rule says: its sentence, its piece, and its tags. */
 
 import type { Span } from '../parts/visible-pieces.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Owns forms on parts of a site: each saves the fields that it shows and no other. A site that was
- * saved meanwhile is a conflict only where these fields hold something else.
+ * Forms on parts of a site: each saves the fields that it shows and no other. A site that was saved
+ * meanwhile is a conflict only where these fields hold something else.
  */
 
 import { Code, ConnectError, createClient } from '@connectrpc/connect';

@@ -1,4 +1,4 @@
-/** Owns what a site has at one policy only, and so loses at another: named before it is saved. */
+/** What a site has at one policy only, and so loses at another: named before it is saved. */
 
 import { createClient } from '@connectrpc/connect';
 import { CountryAccessService } from '../../../proto/gen/waf/v1/country_access_pb.ts';

@@ -1,4 +1,4 @@
-/** Owns what the origins of a site become when a person edits their pool and addresses. Pure. */
+/** What the origins of a site become when a person edits their pool and addresses. Pure. */
 
 import { create } from '@bufbuild/protobuf';
 import { SiteUpstreamSchema, type SiteUpstream } from '../../../proto/gen/waf/v1/site_pb.ts';

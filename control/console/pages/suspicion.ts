@@ -1,6 +1,6 @@
 /**
- * Owns the order of suspected false positives: what legitimate traffic looks like is many clients,
- * few paths, low scores, over a long time. Pure.
+ * The order of suspected false positives: what legitimate traffic looks like is many clients, few
+ * paths, low scores, over a long time. Pure.
  */
 
 import { timestampMs } from '@bufbuild/protobuf/wkt';

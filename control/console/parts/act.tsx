@@ -1,4 +1,4 @@
-/** Owns buttons that change something: they ask where it cannot be undone, and say what failed. */
+/** Buttons that change something: they ask where it cannot be undone, and say what failed. */
 
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';

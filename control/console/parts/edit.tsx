@@ -1,6 +1,6 @@
 /**
- * Owns forms: fields by a list, what failed beside the button, and what happens when somebody else
- * saved meanwhile: both versions are shown, nothing that was typed is lost.
+ * Forms: fields by a list, what failed beside the button, and what happens when somebody else saved
+ * meanwhile: both versions are shown, nothing that was typed is lost.
  */
 
 import { Code, ConnectError } from '@connectrpc/connect';

@@ -1,4 +1,4 @@
-/** Owns the table of security events: arrows move, Enter opens; a long one is drawn in part. */
+/** The table of security events: arrows move, Enter opens; a long one is drawn in part. */
 
 import type { JSX } from 'preact';
 import type { SecurityEvent } from '../../../proto/gen/waf/v1/log_pb.ts';

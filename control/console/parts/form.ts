@@ -1,4 +1,4 @@
-/** Owns reading the fields of a form. */
+/** Reads the fields of a form. */
 
 /** The text of a field without blanks around it; '' for one that is not there. */
 export function textField(fields: FormData, name: string): string {

@@ -1,4 +1,4 @@
-/** Owns links within the console: ordinary anchors that change the address without a reload. */
+/** Links within the console: ordinary anchors that change the address without a reload. */
 
 import type { ComponentChildren, JSX } from 'preact';
 import { go } from '../address.ts';

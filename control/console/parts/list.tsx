@@ -1,4 +1,4 @@
-/** Owns lists of records: a page at a time, what removes a record, and the form that adds one. */
+/** Lists of records: a page at a time, what removes a record, and the form that adds one. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,6 +1,6 @@
 /**
- * Owns the list that follows security events as they happen: drawn once a frame at most, with a
- * bound on what it keeps. Every event is counted, also those that are not shown.
+ * The list that follows security events as they happen: drawn once a frame at most, with a bound on
+ * what it keeps. Every event is counted, also those that are not shown.
  */
 
 import { createClient } from '@connectrpc/connect';

@@ -1,6 +1,6 @@
 /**
- * Owns lists that are read by cursors: the next page is loaded as the end comes into view. What is
- * kept has a bound; past it the list begins anew at the next cursor.
+ * Lists that are read by cursors: the next page is loaded as the end comes into view. What is kept
+ * has a bound; past it the list begins anew at the next cursor.
  */
 
 import type { JSX } from 'preact';

@@ -1,4 +1,4 @@
-/** Owns the frames of pages: a head with its title, cards, and tabs that stand in the address. */
+/** The frames of pages: a head with its title, cards, and tabs that stand in the address. */
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';

@@ -1,8 +1,7 @@
 /**
- * Owns the hash of a password that opens a path of a site, made in the browser: the password never
- * leaves it. Shape: `scrypt:salt:key`, both in base64url. Source: RFC 7914, N = 16384, r = 8 and
- * p = 1.
- * Cost: 16 MiB and some tenths of a second.
+ * The hash of a password that opens a path of a site, made in the browser: the password never
+ * leaves it. Shape: `scrypt:salt:key`, both in base64url. Source: RFC 7914, N = 16384, r = 8 and p
+ * = 1. Cost: 16 MiB and some tenths of a second.
  */
 
 const saltBytes = 16;

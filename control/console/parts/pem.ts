@@ -1,4 +1,4 @@
-/** Owns splitting a text of certificates in PEM: the first is the site's, the others its chain. */
+/** Splits a text of certificates in PEM: the first is the site's, the others its chain. */
 
 /** The parts of an upload. */
 export interface PemParts {

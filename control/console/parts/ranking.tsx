@@ -1,4 +1,4 @@
-/** Owns rankings: what is counted, how often, as a bar and as a number. */
+/** Rankings: what is counted, how often, as a bar and as a number. */
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-/** Owns which field of a form the API refused: its messages begin with the path of a field. */
+/** Which field of a form the API refused: its messages begin with the path of a field. */
 
 /** What a form's field is called, there and in the API. */
 interface Named {

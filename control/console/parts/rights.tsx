@@ -1,4 +1,4 @@
-/** Owns telling a person before a click what their role does not allow. The API refuses, too. */
+/** Tells a person before a click what their role does not allow. The API refuses, too. */
 
 import type { JSX } from 'preact';
 import { person } from '../session.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns how long tables stay short in the page: rows outside the window are one empty row of their
+ * How long tables stay short in the page: rows outside the window are one empty row of their
  * height. Heights are measured as rows are drawn, since texts of clients wrap.
  */
 

@@ -1,4 +1,4 @@
-/** Owns how a secret is shown that nobody can read again: once, with a button that copies it. */
+/** How a secret is shown that nobody can read again: once, with a button that copies it. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

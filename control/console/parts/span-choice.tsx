@@ -1,4 +1,4 @@
-/** Owns the choice of a span of time; it stands in the address. */
+/** The choice of a span of time; it stands in the address. */
 
 import type { JSX } from 'preact';
 import { address, withQuery } from '../address.ts';

@@ -1,4 +1,4 @@
-/** Owns the words for states and kinds that the API names by a word of its own. */
+/** The words for states and kinds that the API names by a word of its own. */
 
 import { language } from '../text/text.ts';
 

@@ -1,4 +1,4 @@
-/** Owns what a view shows while it has no data: loading, or what failed and a way on. */
+/** What a view shows while it has no data: loading, or what failed and a way on. */
 
 import type { ComponentChildren, JSX } from 'preact';
 import type { Loaded } from '../call.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns tables: columns by a list, texts with hidden characters as escapes, long ones in part. In a
+ * Tables: columns by a list, texts with hidden characters as escapes, long ones in part. In a
  * narrow window each row is a card; the roles keep the table one for who hears it.
  */
 

@@ -1,4 +1,4 @@
-/** Owns bars over time with both axes: one bar a step, what was blocked as its lower part. */
+/** Bars over time with both axes: one bar a step, what was blocked as its lower part. */
 
 import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt';
 import type { JSX } from 'preact';

@@ -1,4 +1,4 @@
-/** Owns the steps of charts over time: bars of one width, a scale of round numbers. Pure. */
+/** The steps of charts over time: bars of one width, a scale of round numbers. Pure. */
 
 /** What happened from a time on. */
 export interface Amount {

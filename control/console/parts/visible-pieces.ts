@@ -1,4 +1,4 @@
-/** Owns which characters of a text are hidden, and how they are written instead. Pure. */
+/** Which characters of a text are hidden, and how they are written instead. Pure. */
 
 /** A part of a text; `escaped` where it stands for a hidden character. */
 export interface VisiblePiece {

@@ -1,6 +1,6 @@
 /**
- * Owns how text that clients sent is shown: control, zero-width and bidirectional characters as
- * escapes, so that nothing in it can hide or reorder what stands beside it.
+ * How text that clients sent is shown: control, zero-width and bidirectional characters as escapes,
+ * so that nothing in it can hide or reorder what stands beside it.
  */
 
 import type { JSX } from 'preact';

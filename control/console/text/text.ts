@@ -1,4 +1,4 @@
-/** Owns which language is shown, and how texts, numbers and times are written in it. */
+/** Which language is shown, and how texts, numbers and times are written in it. */
 
 import { signal } from '@preact/signals';
 import { timestampDate, type Timestamp } from '@bufbuild/protobuf/wkt';

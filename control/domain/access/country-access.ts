@@ -1,4 +1,4 @@
-/** Owns what a country rule may be. */
+/** What a country rule may be. */
 
 import type {
   CountryAccessRuleJson,

@@ -1,4 +1,4 @@
-/** Owns where geo databases are fetched from: the settings, and the URLs they give. Pure. */
+/** Where geo databases are fetched from: the settings, and the URLs they give. Pure. */
 
 import { isHttpUrl } from '../policy/crs-releases.ts';
 import { invalidField } from '../errors.ts';

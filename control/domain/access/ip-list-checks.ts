@@ -1,4 +1,4 @@
-/** Owns the checks that IP lists, country rules, rate limits and trust have in common. */
+/** The checks that IP lists, country rules, rate limits and trust have in common. */
 
 import { accessLimits } from '../../limits/access-limits.ts';
 import { resourceLimits } from '../../limits/resource-limits.ts';

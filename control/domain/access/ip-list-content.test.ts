@@ -1,4 +1,4 @@
-/** Owns the proof of list contents: edits agree with a plain sorted map, look-ups with a scan. */
+/** The proof of list contents: edits agree with a plain sorted map, look-ups with a scan. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

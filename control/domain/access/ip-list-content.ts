@@ -1,7 +1,7 @@
 /**
- * Owns how the entries of an IP list are laid out: chunks of sorted keys that are never changed,
- * only replaced, and a directory of them. A million entries are some 490 chunks and one directory;
- * a look-up reads a few chunks, an edit rewrites those that it touches. Never reads the store.
+ * How the entries of an IP list are laid out: chunks of sorted keys that are never changed, only
+ * replaced, and a directory of them. A million entries are some 490 chunks and one directory; a
+ * look-up reads a few chunks, an edit rewrites those that it touches. Never reads the store.
  */
 
 import { createHash } from 'node:crypto';

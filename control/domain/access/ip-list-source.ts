@@ -1,6 +1,6 @@
 /**
- * Owns what the source of a subscription may be and when a fetched update is taken, held or
- * refused. Never fetches and never reads a secret.
+ * What the source of a subscription may be and when a fetched update is taken, held or refused.
+ * Never fetches and never reads a secret.
  */
 
 import type {

@@ -1,6 +1,4 @@
-/**
- * Owns what IP lists, their entries and their bindings may be, and the records they are kept in.
- */
+/** What IP lists, their entries and their bindings may be, and the records they are kept in. */
 
 import type {
   IpListBindingRecordJson,

@@ -1,4 +1,4 @@
-/** Owns what a rate limit may be, and the numbers that its challenge profile stands for. */
+/** What a rate limit may be, and the numbers that its challenge profile stands for. */
 
 import type { RateLimitEndpointRecordJson } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { invalidField } from '../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Owns how well-known applications are recognized by a blocked request: by its path, its cookies
- * and its header fields, so that their exclusion plugin can be offered. A wrong guess costs a
- * sentence: nothing is switched on by it. Pure.
+ * How well-known applications are recognized by a blocked request: by its path, its cookies and its
+ * header fields, so that their exclusion plugin can be offered. A wrong guess costs a sentence:
+ * nothing is switched on by it. Pure.
  */
 
 import type {

@@ -1,4 +1,4 @@
-/** Owns how far a policy inspects request bodies, in numbers and in one sentence. Pure. */
+/** How far a policy inspects request bodies, in numbers and in one sentence. Pure. */
 
 import type { BodyInspectionJson, PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { bodyExcessOf, bodyLimitsOf, longestBodyBytes } from './policy-seclang.ts';

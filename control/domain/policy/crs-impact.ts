@@ -1,4 +1,4 @@
-/** Owns comparing two rulesets for one policy: rules that come, go or change. Pure. */
+/** Compares two rulesets for one policy: rules that come, go or change. Pure. */
 
 import type { CrsRuleChangeJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { DescribedRule, RuleLink } from './crs-rules.ts';

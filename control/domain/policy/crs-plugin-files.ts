@@ -1,5 +1,5 @@
 /**
- * Owns what the files of a CRS plugin say about it: which files belong together, which settings it
+ * What the files of a CRS plugin say about it: which files belong together, which settings it
  * takes, which rules and which switch it has. Reads syntax only; never decides what a rule does.
  */
 

@@ -1,4 +1,4 @@
-/** Owns where releases of the CRS project come from, and what a list of them says. Pure. */
+/** Where releases of the CRS project come from, and what a list of them says. Pure. */
 
 import { invalidField } from '../errors.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Owns the description of a ruleset's rules for people: category, level, score, targets. Reads the
+ * The description of a ruleset's rules for people: category, level, score, targets. Reads the
  * syntax only; what a rule does is decided by the engine.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Owns how policy settings become the variables that the Core Rule Set reads, for CRS 3 and CRS 4.
- * Pure text; the caller puts it before the rules.
+ * How policy settings become the variables that the Core Rule Set reads, for CRS 3 and CRS 4. Pure
+ * text; the caller puts it before the rules.
  */
 
 import type {

@@ -1,7 +1,7 @@
 /**
- * Owns the rules that give CRS 3 what only CRS 4 has: early blocking, levels of reporting, the
- * check of the `_method` parameter, sampling that leaves own rules alone. Pure text. CRS 3 keeps
- * its collections unless they are switched off.
+ * The rules that give CRS 3 what only CRS 4 has: early blocking, levels of reporting, the check of
+ * the `_method` parameter, sampling that leaves own rules alone. Pure text. CRS 3 keeps its
+ * collections unless they are switched off.
  */
 
 import type { CrsCoreSettingsJson, HttpPolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';

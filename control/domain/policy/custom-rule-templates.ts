@@ -1,4 +1,4 @@
-/** Owns the templates from which custom rules are made. */
+/** The templates from which custom rules are made. */
 
 import type { CustomRuleTemplateJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Owns rules of operators: raw SecLang that may hold rules only, or conditions and an action that
- * become SecLang here. Values are written so that they cannot end the text around them.
+ * Rules of operators: raw SecLang that may hold rules only, or conditions and an action that become
+ * SecLang here. Values are written so that they cannot end the text around them.
  */
 
 import type { CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns which rules of CRS initialize, sum up, compare and report scores. Without them nothing is
+ * Which rules of CRS initialize, sum up, compare and report scores. Without them nothing is
  * blocked, whatever else matches: no override, control or import may take one out. Pure.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Owns exclusion plugins: the ones that the CRS project keeps, what a policy may say about one, and
- * the SecLang that switches them on, everywhere or under paths. Pure.
+ * Exclusion plugins: the ones that the CRS project keeps, what a policy may say about one, and the
+ * SecLang that switches them on, everywhere or under paths. Pure.
  */
 
 import type {

@@ -1,7 +1,7 @@
 /**
- * Owns what a policy changes in rules of CRS that refuse more than attacks: rules that misread
- * UTF-8 in every policy, and in those that ask for it rules that take ordinary texts and requests
- * for attacks. A rule keeps its id, its targets and its score; attacks that it alone stopped stay
+ * What a policy changes in rules of CRS that refuse more than attacks: rules that misread UTF-8 in
+ * every policy, and in those that ask for it rules that take ordinary texts and requests for
+ * attacks. A rule keeps its id, its targets and its score; attacks that it alone stopped stay
  * stopped. Pure text.
  */
 

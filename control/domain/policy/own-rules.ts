@@ -1,7 +1,7 @@
 /**
- * Owns the rules of the product's own that an override or exclusion may change, as rules of a
- * ruleset are described: limits of arguments, and what stands in for rules that a policy narrows.
- * All others keep what servers read apart, or what is inspected at all. Pure.
+ * The rules of the product's own that an override or exclusion may change, as rules of a ruleset
+ * are described: limits of arguments, and what stands in for rules that a policy narrows. All
+ * others keep what servers read apart, or what is inspected at all. Pure.
  */
 
 import type { ArgLimitsJson } from '../../../proto/gen/waf/v1/policy_pb.ts';

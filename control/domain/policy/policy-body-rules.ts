@@ -1,5 +1,5 @@
 /**
- * Owns the rules about request bodies that stand before any ruleset: which parser reads one, what
+ * The rules about request bodies that stand before any ruleset: which parser reads one, what
  * happens when it fails, what happens past the limit. Pure text.
  */
 

@@ -1,4 +1,4 @@
-/** Owns which fields of a policy an update mask may name. */
+/** Which fields of a policy an update mask may name. */
 
 import type { MaskFields } from '../update-mask.ts';
 

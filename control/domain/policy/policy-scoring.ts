@@ -1,6 +1,6 @@
 /**
- * Owns the SecLang text of what a policy says about the score of detection: the decision, its
- * thresholds and the detectors, which are rules like others. Pure.
+ * The SecLang text of what a policy says about the score of detection: the decision, its thresholds
+ * and the detectors, which are rules like others. Pure.
  */
 
 import { detectorFile } from '../../../engine/detect/detector-rules.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the SecLang text of a policy: engine switches, body limits, setup values, the files of the
+ * The SecLang text of a policy: engine switches, body limits, setup values, the files of the
  * ruleset in order, then what the policy changes in them. Pure; never reads the files it includes.
  */
 

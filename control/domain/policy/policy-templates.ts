@@ -1,4 +1,4 @@
-/** Owns the built-in templates Light, Standard and Strict, and what every policy falls back to. */
+/** The built-in templates Light, Standard and Strict, and what every policy falls back to. */
 
 import type { PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
 

@@ -1,4 +1,4 @@
-/** Owns what a policy's settings may be: ranges, tokens, and which layer is which field. */
+/** What a policy's settings may be: ranges, tokens, and which layer is which field. */
 
 import type {
   ArgLimitsJson,

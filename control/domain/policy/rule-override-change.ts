@@ -1,6 +1,6 @@
 /**
- * Owns how an override of a rule grows and shrinks, and whether it can have an effect at all. What
- * an operator wrote before stays unless taking it away is what was asked for. Pure.
+ * How an override of a rule grows and shrinks, and whether it can have an effect at all. What an
+ * operator wrote before stays unless taking it away is what was asked for. Pure.
  */
 
 import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_pb.ts';

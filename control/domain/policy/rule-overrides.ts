@@ -1,6 +1,6 @@
 /**
- * Owns overrides of single CRS rules: what they may say and the SecLang they become. A score is
- * taken away by setting the same variable by the opposite amount in the same link of the chain.
+ * Overrides of single CRS rules: what they may say and the SecLang they become. A score is taken
+ * away by setting the same variable by the opposite amount in the same link of the chain.
  */
 
 import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_pb.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns which rules check a list of the policy: what they refuse is allowed by that list, and no
+ * Which rules check a list of the policy: what they refuse is allowed by that list, and no
  * exclusion of the check is proposed. Texts of requests are shown only where they are plain. Pure.
  */
 

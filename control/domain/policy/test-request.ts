@@ -1,4 +1,4 @@
-/** Owns how a described request becomes the bytes that a client would send. */
+/** How a described request becomes the bytes that a client would send. */
 
 import { canonicalHttpVersion } from '../../../base/http-version.ts';
 import { invalidField } from '../errors.ts';

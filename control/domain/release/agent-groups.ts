@@ -1,4 +1,4 @@
-/** Owns what a group of nodes may be, and which nodes belong to it. */
+/** What a group of nodes may be, and which nodes belong to it. */
 
 import type {
   AgentGroupJson,

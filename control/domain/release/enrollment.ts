@@ -1,6 +1,6 @@
 /**
- * Owns who may enroll: what a token allows, for how long and for how many. Pure decisions; secrets
- * come as hashes only.
+ * Who may enroll: what a token allows, for how long and for how many. Pure decisions; secrets come
+ * as hashes only.
  */
 
 import { nodeLimits } from '../../limits/node-limits.ts';

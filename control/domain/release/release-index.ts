@@ -1,6 +1,6 @@
 /**
- * Owns what the signed list of releases at an update source says: where it is, how it is read, why
- * it is refused. Pure.
+ * What the signed list of releases at an update source says: where it is, how it is read, why it is
+ * refused. Pure.
  */
 
 import {

@@ -1,4 +1,4 @@
-/** Owns the proof of the order of versions: the example of Semantic Versioning 2.0, and more. */
+/** The proof of the order of versions: the example of Semantic Versioning 2.0, and more. */
 
 import { expect, test } from 'vitest';
 import { compareVersions } from './release-order.ts';

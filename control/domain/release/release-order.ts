@@ -1,4 +1,4 @@
-/** Owns the order of versions of the program: Semantic Versioning 2.0, section 11. Pure. */
+/** The order of versions of the program: Semantic Versioning 2.0, section 11. Pure. */
 
 interface Version {
   readonly numbers: readonly number[];

@@ -1,6 +1,6 @@
 /**
- * Owns what a release of the program is: what its signed comment says, which keys are trusted, and
- * why an import is refused. Pure.
+ * What a release of the program is: what its signed comment says, which keys are trusted, and why
+ * an import is refused. Pure.
  */
 
 import { readReleaseComment, type ReleaseFacts } from '../../../base/release-facts.ts';

@@ -1,4 +1,4 @@
-/** Owns the setting that says which language model may be asked, and how much. Pure. */
+/** The setting that says which language model may be asked, and how much. Pure. */
 
 import { invalidField } from '../errors.ts';
 import { boolean, checkFields, filled, oneOf, pattern, text, whole } from '../setting-fields.ts';

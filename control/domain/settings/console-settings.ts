@@ -1,4 +1,4 @@
-/** Owns the setting that names the host at which people reach the console and the API. */
+/** The setting that names the host at which people reach the console and the API. */
 
 import { invalidField } from '../errors.ts';
 import { normalizeHost } from '../site/hosts.ts';

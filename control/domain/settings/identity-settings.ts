@@ -1,6 +1,6 @@
 /**
- * Owns the settings of identity providers: their shape, what they may hold, what they are without,
- * and which parts are secret. Never signs anybody in.
+ * The settings of identity providers: their shape, what they may hold, what they are without, and
+ * which parts are secret. Never signs anybody in.
  */
 
 import { signInLimits } from '../../limits/sign-in-limits.ts';

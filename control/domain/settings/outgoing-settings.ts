@@ -1,4 +1,4 @@
-/** Owns the setting by which an operator lets fetches go to special addresses. */
+/** The setting by which an operator lets fetches go to special addresses. */
 
 import { parseNetwork } from '../../../base/ip-address.ts';
 import { invalidField } from '../errors.ts';

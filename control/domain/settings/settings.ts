@@ -1,6 +1,4 @@
-/**
- * Owns the settings of the deployment: which there are, what they may be, what they are without.
- */
+/** The settings of the deployment: which there are, what they may be, what they are without. */
 
 import { acmeKey, checkAcmeSettings } from '../site/acme.ts';
 import { aiKey, checkAiSettings, standardAiSettings } from './ai-settings.ts';

@@ -1,4 +1,4 @@
-/** Owns the setting that names SIEM targets: which events go where, in which form. Pure. */
+/** The setting that names SIEM targets: which events go where, in which form. Pure. */
 
 import { siemLimits } from '../../limits/siem-limits.ts';
 import { invalidField } from '../errors.ts';

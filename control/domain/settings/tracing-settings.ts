@@ -1,4 +1,4 @@
-/** Owns what an installation decides about traces; nodes get it with their log policies. */
+/** What an installation decides about traces; nodes get it with their log policies. */
 
 /** Which requests nodes sample for traces. */
 export interface TracingSettings {

@@ -1,5 +1,5 @@
 /**
- * Owns the setting that names verifiers: services of others that tell people from programs, and the
+ * The setting that names verifiers: services of others that tell people from programs, and the
  * hosts of the sites that use them. Pure.
  */
 

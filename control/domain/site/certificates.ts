@@ -1,6 +1,6 @@
 /**
- * Owns what a certificate may be: texts that parse, a key that fits, a chain in order, names, dates
- * and strength. Reads time only from its arguments.
+ * What a certificate may be: texts that parse, a key that fits, a chain in order, names, dates and
+ * strength. Reads time only from its arguments.
  */
 
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';

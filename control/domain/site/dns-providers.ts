@@ -1,4 +1,4 @@
-/** Owns what an account at a DNS provider may be, and which account answers for a host. */
+/** What an account at a DNS provider may be, and which account answers for a host. */
 
 import type { ACMEDNSProviderJson } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import { invalidField } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** Owns what a host name of a site may look like. */
+/** What a host name of a site may look like. */
 
 import { invalidField } from '../errors.ts';
 

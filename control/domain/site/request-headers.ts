@@ -1,4 +1,4 @@
-/** Owns which headers an operator may set on requests to an origin. */
+/** Which headers an operator may set on requests to an origin. */
 
 import { invalidField } from '../errors.ts';
 

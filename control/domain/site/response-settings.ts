@@ -1,6 +1,6 @@
 /**
- * Owns the setting of block pages: what it may be, for the deployment and for single sites, and the
- * form in which nodes get it.
+ * The setting of block pages: what it may be, for the deployment and for single sites, and the form
+ * in which nodes get it.
  */
 
 import { invalidField } from '../errors.ts';

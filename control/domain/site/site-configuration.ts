@@ -1,6 +1,6 @@
 /**
- * Owns the portable form of a site: the site with all it needs, and the identifiers that the target
- * must know by itself. Never holds what only the source can know, such as tenants and revisions.
+ * The portable form of a site: the site with all it needs, and the identifiers that the target must
+ * know by itself. Never holds what only the source can know, such as tenants and revisions.
  */
 
 import type {

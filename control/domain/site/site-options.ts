@@ -1,6 +1,6 @@
 /**
- * Owns the settings that choose something for each site: objects by site id, where `*` stands for
- * all sites that are not named. Pure.
+ * The settings that choose something for each site: objects by site id, where `*` stands for all
+ * sites that are not named. Pure.
  */
 
 import { readChosen } from '../../../engine/detect/applications/application.ts';

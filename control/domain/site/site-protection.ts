@@ -1,4 +1,4 @@
-/** Owns what the TLS and bot settings of a site may be, and what they are where it states none. */
+/** What the TLS and bot settings of a site may be, and what they are where it states none. */
 
 import type { BotProtectionConfigJson, SiteJson } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { coversHost } from './certificates.ts';

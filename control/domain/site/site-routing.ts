@@ -1,4 +1,4 @@
-/** Owns what the routing table of a site may be: path prefixes of whole segments, pools, ids. */
+/** What the routing table of a site may be: path prefixes of whole segments, pools, ids. */
 
 import type {
   SiteJson,

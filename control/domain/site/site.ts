@@ -1,4 +1,4 @@
-/** Owns what a site may be: required fields, hosts that nobody else has, usable origins. */
+/** What a site may be: required fields, hosts that nobody else has, usable origins. */
 
 import type { SiteJson, SiteUpstreamJson } from '../../../proto/gen/waf/v1/site_pb.ts';
 import type { UpstreamEndpointJson } from '../../../proto/gen/waf/v1/common_pb.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns what sampled requests say about the proxies before a site, and the profile that follows. It
- * only ever suggests: headers of unverified senders prove nothing.
+ * What sampled requests say about the proxies before a site, and the profile that follows. It only
+ * ever suggests: headers of unverified senders prove nothing.
  */
 
 import type {

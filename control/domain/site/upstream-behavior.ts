@@ -1,4 +1,4 @@
-/** Owns how a pool behaves where its settings are silent: probes, retries, failing addresses. */
+/** How a pool behaves where its settings are silent: probes, retries, failing addresses. */
 
 import type { UpstreamEndpointJson } from '../../../proto/gen/waf/v1/common_pb.ts';
 import type {

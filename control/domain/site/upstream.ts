@@ -1,4 +1,4 @@
-/** Owns what an upstream pool may be, and its stored form. */
+/** What an upstream pool may be, and its stored form. */
 
 import type { UpstreamJson } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 import { invalidField } from '../errors.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the connection to ClickHouse through its official client, which is loaded with the first
+ * The connection to ClickHouse through its official client, which is loaded with the first
  * statement. Its errors never carry statements: they hold what clients of the proxy sent.
  */
 

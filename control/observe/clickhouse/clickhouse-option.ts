@@ -1,6 +1,6 @@
 /**
- * Owns the reading of the address of ClickHouse, from the environment only: it holds a password.
- * Special addresses are not refused: who sets the environment owns the host. Pure.
+ * The reading of the address of ClickHouse, from the environment only: it holds a password. Special
+ * addresses are not refused: who sets the environment owns the host. Pure.
  */
 
 import { AppError } from '../../../base/errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Owns the way of rows into one table: what comes within a moment is one insert, one insert at a
- * time. Nothing is dropped here: what does not fit, or fails, is refused, and its node keeps it.
- * Batches of a node come in order, so what waits after a failed insert is refused, too.
+ * The way of rows into one table: what comes within a moment is one insert, one insert at a time.
+ * Nothing is dropped here: what does not fit, or fails, is refused, and its node keeps it. Batches
+ * of a node come in order, so what waits after a failed insert is refused, too.
  */
 
 import { AppError, toAppError } from '../../../base/errors.ts';

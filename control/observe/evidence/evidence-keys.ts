@@ -1,4 +1,4 @@
-/** Owns how evidence lies in its store: keys, values as JSON or records, and the count of bytes. */
+/** How evidence lies in its store: keys, values as JSON or records, and the count of bytes. */
 
 import type { RequestEvidenceMetadataJson } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { prefixRange, type KvReader, type KvWriter } from '../../store/kv.ts';

@@ -1,7 +1,7 @@
 /**
- * Owns the parts of documents that decide access: bindings of IP lists, rate limits, uses of
- * exclusion plugins, trust profiles, country rules. From document to record and back, by one set of
- * names. Lists, policies and sites are named; ids of entries are stated, as they break ties.
+ * The parts of documents that decide access: bindings of IP lists, rate limits, uses of exclusion
+ * plugins, trust profiles, country rules. From document to record and back, by one set of names.
+ * Lists, policies and sites are named; ids of entries are stated, as they break ties.
  */
 
 import { PolicyCrsExclusionPluginSchema } from '../../../proto/gen/waf/v1/crs_pb.ts';

@@ -1,7 +1,7 @@
 /**
- * Owns the specs of documents on people and machines: roles, users, groups of nodes, accounts at
- * DNS providers, settings. From document to values and back. Passwords, second factors and
- * credentials are never written.
+ * The specs of documents on people and machines: roles, users, groups of nodes, accounts at DNS
+ * providers, settings. From document to values and back. Passwords, second factors and credentials
+ * are never written.
  */
 
 import type { AgentGroupJson } from '../../../proto/gen/waf/v1/agent_group_pb.ts';

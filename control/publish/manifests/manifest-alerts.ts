@@ -1,6 +1,6 @@
 /**
- * Owns the specs of AlertChannel and AlertRule documents, from document to values and back.
- * Channels, sites, pools and certificates are named; secrets of channels are never written.
+ * The specs of AlertChannel and AlertRule documents, from document to values and back. Channels,
+ * sites, pools and certificates are named; secrets of channels are never written.
  */
 
 import {

@@ -1,6 +1,6 @@
 /**
- * Owns manifests as documents: YAML, several in one text, each with a kind, a name and a spec.
- * Never looks into a spec.
+ * Manifests as documents: YAML, several in one text, each with a kind, a name and a spec. Never
+ * looks into a spec.
  */
 
 import { resourceLimits } from '../../limits/resource-limits.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns turning what is there into manifest documents that apply reads back. Pure. Secrets and what
+ * Turns what is there into manifest documents that apply reads back. Pure. Secrets and what
  * certificates and rulesets hold are never part of a manifest.
  */
 

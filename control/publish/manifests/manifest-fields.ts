@@ -1,4 +1,4 @@
-/** Owns reading the fields of manifest documents; every error names the document and the field. */
+/** Reads the fields of manifest documents; every error names the document and the field. */
 
 import { AppError } from '../../../base/errors.ts';
 

@@ -1,4 +1,4 @@
-/** Owns reading a part of a manifest as an API message; errors name the field and its words. */
+/** Reads a part of a manifest as an API message; errors name the field and its words. */
 
 import {
   fromJson,

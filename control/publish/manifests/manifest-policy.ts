@@ -1,4 +1,4 @@
-/** Owns the settings of a policy as manifests state them, and as they are exported. */
+/** The settings of a policy as manifests state them, and as they are exported. */
 
 import { PolicySchema, type PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { builtInTemplates } from '../../domain/policy/policy-templates.ts';

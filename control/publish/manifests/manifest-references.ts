@@ -1,5 +1,5 @@
 /**
- * Owns how documents name each other: by name, else by id. Reading resolves names to ids, exporting
+ * How documents name each other: by name, else by id. Reading resolves names to ids, exporting
  * turns ids back into names.
  */
 

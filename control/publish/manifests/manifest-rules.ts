@@ -1,6 +1,6 @@
 /**
- * Owns the overrides and custom rules inside Policy documents: the fields are those of the API, but
- * a site is named by `siteRef`, and what the service gives is left out.
+ * The overrides and custom rules inside Policy documents: the fields are those of the API, but a
+ * site is named by `siteRef`, and what the service gives is left out.
  */
 
 import { CustomRuleSchema, type CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the spec of Site documents: from document to site, and from site back to the spec that would
- * make it.
+ * The spec of Site documents: from document to site, and from site back to the spec that would make
+ * it.
  */
 
 import type {

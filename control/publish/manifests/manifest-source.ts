@@ -1,5 +1,5 @@
 /**
- * Owns the source of a subscribed IP list in documents. Values of its headers are never written:
+ * The source of a subscribed IP list in documents. Values of its headers are never written:
  * `configured` stands for the value that is stored.
  */
 

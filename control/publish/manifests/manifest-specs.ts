@@ -1,6 +1,6 @@
 /**
- * Owns the specs of Upstream, IpList and Policy documents: from document to resource, and from
- * resource back to the spec that would make it. Both directions use the same names.
+ * The specs of Upstream, IpList and Policy documents: from document to resource, and from resource
+ * back to the spec that would make it. Both directions use the same names.
  */
 
 import { fromJson, toJson, type DescMessage, type JsonValue } from '@bufbuild/protobuf';

@@ -1,4 +1,4 @@
-/** Owns the proof that manifests become bundles, and that mistakes are named. */
+/** The proof that manifests become bundles, and that mistakes are named. */
 
 import { existsSync, mkdtempSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

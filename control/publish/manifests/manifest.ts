@@ -1,6 +1,6 @@
 /**
- * Owns manifests: YAML documents of kind Upstream, Site and Policy, and the bundle made of them
- * without a controller. Errors name the document and the field; nothing unknown is passed over.
+ * Manifests: YAML documents of kind Upstream, Site and Policy, and the bundle made of them without
+ * a controller. Errors name the document and the field; nothing unknown is passed over.
  */
 
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Owns the proof that lists arrive in the engine as they are kept. */
+/** The proof that lists arrive in the engine as they are kept. */
 
 import fc from 'fast-check';
 import { create } from '@bufbuild/protobuf';

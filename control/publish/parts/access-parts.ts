@@ -1,6 +1,6 @@
 /**
- * Owns the pieces of a bundle that decide before the rules: lists that something refers to, where
- * they decide, countries, rates, and who may name the client.
+ * The pieces of a bundle that decide before the rules: lists that something refers to, where they
+ * decide, countries, rates, and who may name the client.
  */
 
 import type { MessageInitShape } from '@bufbuild/protobuf';

@@ -1,4 +1,4 @@
-/** Owns the pieces of a bundle that map addresses: the country database that was uploaded. */
+/** The pieces of a bundle that map addresses: the country database that was uploaded. */
 
 import { geoDatabases } from '../../store/collections.ts';
 import type { PartKind } from './part-kind.ts';

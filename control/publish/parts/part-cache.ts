@@ -1,6 +1,5 @@
 /**
- * Owns the pieces of the latest bundles: builds what is stale, keeps the rest, finds contents by
- * hash.
+ * The pieces of the latest bundles: builds what is stale, keeps the rest, finds contents by hash.
  */
 
 import { createHash } from 'node:crypto';

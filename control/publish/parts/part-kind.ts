@@ -1,5 +1,5 @@
 /**
- * Owns what a piece of the bundle is: where it comes from in the store, when it is stale, how it is
+ * What a piece of the bundle is: where it comes from in the store, when it is stale, how it is
  * encoded. A piece is named by its hash, so that a change rebuilds and sends nothing but itself.
  */
 

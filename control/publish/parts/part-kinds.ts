@@ -1,4 +1,4 @@
-/** Owns the list of what a bundle consists of. Order has no meaning: pieces are sorted by name. */
+/** The list of what a bundle consists of. Order has no meaning: pieces are sorted by name. */
 
 import { accessRuleKind, ipListKind, trustKind } from './access-parts.ts';
 import { apiCheckKind } from './api-check-parts.ts';

@@ -1,4 +1,4 @@
-/** Owns the addresses of IP lists as the custom rules of a policy match them: files beside it. */
+/** The addresses of IP lists as the custom rules of a policy match them: files beside it. */
 
 import { textOfKey } from '../../../base/ip-address.ts';
 import { chunkReader, contentOf } from '../../access/list-contents.ts';

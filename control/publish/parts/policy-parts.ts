@@ -1,6 +1,6 @@
 /**
- * Owns the pieces of a bundle that hold rules: one for every variant of a policy that a site uses,
- * one for every ruleset that these include.
+ * The pieces of a bundle that hold rules: one for every variant of a policy that a site uses, one
+ * for every ruleset that these include.
  */
 
 import type { PolicyRecord } from '../../domain/records.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the policy as one site gets it: the shared policy with its overrides and custom rules, and
- * what belongs to the site alone laid over it. Sites that change nothing share one variant.
+ * The policy as one site gets it: the shared policy with its overrides and custom rules, and what
+ * belongs to the site alone laid over it. Sites that change nothing share one variant.
  */
 
 import type { CrsCoreSettingsJson, PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';

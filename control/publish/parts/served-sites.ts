@@ -1,6 +1,6 @@
 /**
- * Owns which sites serve and which variant of which policy each of them gets, read in one pass.
- * Never renders anything.
+ * Which sites serve and which variant of which policy each of them gets, read in one pass. Never
+ * renders anything.
  */
 
 import type {

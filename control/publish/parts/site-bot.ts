@@ -1,4 +1,4 @@
-/** Owns how the bot protection of a site travels. Pure. */
+/** How the bot protection of a site travels. Pure. */
 
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { RuntimeBotSchema } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';

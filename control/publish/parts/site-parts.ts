@@ -1,6 +1,6 @@
 /**
- * Owns the pieces of a bundle that say where traffic goes: sites, pools, block pages. Sites and
- * pools lie in a fixed number of drawers, so that a change of one rebuilds a handful.
+ * The pieces of a bundle that say where traffic goes: sites, pools, block pages. Sites and pools
+ * lie in a fixed number of drawers, so that a change of one rebuilds a handful.
  */
 
 import { responsesJson } from '../../domain/site/response-settings.ts';

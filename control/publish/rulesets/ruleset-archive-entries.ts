@@ -1,4 +1,4 @@
-/** Owns the files inside an uploaded tar.gz or zip archive. Bounded; never writes to disk. */
+/** The files inside an uploaded tar.gz or zip archive. Bounded; never writes to disk. */
 
 import { gunzipSync, inflateRawSync } from 'node:zlib';
 import { resourceLimits } from '../../limits/resource-limits.ts';

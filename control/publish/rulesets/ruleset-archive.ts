@@ -1,4 +1,4 @@
-/** Owns reading a ruleset from an archive, as the CRS project publishes it. Bounded. */
+/** Reads a ruleset from an archive, as the CRS project publishes it. Bounded. */
 
 import { readArchive } from './ruleset-archive-entries.ts';
 import { describeRuleset, type ReadRuleset, type RulesetFile } from './ruleset-folder.ts';

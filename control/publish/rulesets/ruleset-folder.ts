@@ -1,6 +1,6 @@
 /**
- * Owns reading a ruleset from a folder: a CRS release, Debian's package, or plain rule files. Finds
- * its version and the order of its files; never parses a rule.
+ * Reads a ruleset from a folder: a CRS release, Debian's package, or plain rule files. Finds its
+ * version and the order of its files; never parses a rule.
  */
 
 import { createHash } from 'node:crypto';

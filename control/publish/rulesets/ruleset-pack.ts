@@ -1,4 +1,4 @@
-/** Owns packing a folder as the tar.gz that imports take. Bounded by what an import may hold. */
+/** Packs a folder as the tar.gz that imports take. Bounded by what an import may hold. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Owns which plugins a policy runs: those of its ruleset that it switches on, and the exclusion
- * plugins that it is bound to. What cannot take effect becomes a warning, never an error.
+ * Which plugins a policy runs: those of its ruleset that it switches on, and the exclusion plugins
+ * that it is bound to. What cannot take effect becomes a warning, never an error.
  */
 
 import { fromBinary } from '@bufbuild/protobuf';

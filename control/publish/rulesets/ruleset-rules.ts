@@ -1,4 +1,4 @@
-/** Owns the described rules of a few rulesets, parsed once for each content. */
+/** The described rules of a few rulesets, parsed once for each content. */
 
 import { describeRules, type DescribedRule } from '../../domain/policy/crs-rules.ts';
 import type { RulesetRecord } from '../../domain/records.ts';

@@ -1,4 +1,4 @@
-/** Owns rulesets in the store: a record each, their files in a blob. Never parses a rule. */
+/** Rulesets in the store: a record each, their files in a blob. Never parses a rule. */
 
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { RuntimeRulesetSchema } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';

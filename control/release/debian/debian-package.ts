@@ -1,6 +1,6 @@
 /**
- * Owns making a Debian package of the program: its files where Debian puts them, with the runtime,
- * so that the target needs neither npm nor a compiler. The same files give the same bytes.
+ * Makes a Debian package of the program: its files where Debian puts them, with the runtime, so
+ * that the target needs neither npm nor a compiler. The same files give the same bytes.
  */
 
 import { execFileSync } from 'node:child_process';

@@ -1,5 +1,5 @@
 /**
- * Owns what dpkg runs around the files of the Debian package. Source: Debian Policy 6.5 (maintainer
+ * What dpkg runs around the files of the Debian package. Source: Debian Policy 6.5 (maintainer
  * scripts) and 9.3 (services, by deb-systemd-helper of init-system-helpers).
  */
 

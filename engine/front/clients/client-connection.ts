@@ -1,5 +1,5 @@
 /**
- * Owns one client connection: its socket, the bytes not yet read, the order of its requests and its
+ * One client connection: its socket, the bytes not yet read, the order of its requests and its
  * deadlines. One request runs at a time; pipelined ones wait as bytes. Knows nothing of origins.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Owns one HTTP/2 connection: its socket, its session, its streams, and how much useless work a
- * client may ask for before the connection ends. Knows nothing of origins.
+ * One HTTP/2 connection: its socket, its session, its streams, and how much useless work a client
+ * may ask for before the connection ends. Knows nothing of origins.
  */
 
 import type net from 'node:net';

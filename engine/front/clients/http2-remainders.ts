@@ -1,7 +1,7 @@
 /**
- * Owns the requests of one HTTP/2 connection that were answered before they ended. RFC 9113 section
- * 8.1 lets a server reset them at once, yet clients that still send drop the answer then: what
- * comes of them is read away first, for a while and up to a size.
+ * The requests of one HTTP/2 connection that were answered before they ended. RFC 9113 section 8.1
+ * lets a server reset them at once, yet clients that still send drop the answer then: what comes of
+ * them is read away first, for a while and up to a size.
  */
 
 import { http2Limits } from '../../../base/delivery-limits.ts';

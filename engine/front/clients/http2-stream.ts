@@ -1,6 +1,6 @@
 /**
- * Owns one request of an HTTP/2 connection, seen as a client: its head goes through the same parser
- * and exchange as every other, its answer is read back off our own wire bytes.
+ * One request of an HTTP/2 connection, seen as a client: its head goes through the same parser and
+ * exchange as every other, its answer is read back off our own wire bytes.
  */
 
 import { randomBytes } from 'node:crypto';

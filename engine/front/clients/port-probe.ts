@@ -1,6 +1,6 @@
 /**
- * Owns the question whether a port is free. Threads share their port by SO_REUSEPORT, which would
- * let a second engine join in silently; so the port is bound alone once, before any thread starts.
+ * The question whether a port is free. Threads share their port by SO_REUSEPORT, which would let a
+ * second engine join in silently; so the port is bound alone once, before any thread starts.
  */
 
 import { createServer, type AddressInfo } from 'node:net';

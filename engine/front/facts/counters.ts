@@ -1,6 +1,6 @@
 /**
- * Owns counting finished requests in one front thread: exact, whatever becomes of their events.
- * Memory: one set of counts per site and policy that had traffic since the last `drain`.
+ * Counts finished requests in one front thread: exact, whatever becomes of their events. Memory:
+ * one set of counts per site and policy that had traffic since the last `drain`.
  */
 
 import { durationBoundsUs, servedKeys, slowUs } from '../../contract/counters.ts';

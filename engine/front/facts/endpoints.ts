@@ -1,6 +1,6 @@
 /**
- * Owns learning the endpoints of sites from what origins answered well, in one front thread, in
- * bounded memory and time: of a busy thread's requests only some are looked at.
+ * Learns the endpoints of sites from what origins answered well, in one front thread, in bounded
+ * memory and time: of a busy thread's requests only some are looked at.
  */
 
 import { anySegment, EndpointTree, variableSegment } from '../../../base/endpoint-tree.ts';

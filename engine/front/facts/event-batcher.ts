@@ -1,6 +1,6 @@
 /**
- * Owns the batches in which a front thread hands finished requests over; never blocks a request,
- * and never holds more than its bound in bytes: first evidence is shortened, then events are lost.
+ * The batches in which a front thread hands finished requests over; never blocks a request, and
+ * never holds more than its bound in bytes: first evidence is shortened, then events are lost.
  */
 
 import { frontLimits } from '../../../base/delivery-limits.ts';

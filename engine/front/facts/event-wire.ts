@@ -1,6 +1,6 @@
 /**
- * Owns how finished requests travel from front threads to the main thread: one array of numbers and
- * one string a batch, because cloning an object per request costs as much as parsing one.
+ * How finished requests travel from front threads to the main thread: one array of numbers and one
+ * string a batch, because cloning an object per request costs as much as parsing one.
  */
 
 import type { EventSelection } from '../../contract/logging.ts';

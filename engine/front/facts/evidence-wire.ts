@@ -1,7 +1,7 @@
 /**
- * Owns how evidence travels from front threads to the main thread: numbers, one string and one
- * piece of bytes a batch, which changes hands. Values of secrets in heads of answers are hidden on
- * the main thread, before anything else sees them: responses wait for front threads alone.
+ * How evidence travels from front threads to the main thread: numbers, one string and one piece of
+ * bytes a batch, which changes hands. Values of secrets in heads of answers are hidden on the main
+ * thread, before anything else sees them: responses wait for front threads alone.
  */
 
 import { evidenceLimits } from '../../base/observation-limits.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns which clients had an HTTP/2 connection ended for what they did on it, and how often they may
+ * Which clients had an HTTP/2 connection ended for what they did on it, and how often they may
  * connect meanwhile: else a flood continues on new connections, at the price of a handshake each.
  */
 

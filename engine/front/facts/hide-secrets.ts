@@ -1,6 +1,6 @@
 /**
- * Owns what a security event shows of a match: values of password-like fields are hidden wherever
- * they turn up in it. The record of the transaction itself stays as it is.
+ * What a security event shows of a match: values of password-like fields are hidden wherever they
+ * turn up in it. The record of the transaction itself stays as it is.
  */
 
 import { frontLimits } from '../../../base/delivery-limits.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns counting which paths, programs, methods and protocols the requests of each site have, in one
- * front thread and in bounded memory. Counts as many as came; which rare ones is left open.
+ * Counts which paths, programs, methods and protocols the requests of each site have, in one front
+ * thread and in bounded memory. Counts as many as came; which rare ones is left open.
  */
 
 import { frontLimits } from '../../../base/delivery-limits.ts';

@@ -1,7 +1,7 @@
 /**
- * Owns how one request finds an origin that answers: whose turn it is, another address when one
- * refuses, and again after a pause where the upstream asks for it. Never sends a request twice that
- * an origin may have begun to serve.
+ * How one request finds an origin that answers: whose turn it is, another address when one refuses,
+ * and again after a pause where the upstream asks for it. Never sends a request twice that an
+ * origin may have begun to serve.
  */
 
 import type { Deadlines } from '../../base/deadlines.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the way of one request to its origin and back: the choice by path, the connection, and what
- * goes over it in either direction. Never decides what a failure is answered with.
+ * The way of one request to its origin and back: the choice by path, the connection, and what goes
+ * over it in either direction. Never decides what a failure is answered with.
  */
 
 import type { RequestHeadParser } from '../../http/request-head.ts';

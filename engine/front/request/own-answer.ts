@@ -1,4 +1,4 @@
-/** Owns how the product's own answers are put on the wire. */
+/** How the product's own answers are put on the wire. */
 
 import type { GuardVerdict } from '../../contract/guard.ts';
 import type { ResponseScenario, ResponseSettings } from '../../contract/site.ts';

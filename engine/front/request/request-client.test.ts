@@ -1,4 +1,4 @@
-/** Owns the proof that live requests get the client that a trust profile finds, on the wire. */
+/** The proof that live requests get the client that a trust profile finds, on the wire. */
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { afterEach, expect, test } from 'vitest';

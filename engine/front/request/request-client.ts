@@ -1,5 +1,5 @@
 /**
- * Owns the client of a request: the peer, unless a trust profile of the site finds another in the
+ * The client of a request: the peer, unless a trust profile of the site finds another in the
  * headers. Without a profile and without an analysis it costs two comparisons.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Owns how one request ends where the product ends it: the outcome that its event names, and the
- * answers of our own. Never decides that a request ends.
+ * How one request ends where the product ends it: the outcome that its event names, and the answers
+ * of our own. Never decides that a request ends.
  */
 
 import type { RequestOutcome } from '../../contract/events.ts';

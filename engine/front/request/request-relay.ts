@@ -1,5 +1,5 @@
 /**
- * Owns how a request is put on the wire for an origin: its body read off the client's framing, held
+ * How a request is put on the wire for an origin: its body read off the client's framing, held
  * while it is inspected, and framed anew after a head of our own.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Owns the request side of one request: whether body bytes are welcome, held for inspection, or
- * flow to the origin. What is held counts into the thread's budget. Never decides on a verdict.
+ * The request side of one request: whether body bytes are welcome, held for inspection, or flow to
+ * the origin. What is held counts into the thread's budget. Never decides on a verdict.
  */
 
 import type { BodySnapshot } from '../../contract/message.ts';

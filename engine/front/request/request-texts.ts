@@ -1,4 +1,4 @@
-/** Owns the few strings made of a request head: for the event, and to choose an answer's form. */
+/** The few strings made of a request head: for the event, and to choose an answer's form. */
 
 import { frontLimits } from '../../../base/delivery-limits.ts';
 import { SPAN } from '../../contract/message.ts';

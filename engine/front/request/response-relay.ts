@@ -1,7 +1,7 @@
 /**
- * Owns how an origin's answer is put on the wire for the client: framing for its HTTP version, the
- * head and body gathered into as few pieces as possible, and what is held back for inspection and
- * then released.
+ * How an origin's answer is put on the wire for the client: framing for its HTTP version, the head
+ * and body gathered into as few pieces as possible, and what is held back for inspection and then
+ * released.
  */
 
 import type { Clock } from '../../../base/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the response side of one request: the origin's answer is held where the policy inspects it,
- * then paid out as fast as the client takes it, or streamed. What is held counts into the thread's
+ * The response side of one request: the origin's answer is held where the policy inspects it, then
+ * paid out as fast as the client takes it, or streamed. What is held counts into the thread's
  * budget until the client has it; the origin is not read meanwhile. Never decides on a verdict.
  */
 

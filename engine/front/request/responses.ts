@@ -1,6 +1,6 @@
 /**
- * Owns the product's own answers: error and block pages as JSON for API clients and HTML for
- * browsers. They carry the request id and never a rule's details or text from the request.
+ * The product's own answers: error and block pages as JSON for API clients and HTML for browsers.
+ * They carry the request id and never a rule's details or text from the request.
  */
 
 import { STATUS_CODES } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * Owns what follows the held part of a long body on its way to the origin: it waits until the
- * window that it is in was inspected. Never decides on a verdict.
+ * What follows the held part of a long body on its way to the origin: it waits until the window
+ * that it is in was inspected. Never decides on a verdict.
  */
 
 import { valueLimits } from '../../../base/rule-limits.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns one front: the listener of a thread and the generation it serves. Starting threads and
- * sending events elsewhere is others' work.
+ * One front: the listener of a thread and the generation it serves. Starting threads and sending
+ * events elsewhere is others' work.
  */
 
 import { systemClock, type Clock } from '../../../base/clock.ts';

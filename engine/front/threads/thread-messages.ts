@@ -1,4 +1,4 @@
-/** Owns the messages between the main thread and its front threads; structured-cloneable data. */
+/** The messages between the main thread and its front threads; structured-cloneable data. */
 
 import type { ApiCountDelta, EndpointDelta } from '../../contract/api-counts.ts';
 import type { LearningDelta } from '../../contract/api-learning.ts';

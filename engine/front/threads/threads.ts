@@ -1,6 +1,6 @@
 /**
- * Owns the front threads: starts them, gives all of them each generation, takes their finished
- * requests, replaces one that died, and stops them. Serves nothing itself.
+ * The front threads: starts them, gives all of them each generation, takes their finished requests,
+ * replaces one that died, and stops them. Serves nothing itself.
  */
 
 import { Worker } from 'node:worker_threads';

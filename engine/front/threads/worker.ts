@@ -1,6 +1,6 @@
 /**
- * Owns the body of a front thread: one front, driven by messages. The composition root's thread
- * entry calls it and says how inspectors are made; nothing of the rules is known here.
+ * The body of a front thread: one front, driven by messages. The composition root's thread entry
+ * calls it and says how inspectors are made; nothing of the rules is known here.
  */
 
 import type { MessagePort } from 'node:worker_threads';

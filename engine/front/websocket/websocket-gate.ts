@@ -1,7 +1,7 @@
 /**
- * Owns which frames of a client reach the origin: those of a message wait until it was inspected,
- * longer ones piece by piece, control frames pass when they are well-formed. Text and binary
- * messages are treated alike, as servers do. Never decides on a message.
+ * Which frames of a client reach the origin: those of a message wait until it was inspected, longer
+ * ones piece by piece, control frames pass when they are well-formed. Text and binary messages are
+ * treated alike, as servers do. Never decides on a message.
  */
 
 import { websocketLimits } from '../../../base/delivery-limits.ts';

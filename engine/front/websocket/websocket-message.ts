@@ -1,6 +1,6 @@
 /**
- * Owns the inspection of one message of a WebSocket, or of one piece: the opening request again,
- * with the message as its body, through the same driver and engine as every request, and its event.
+ * The inspection of one message of a WebSocket, or of one piece: the opening request again, with
+ * the message as its body, through the same driver and engine as every request, and its event.
  */
 
 import type { RequestEvent } from '../../contract/events.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns an open WebSocket whose messages are inspected: the gate that frames of the client
- * pass, where frames of the origin begin and end, and how it is closed. Never touches a socket.
+ * An open WebSocket whose messages are inspected: the gate that frames of the client pass, where
+ * frames of the origin begin and end, and how it is closed. Never touches a socket.
  */
 
 import { websocketLimits } from '../../../base/delivery-limits.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns reading an answer back off our own HTTP/1.1 wire bytes, for listeners that have to say the
- * same in other words. Heads come whole and never together with a piece of another answer.
+ * Reads an answer back off our own HTTP/1.1 wire bytes, for listeners that have to say the same in
+ * other words. Heads come whole and never together with a piece of another answer.
  */
 
 import { ChunkedDecoder } from '../../http/chunked-decoder.ts';

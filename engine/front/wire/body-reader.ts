@@ -1,4 +1,4 @@
-/** Owns the reading of one request body: its framing removed, its size watched. */
+/** The reading of one request body: its framing removed, its size watched. */
 
 import { ChunkedDecoder } from '../../http/chunked-decoder.ts';
 import { BODY, SCAN } from '../../http/head-scanner.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns how heads are written to the other side: a strict start line, the end-to-end fields copied
- * from the bytes as received, and our own fields for routing and framing. Makes no header objects.
+ * How heads are written to the other side: a strict start line, the end-to-end fields copied from
+ * the bytes as received, and our own fields for routing and framing. Makes no header objects.
  */
 
 import type { ResponseFields } from '../../contract/delivery.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns how many bytes one thread keeps for all its clients together, and that no client and no site
+ * How many bytes one thread keeps for all its clients together, and that no client and no site
  * takes all of them: heads that are not complete, bodies that wait for inspection, and inspected
  * answers that wait for a slow client. Each is bounded by itself; this bounds many at once.
  *

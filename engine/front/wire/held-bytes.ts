@@ -1,6 +1,6 @@
 /**
- * Owns the bytes of a body that waits: copied into slabs, so that a body that comes byte by byte
- * costs no more memory than one that comes at once, and one that comes at once is one piece.
+ * The bytes of a body that waits: copied into slabs, so that a body that comes byte by byte costs
+ * no more memory than one that comes at once, and one that comes at once is one piece.
  */
 
 import { frontLimits } from '../../../base/delivery-limits.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns which content codings an origin may answer in where its answers are inspected: of those the
+ * Which content codings an origin may answer in where its answers are inspected: of those the
  * client takes, the ones that inspection can undo (RFC 9110 section 12.5.3).
  */
 

@@ -1,6 +1,6 @@
 /**
- * Owns what is counted of challenges for one site, in the table that all threads share: which were
- * used, what verifiers gave, wrong answers and waits by the client's network. With `dry` nothing is
+ * What is counted of challenges for one site, in the table that all threads share: which were used,
+ * what verifiers gave, wrong answers and waits by the client's network. With `dry` nothing is
  * counted: the answer is what counting would say.
  */
 

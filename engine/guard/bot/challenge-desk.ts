@@ -1,8 +1,8 @@
 /**
- * Owns setting challenges and checking solutions for one site. A solution counts once, in a table
- * that all threads share and that survives a restart, and where nodes share what was used, at one
- * of them. While they cannot be asked, it counts at the node that set the challenge only. Who
- * cannot solve a few in a row gets a plain page, so that nothing loops.
+ * Sets challenges and checks solutions for one site. A solution counts once, in a table that
+ * all threads share and that survives a restart, and where nodes share what was used, at one of
+ * them. While they cannot be asked, it counts at the node that set the challenge only. Who cannot
+ * solve a few in a row gets a plain page, so that nothing loops.
  */
 
 import { randomBytes, randomInt } from 'node:crypto';

@@ -1,5 +1,5 @@
 /**
- * Owns the pages of challenges as HTML. They hold nothing that a request sent but what is sealed,
+ * The pages of challenges as HTML. They hold nothing that a request sent but what is sealed,
  * nothing inline that runs, and nothing of a third party unless a verifier is set up; they work at
  * 320 pixels, by keyboard and, but for verifiers, without script.
  */

@@ -1,7 +1,7 @@
 /**
- * Owns what clearances are given for: the gate of a site, and each of its rate limits that
- * challenges. A clearance names its scope and the revision of the scope's settings, so that a
- * changed setting voids it.
+ * What clearances are given for: the gate of a site, and each of its rate limits that challenges. A
+ * clearance names its scope and the revision of the scope's settings, so that a changed setting
+ * voids it.
  */
 
 import { createHash } from 'node:crypto';

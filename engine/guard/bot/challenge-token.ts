@@ -1,4 +1,4 @@
-/** Owns what challenges and clearances say, and how they travel in pages and cookies. */
+/** What challenges and clearances say, and how they travel in pages and cookies. */
 
 import { botLimits } from '../../../base/guard-limits.ts';
 import type { TextSealer } from './sealed-text.ts';

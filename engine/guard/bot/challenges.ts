@@ -1,5 +1,5 @@
 /**
- * Owns what challenges of all sites share in a thread: keys, the table of what was used, and the
+ * What challenges of all sites share in a thread: keys, the table of what was used, and the
  * clearances that were opened.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Owns reading the clearances that a request shows. A cookie that opened once is remembered by its
- * text, so that nearly every check is two look-ups; what it says is compared each time.
+ * Reads the clearances that a request shows. A cookie that opened once is remembered by its text,
+ * so that nearly every check is two look-ups; what it says is compared each time.
  */
 
 import { botLimits } from '../../../base/guard-limits.ts';

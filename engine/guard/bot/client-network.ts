@@ -1,4 +1,4 @@
-/** Owns the network by which a clearance may be bound: /24 of IPv4, /56 of IPv6. */
+/** The network by which a clearance may be bound: /24 of IPv4, /56 of IPv6. */
 
 import type { AddressBits } from '../../../base/ip-address.ts';
 

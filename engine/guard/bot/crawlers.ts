@@ -1,7 +1,7 @@
 /**
- * Owns which clients are the crawlers that they say they are: the name of the address belongs to
- * the crawler's owner, and leads back to the address. Names are asked for in the background; until
- * the answer is there the client is neither trusted nor challenged. Never waits.
+ * Which clients are the crawlers that they say they are: the name of the address belongs to the
+ * crawler's owner, and leads back to the address. Names are asked for in the background; until the
+ * answer is there the client is neither trusted nor challenged. Never waits.
  */
 
 import { Resolver } from 'node:dns/promises';

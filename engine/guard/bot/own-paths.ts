@@ -1,4 +1,4 @@
-/** Owns the paths under which the proxy itself answers on sites that challenge. */
+/** The paths under which the proxy itself answers on sites that challenge. */
 
 /** Prefix of all of them; what an origin has there is not reachable on such sites. */
 export const ownPrefix = '/.waf-check/';

@@ -1,6 +1,6 @@
 /**
- * Owns what challenge pages load: style, script and worker. They are the same for every visitor,
- * come from the site itself, and run under a policy that allows nothing inline.
+ * What challenge pages load: style, script and worker. They are the same for every visitor, come
+ * from the site itself, and run under a policy that allows nothing inline.
  */
 
 /** Style of the pages; contrast is at least 7 to 1, the layout fits 320 pixels. */

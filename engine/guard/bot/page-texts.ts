@@ -1,4 +1,4 @@
-/** Owns what challenge pages say, in five languages, and which of them a visitor gets. */
+/** What challenge pages say, in five languages, and which of them a visitor gets. */
 
 /** The texts of one language. */
 export interface PageTexts {

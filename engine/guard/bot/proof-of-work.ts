@@ -1,4 +1,4 @@
-/** Owns what counts as a proof of work: SHA-256 of the challenge and a number begins with zeros. */
+/** What counts as a proof of work: SHA-256 of the challenge and a number begins with zeros. */
 
 import { createHash } from 'node:crypto';
 

@@ -1,6 +1,6 @@
 /**
- * Owns sealing texts that clients carry for us: AES-256-GCM under keys that all nodes of a
- * deployment share. What was sealed for one purpose or site does not open for another.
+ * Seals texts that clients carry for us: AES-256-GCM under keys that all nodes of a deployment
+ * share. What was sealed for one purpose or site does not open for another.
  */
 
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';

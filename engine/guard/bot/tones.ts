@@ -1,4 +1,4 @@
-/** Owns the sound that people may count instead of reading: tones as a WAV file, equally long. */
+/** The sound that people may count instead of reading: tones as a WAV file, equally long. */
 
 import { Buffer } from 'node:buffer';
 

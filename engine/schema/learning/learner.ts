@@ -1,5 +1,5 @@
 /**
- * Owns what a front thread learns of request bodies: which requests teach an endpoint, and what was
+ * What a front thread learns of request bodies: which requests teach an endpoint, and what was
  * counted, from one configuration to the next. Where nothing learns there is nothing to ask.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Owns how a person works at the console in tests: finds fields and buttons by their words.
- * Every wait is for something that the page shows.
+ * How a person works at the console in tests: finds fields and buttons by their words. Every wait
+ * is for something that the page shows.
  */
 
 import type { ElementHandle, Page } from 'puppeteer-core';

@@ -1,4 +1,4 @@
-/** Owns how a person works at the console with keys alone: no mouse, no moved focus. */
+/** How a person works at the console with keys alone: no mouse, no moved focus. */
 
 import type { KeyInput, Page } from 'puppeteer-core';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,4 @@
-/** Owns what a task of a person at the console is, and the world that all tasks share. */
+/** What a task of a person at the console is, and the world that all tasks share. */
 
 import { eventually } from '../../support/eventually.ts';
 import type { Product } from '../../support/product.ts';

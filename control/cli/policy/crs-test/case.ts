@@ -1,4 +1,4 @@
-/** Owns what one test case of a rule set's regression suite is, whatever file it came from. */
+/** What one test case of a rule set's regression suite is, whatever file it came from. */
 
 /** What must be true after a stage; every part that is given must hold. */
 export interface Expectation {

@@ -1,4 +1,4 @@
-/** Owns reading a JSONL corpus: one line a stage, stages of one case share the title. */
+/** Reads a JSONL corpus: one line a stage, stages of one case share the title. */
 
 import { readFileSync } from 'node:fs';
 import { AppError } from '../../../../base/errors.ts';

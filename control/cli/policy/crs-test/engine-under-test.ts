@@ -1,4 +1,4 @@
-/** Owns the engine that a test run drives: a child process on a free port, with an event file. */
+/** The engine that a test run drives: a child process on a free port, with an event file. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Owns one raw exchange with the proxy: bytes out, status line back. */
+/** One raw exchange with the proxy: bytes out, status line back. */
 
 import { connect, type Socket } from 'node:net';
 import { commandLineLimits } from '../../../limits/command-limits.ts';

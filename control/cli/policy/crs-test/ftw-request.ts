@@ -1,4 +1,4 @@
-/** Owns how a go-ftw stage becomes bytes: autocompletion, form encoding, templates. */
+/** How a go-ftw stage becomes bytes: autocompletion, form encoding, templates. */
 
 import { commandLineLimits } from '../../../limits/command-limits.ts';
 import { recordOf, scalarText, textOrNull } from './case.ts';

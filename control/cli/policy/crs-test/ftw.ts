@@ -1,6 +1,6 @@
 /**
- * Owns reading a folder of go-ftw YAML tests, both the form of CRS 3 (`stage:`, `log_contains`) and
- * that of CRS 4 (`log: expect_ids`).
+ * Reads a folder of go-ftw YAML tests, both the form of CRS 3 (`stage:`, `log_contains`) and that
+ * of CRS 4 (`log: expect_ids`).
  */
 
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Owns the decision whether a stage passed. Pure: what was seen against what was expected. */
+/** The decision whether a stage passed. Pure: what was seen against what was expected. */
 
 import type { Expectation } from './case.ts';
 import type { SeenEvent, SeenRule } from './event-tail.ts';

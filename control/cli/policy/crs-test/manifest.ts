@@ -1,6 +1,6 @@
 /**
- * Owns the documents that a regression run is made under: one site for every host and the policy
- * that CRS's own tests assume (detection only, paranoia 4, responses read, low argument limits).
+ * The documents that a regression run is made under: one site for every host and the policy that
+ * CRS's own tests assume (detection only, paranoia 4, responses read, low argument limits).
  */
 
 /** What differs between runs. */

@@ -1,4 +1,4 @@
-/** Owns running cases against a live proxy: lanes side by side, each case's stages in order. */
+/** Runs cases against a live proxy: lanes side by side, each case's stages in order. */
 
 import type { Stage, TestCase } from './case.ts';
 import type { EventTail } from './event-tail.ts';

@@ -1,4 +1,4 @@
-/** Owns one test run: origin, bundle, engine, cases, report; everything is stopped at the end. */
+/** One test run: origin, bundle, engine, cases, report; everything is stopped at the end. */
 
 import { mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** Owns what remains of a run: counts, the table per family and the report. */
+/** What remains of a run: counts, the table per family and the report. */
 
 import type { Table } from '../../output.ts';
 

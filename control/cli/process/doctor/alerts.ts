@@ -1,4 +1,4 @@
-/** Owns the check for channels of alerts through which nothing arrives. */
+/** The check for channels of alerts through which nothing arrives. */
 
 import { allPages } from '../../all-pages.ts';
 import { note, ok, warning, type Check } from './finding.ts';

@@ -1,4 +1,4 @@
-/** Owns the check for controls that are stored but not enforced. */
+/** The check for controls that are stored but not enforced. */
 
 import { ok, warning, type Check } from './finding.ts';
 

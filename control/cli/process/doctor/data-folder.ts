@@ -1,4 +1,4 @@
-/** Owns the checks of the data folder: who can read and write it, and what lies in it. */
+/** The checks of the data folder: who can read and write it, and what lies in it. */
 
 import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { X509Certificate } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Owns what a check of `waf doctor` says, and in which order it is shown. */
+/** What a check of `waf doctor` says, and in which order it is shown. */
 
 import type { CommandContext } from '../../command.ts';
 

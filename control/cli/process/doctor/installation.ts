@@ -1,4 +1,4 @@
-/** Owns the checks of what is installed: Node, the compiled product, the native addon. */
+/** The checks of what is installed: Node, the compiled product, the native addon. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

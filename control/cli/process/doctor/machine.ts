@@ -1,4 +1,4 @@
-/** Owns the checks of the machine: memory, descriptors, disk. */
+/** The checks of the machine: memory, descriptors, disk. */
 
 import { existsSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { freemem, totalmem } from 'node:os';

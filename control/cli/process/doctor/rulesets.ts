@@ -1,4 +1,4 @@
-/** Owns the check for policies that run a major version of CRS for which a newer one exists. */
+/** The check for policies that run a major version of CRS for which a newer one exists. */
 
 import type { Policy } from '../../../../proto/gen/waf/v1/policy_pb.ts';
 import { allPages } from '../../all-pages.ts';

@@ -1,4 +1,4 @@
-/** Owns the checks of the service while it runs, and of its addresses while it does not. */
+/** The checks of the service while it runs, and of its addresses while it does not. */
 
 import { lstatSync } from 'node:fs';
 import { AppError } from '../../../../base/errors.ts';

@@ -1,4 +1,4 @@
-/** Owns the checks of the store: it opens, its chain ends where it should, the clock fits it. */
+/** The checks of the store: it opens, its chain ends where it should, the clock fits it. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

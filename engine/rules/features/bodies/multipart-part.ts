@@ -1,4 +1,4 @@
-/** Owns the header section of one part of a multipart body: its lines, and what they say it is. */
+/** The header section of one part of a multipart body: its lines, and what they say it is. */
 
 import { valueLimits } from '../../../../base/rule-limits.ts';
 import { isSpace } from '../../transaction/ascii.ts';
