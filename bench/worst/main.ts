@@ -13,6 +13,7 @@ import { measureOnce, type Cost } from './measure.ts';
 import { buildSearched, searchedRulesets } from './policies.ts';
 import { searchShape, startDice } from './search.ts';
 import { tableOfShortValues } from './short-values.ts';
+import { tableOfSockets } from './sockets.ts';
 import { tokensOf } from './tokens.ts';
 
 const usage = `Searches for the requests that cost the most CPU time.
@@ -28,6 +29,7 @@ const usage = `Searches for the requests that cost the most CPU time.
   --crs4 DIR      an unpacked CRS 4 release (WAF_CORPUS_DIR/crs/4.28.0)
   --out DIR       where results go (bench/results)
   --values        prints requests with 900 short values instead of searching
+  --sockets       prints WebSockets with 9,000 short messages instead
 `;
 
 /** Upper bounds of the classes, and the CPU time that no request of the class may take. */
@@ -59,6 +61,7 @@ interface Choice {
   readonly crs4: string;
   readonly out: string;
   readonly values: boolean;
+  readonly sockets: boolean;
 }
 
 const root = findRoot(dirname(fileURLToPath(import.meta.url)));
@@ -82,6 +85,7 @@ function readChoice(): Choice | null {
       crs4: { type: 'string', default: join(corpus, 'crs', '4.28.0') },
       out: { type: 'string', default: join(root, 'bench', 'results') },
       values: { type: 'boolean', default: false },
+      sockets: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -99,6 +103,7 @@ function readChoice(): Choice | null {
     crs4,
     out,
     values: values.values,
+    sockets: values.sockets,
   };
 }
 
@@ -120,7 +125,7 @@ function chosen<T>(
   return from.filter((one) => names.length === 0 || names.includes(nameOf(one)));
 }
 
-function main(): void {
+async function main(): Promise<void> {
   const choice = readChoice();
   if (choice === null) {
     process.stdout.write(usage);
@@ -129,6 +134,10 @@ function main(): void {
   const cacheFolder = join(root, '.cache', 'bench-databases');
   if (choice.values) {
     process.stdout.write(tableOfShortValues(cacheFolder, choice.crs4));
+    return;
+  }
+  if (choice.sockets) {
+    process.stdout.write(await tableOfSockets(join(root, '.cache'), choice.crs4));
     return;
   }
   const rulesets = chosen('--policies', choice.policies, searchedRulesets(choice.crs4), (one) => {
@@ -278,7 +287,7 @@ function show(list: readonly string[]): string {
 }
 
 try {
-  main();
+  await main();
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
