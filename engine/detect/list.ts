@@ -1,6 +1,7 @@
 /** The families of detectors, in the order in which they search, and all detectors of them. */
 
 import type { Detector, Family } from './detector.ts';
+import { addresses } from './families/addresses.ts';
 import { html5 } from './families/html.table.ts';
 import { injection } from './families/injection.table.ts';
 import { paths } from './families/paths.table.ts';
@@ -20,6 +21,7 @@ export const families: readonly Family[] = [
   html5,
   script,
   injection,
+  addresses,
 ];
 
 /** All detectors, ascending by id. */

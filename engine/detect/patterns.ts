@@ -17,6 +17,8 @@ export interface PatternDetector extends Omit<Detector, 'family'> {
   readonly literals: readonly ByteString[];
   /** With the flags `g`, mostly also `i`; never `y`, `u` or `v`. */
   readonly pattern: RegExp;
+  /** Whether a match counts, by what is around it. Cost: linear in the leaf at most. */
+  readonly counts?: (text: ByteString, start: number, end: number) => boolean;
   /** Where the kinds differ from those of the family. */
   readonly kinds?: readonly LeafKind[];
 }
@@ -71,7 +73,8 @@ function findAll(row: PatternDetector, leaf: Leaf, report: Report): void {
   for (let count = 0; count <= detectLimits.hitsPerDetectorMax; count++) {
     const found = pattern.exec(leaf.text);
     if (found === null) return;
-    report.add(row.id, found.index, found.index + found[0].length);
+    const end = found.index + found[0].length;
+    if (row.counts?.(leaf.text, found.index, end) !== false) report.add(row.id, found.index, end);
     if (found[0].length === 0) pattern.lastIndex++;
   }
 }

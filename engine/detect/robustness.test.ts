@@ -32,6 +32,7 @@ function isFoundIn(payload: string, form: string): boolean {
 
 /** Paths prove an attack as a whole value only: people write about them. */
 const wholeValues = [
+  ...['{"alg":"none","typ":"JWT"}', '{"typ":"JWT", "alg": "NoNe"}'],
   ...['/etc/passwd', '/proc/self/environ', 'c:\\windows\\win.ini', '/WEB-INF/web.xml'],
   ...[
     "admin'-- what else is there",
@@ -62,7 +63,7 @@ const beginnings = [
   'a/../../x.ini\0',
 ];
 /** A command alone in its line, and what is bound to the first bytes of a value. */
-const behindBounds = [...['a\nuname -a', '"></title><img src=x>']];
+const behindBounds = ['a\nuname -a', '"></title><img src=x>', 'a)(memberOf=cn=x'];
 /** A text whose first line has words may have a line "Location:" after it. */
 const afterOneWord = [
   '1\r\nHost: evil.example',

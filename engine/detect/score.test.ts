@@ -51,6 +51,21 @@ describe('the score of a request', () => {
     expect(score(sign(sqlRule, 0), sign(sqlRule, 4), sign(sqlRule, 8))).toBe(15);
   });
 
+  test('is rounded down: what is below a threshold stays below it', () => {
+    const scored = (a: number, b: number): number => {
+      const points = new Map([
+        [unionSelect, a],
+        [shellRule, b],
+      ]);
+      const two = [sign(unionSelect, 0), sign(shellRule, 0)];
+      return scoreSigns(two, { ...weights, points }, facts)!.score;
+    };
+    expect(scored(22.7, 27.2)).toBe(49);
+    expect(scored(22.7, 27.3)).toBe(50);
+    // 0.1 + 0.2 is a little more than 0.3, 0.7 + 0.1 a little less than 0.8.
+    expect(scored(48.7, 1.3)).toBe(50);
+  });
+
   test('counts a sign without a place in each piece of its leaf', () => {
     expect(score(sign(unionSelect, 5000), sign(sqlRule, -1))).toBe(65);
     expect(score(sign(unionSelect, 5000), sign(sqlRule, -1, 1))).toBe(30);

@@ -102,7 +102,13 @@ export function strongOnes(ids: readonly number[], facts: SignFacts): number[] {
   return ids.filter((id) => facts.isStrong(id));
 }
 
-/** Points of a piece, at most `scoreMax`; one sign that is not strong stays below `block`. */
+/** Points are sums of tenths, which binary fractions miss by less than this. */
+const rounding = 1e-6;
+
+/**
+ * Points of a piece, rounded down, at most `scoreMax`; one sign that is not strong stays below
+ * `block`.
+ */
 export function scorePiece(ids: readonly number[], weights: Weights, facts: SignFacts): number {
   let points = 0;
   let signs = 0;
@@ -114,7 +120,7 @@ export function scorePiece(ids: readonly number[], weights: Weights, facts: Sign
     points += own + (isConfirmed(id, ids, facts) ? (weights.pairs.get(id) ?? 0) : 0);
   }
   const max = strong || signs > 1 ? scoreMax : weights.thresholds.block - 1;
-  return Math.min(Math.round(points), max);
+  return Math.min(Math.floor(points + rounding), max);
 }
 
 function isConfirmed(id: number, ids: readonly number[], facts: SignFacts): boolean {

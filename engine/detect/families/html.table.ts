@@ -1,5 +1,6 @@
 /** Detectors of HTML: tags and attributes that run script. */
 
+import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
 import { afterBlank, words } from '../literals.ts';
 import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
@@ -12,6 +13,25 @@ const eventWords = words(`onabort onactivate onafter onanimation onauxclick onbe
   onpopstate onprogress onpropertychange onratechange onreadystatechange onrepeat onreset onresize
   onrowexit onscroll onsearch onseek onselect onshow onstart onstop onstorage onsubmit onsuspend
   ontimeupdate ontoggle ontouch ontransition onunload onvolumechange onwaiting onwebkit onwheel`);
+
+/** Functions and objects that script attacks begin with. */
+const scriptCall =
+  /^\s{0,8}["'`]?[^"'`<>]{0,40}\b(?:alert|confirm|prompt|eval|fetch|import|document|location|top|self)\b/i;
+
+/**
+ * Whether a handler follows the quote that closes the attribute which a value is put into: it is
+ * the first, third or fifth one. Handlers between pairs of quotes are text about pages, unless they
+ * do what attacks do.
+ */
+function closesAttribute(text: ByteString, start: number, end: number): boolean {
+  const quote = text.charAt(start);
+  if (!/["'`]/.test(quote)) return true;
+  let before = 0;
+  for (let at = text.indexOf(quote); at >= 0 && at < start; at = text.indexOf(quote, at + 1)) {
+    before++;
+  }
+  return before % 2 === 0 || scriptCall.test(text.slice(end, end + 100));
+}
 
 const html = 'HTML standard, sections 4.12, 8.1.8 and 13.2.5';
 const rows: readonly PatternDetector[] = [
@@ -78,9 +98,17 @@ const rows: readonly PatternDetector[] = [
     literals: eventWords,
     pattern:
       /(?:^|["'`][\s/\0;]{0,16}[^<>"'`]{0,64}?)(?<![\w.$-])on(?:abort|activate|after(?:print|update|scriptexecute)|animation\w{3,9}|auxclick|before\w{4,16}|begin|blur|bounce|canplay\w{0,7}|change|click|close|contextmenu|copy|cuechange|cut|dblclick|drag\w{0,5}|drop|durationchange|end|ended|error|finish|focus\w{0,3}|formdata|fullscreenchange|hashchange|input|invalid|key(?:down|press|up)|load\w{0,9}|message|mouse\w{2,5}|offline|online|page\w{4,5}|paste|play\w{0,3}|pointer\w{2,17}|popstate|progress|propertychange|ratechange|readystatechange|repeat|reset|resize|rowexit|scroll\w{0,3}|search|seek\w{2,3}|select\w{0,15}|show|start|stop|storage|submit|suspend|timeupdate|toggle|touch\w{3,6}|transition\w{3,6}|unload|volumechange|waiting|webkit\w{10,24}|wheel)[\s\0/]{0,8}=(?!=)(?=[\s\0]{0,8}["'`]?[\w$\\&(![{`+/ ])/gi,
+    counts: closesAttribute,
     examples: {
       attacks: ['" onmouseover="alert(1)', "x' autofocus onfocus=alert(1) y='", '"onclick=x'],
-      benign: ['he said "hello" on = off', '"a.onload = b"', 'name="online"'],
+      benign: [
+        ...[
+          'he said "hello" on = off',
+          'I use onclick="go()" and onload="init()" here',
+          '"a.onload = b"',
+        ],
+        'name="online"',
+      ],
     },
   },
   {

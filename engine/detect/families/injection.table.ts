@@ -23,7 +23,7 @@ const rows: readonly PatternDetector[] = [
     needs: 0,
     literals: words('{{ ${ #{ *{ @{ @( <%= [[ {% {# ~{ <#assign ?new #set {php} {if: {elseif:'),
     pattern:
-      /(?:\{\{|\$\{|#\{|\*\{|@\{|<%=|\[\[|\{%(?!\d)|\{#|~\{)-?\s{0,8}(?:["']?\d{1,10}["']?\s{0,4}[*+%-]\s{0,4}["']?\d{1,10}|(?:self|config|request|settings|lipsum|cycler|joiner|namespace|url_for|get_flashed_messages|_self|app|dump|range|'{2}|"{2}|\[\]|\(\))\s{0,2}(?:\.|\[|\|)\s{0,4}["'_a-z]|[^{}\n]{0,120}(?:__\w{2,20}__|\|\s{0,4}(?:attr|filter|map|sort|reduce|system|passthru)\s{0,2}\(|getRuntime|forName|new\s{1,4}\w|\.exec\s{0,2}\(|system\s{0,2}\(|import\s{1,4}os|File\.open|IO\.popen|`\w[^`\n]{0,80}`|\?new\s{0,2}\(|constructor|T\(|lookup\s{1,4}string))|@\(\s{0,4}\d{1,10}\s{0,4}[*+]\s{0,4}\d{1,10}\s{0,4}\)|<#assign\s|\?new\s{0,2}\(\s{0,2}\)|#set\s{0,2}\(\s{0,2}\$|\{php\}|__\$\{[^}]{1,200}\}__|\{(?:if|elseif):[^{}\n]{0,120}\w\(|\{\{\s{0,4}(?:constructor\s{0,2}\.|(?:this|\$on|\$eval|toString|'a'|a)\s{0,2}(?:\.|\[|=)\s{0,2}(?:constructor|__proto__|toString))/g,
+      /(?:\{\{|\$\{|#\{|\*\{|@\{|<%=|\[\[|\{%(?!\d)|\{#|~\{)-?\s{0,8}(?:["']?\d{1,10}["']?\s{0,4}[*+%-]\s{0,4}["']?\d{1,10}|(?:self|config|request|settings|lipsum|cycler|joiner|namespace|url_for|get_flashed_messages|_self|app|dump|range|'{2}|"{2}|\[\]|\(\))\s{0,2}(?:\.|\[|\|)\s{0,4}["'_a-z]|dump\s{0,2}\(|[^{}\n]{0,120}(?:__\w{2,20}__|\|\s{0,4}(?:attr|filter|map|sort|reduce|system|passthru)\s{0,2}\(|getRuntime|forName|new\s{1,4}\w|\.exec\s{0,2}\(|system\s{0,2}\(|import\s{1,4}os|File\.open|IO\.popen|`\w[^`\n]{0,80}`|\?new\s{0,2}\(|constructor|T\(|lookup\s{1,4}string))|@\(\s{0,4}\d{1,10}\s{0,4}[*+]\s{0,4}\d{1,10}\s{0,4}\)|<#assign\s|\?new\s{0,2}\(\s{0,2}\)|#set\s{0,2}\(\s{0,2}\$|\{php\}|__\$\{[^}]{1,200}\}__|\{(?:if|elseif):[^{}\n]{0,120}\w\(|\{\{\s{0,4}(?:constructor\s{0,2}\.|(?:this|\$on|\$eval|toString|'a'|a)\s{0,2}(?:\.|\[|=)\s{0,2}(?:constructor|__proto__|toString))/g,
     examples: {
       attacks: [
         '{{7*7}}',
@@ -35,7 +35,14 @@ const rows: readonly PatternDetector[] = [
         '<#assign x=1>',
         '{if:phpinfo()}{end if}',
       ],
-      benign: ['{{ name }}', '${user.name}', '#{id}', '{% if a %}', '{{count}} of 7*7'],
+      benign: [
+        '{{ name }}',
+        '{{ dumped }}',
+        '${user.name}',
+        '#{id}',
+        '{% if a %}',
+        '{{count}} of 7*7',
+      ],
     },
   },
   {
@@ -94,9 +101,14 @@ const rows: readonly PatternDetector[] = [
     needs: 0,
     literals: ['__proto__', 'constructor'],
     pattern:
-      /(?:^|[[.&?"'])__proto__(?:$|[\].[="'])|(?:^|[[.])constructor(?:\]\[|\.|\[)["']?prototype\b/g,
+      /(?:^|[[.&?"'])__proto__(?:$|[\].[="'])|"constructor"\s{0,4}:\s{0,4}\{\s{0,4}"prototype"\s{0,4}:|(?:^|[[.])constructor(?:\]\[|\.|\[)["']?prototype\b/g,
     examples: {
-      attacks: ['a[__proto__][x]', '{"__proto__":{"a":1}}', 'a[constructor][prototype][x]'],
+      attacks: [
+        'a[__proto__][x]',
+        '{"__proto__":{"a":1}}',
+        '{"constructor":{"prototype":{"a":1}}}',
+        'a[constructor][prototype][x]',
+      ],
       benign: [
         ...['the proto', 'constructor', 'my__proto__x', 'what __proto__ is'],
         'a.__proto__ === b.prototype',
@@ -150,10 +162,10 @@ const rows: readonly PatternDetector[] = [
     address: true,
     needs: SEEN.slash,
     literals:
-      words(`169.254. 100.100.100.200 192.0.0.192 metadata instance-data 1] a9fe] [fd00 0x 0177. 2130706433
+      words(`//localhost: @localhost: .svc docker.internal 169.254. 100.100.100.200 192.0.0.192 metadata instance-data 1] a9fe] [fd00 0x 0177. 2130706433
       2852039166 017700000001 3232235521 127. 0.0.0.0 //0 @0 localtest.me nip.io xip.io sslip.io`),
     pattern:
-      /(?:^|[\s"'@(,]|(?<!redirect_ur[il])=)(?:[a-z][a-z0-9+.-]{1,12}:)?\/\/(?:[^\s/@?#"']{0,64}@)?(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|192\.0\.0\.192|metadata\.google\.internal|metadata\.azure|instance-data(?:\.ec2\.internal)?|\[?(?:0{0,4}:){1,7}(?:ffff:)?(?:0{0,3}1|7f00:0{0,3}1|a9fe:a9fe|169\.254\.169\.254|127\.\d{1,3}\.\d{1,3}\.\d{1,3})\]|\[fd00:ec2::254\]|0x[a-f0-9]{8}(?=[/:?#]|$)|0x7f\.[\w.]{1,32}(?=[/:?#]|$)|0{1,4}177\.[\d.]{1,24}(?=[/:?#]|$)|2130706433|2852039166|017700000001|3232235521|127\.(?:\d{1,3}\.){0,2}\d{1,3}\.?(?=[/:?#]|$)|0\.0\.0\.0|(?:0|127\.1|127\.0\.1)(?=[/:?#]|$)|(?:localtest\.me|[\w.-]{1,64}\.(?:nip\.io|xip\.io|sslip\.io))(?=[/:?#]|$))/gi,
+      /(?:^|[\s"'@(,]|(?<!redirect_ur[il])=)(?:[a-z][a-z0-9+.-]{1,12}:)?\/\/(?:[^\s/@?#"']{0,64}@)?(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|192\.0\.0\.192|metadata\.google\.internal|metadata\.azure|(?:[\w-]{1,63}\.){1,3}svc(?:\.cluster\.local)?(?=[/:?#]|$)|host\.docker\.internal|localhost:(?:22|23|25|53|110|111|135|139|143|389|445|873|1433|1521|2049|237[569]|3306|3389|5432|5900|5984|6379|8500|9042|9[23]00|10250|11211|27017)(?=[/?#]|$)|instance-data(?:\.ec2\.internal)?|\[?(?:0{0,4}:){1,7}(?:ffff:)?(?:0{0,3}1|7f00:0{0,3}1|a9fe:a9fe|169\.254\.169\.254|127\.\d{1,3}\.\d{1,3}\.\d{1,3})\]|\[fd00:ec2::254\]|0x[a-f0-9]{8}(?=[/:?#]|$)|0x7f\.[\w.]{1,32}(?=[/:?#]|$)|0{1,4}177\.[\d.]{1,24}(?=[/:?#]|$)|2130706433|2852039166|017700000001|3232235521|127\.(?:\d{1,3}\.){0,2}\d{1,3}\.?(?=[/:?#]|$)|0\.0\.0\.0|(?:0|127\.1|127\.0\.1)(?=[/:?#]|$)|(?:localtest\.me|[\w.-]{1,64}\.(?:nip\.io|xip\.io|sslip\.io))(?=[/:?#]|$))/gi,
     examples: {
       attacks: [
         'http://169.254.169.254/latest/meta-data/',
@@ -161,8 +173,15 @@ const rows: readonly PatternDetector[] = [
         'http://[::1]/',
         'http://2130706433/',
         'http://0x7f000001/',
+        ...['dict://localhost:11211/', 'https://kubernetes.default.svc/api'],
       ],
-      benign: ['https://example.com/127.0.0.1', 'http://128.0.0.1/', 'see 127.0.0.1'],
+      benign: [
+        'http://localhost:3000/',
+        'https://a.svc.example/',
+        'https://example.com/127.0.0.1',
+        'http://128.0.0.1/',
+        'see 127.0.0.1',
+      ],
     },
   },
   {
@@ -296,12 +315,12 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [921],
     needs: SEEN.paren,
-    literals: ['*)', '|', '&', '!'],
+    literals: ['*)', ')(', '|', '&', '!'],
     pattern:
       // Text that gets into a filter closes it first.
-      /(?<!\([^()]{0,128})(?:\*?\)\s{0,4}\(?\s{0,4}(?:[&|!]\s{0,4}\(|\(\s{0,4}[&|!]\s{0,4}\(?)?\s{0,4}[\w-]{1,32}\s{0,2}[~<>]?=\s{0,2}[^()\s]{0,64}\)?\s{0,2}\)?\s{0,2}\(\s{0,2}[&|!]|\*\)\s{0,2}\(\s{0,2}[\w-]{1,32}=\s{0,2}\*?|\)\s{0,2}\(\s{0,2}[|&!]\s{0,2}\(\s{0,2}[\w-]{1,32}=|^[\w*.@-]{0,32}\)\(\s{0,2}[&|!]\)?$|\*\)\)%?0{0,2}\0?$|(?<=^\*)\)\(\w{1,32})/g,
+      /(?<!\([^()]{0,128})(?:\*?\)\s{0,4}\(?\s{0,4}(?:[&|!]\s{0,4}\(|\(\s{0,4}[&|!]\s{0,4}\(?)?\s{0,4}[\w-]{1,32}\s{0,2}[~<>]?=\s{0,2}[^()\s]{0,64}\)?\s{0,2}\)?\s{0,2}\(\s{0,2}[&|!]|\*\)\s{0,2}\(\s{0,2}[\w-]{1,32}=\s{0,2}\*?|\)\s{0,2}\(\s{0,2}[|&!]\s{0,2}\(\s{0,2}[\w-]{1,32}=|^[\w*.@-]{0,32}\)\(\s{0,2}[&|!]\)?$|\*\)\)%?0{0,2}\0?$|(?<=^\*)\)\(\w{1,32}|^[^()]{0,64}\)\([\w-]{1,32}[~<>]?=)/g,
     examples: {
-      attacks: ['*)(uid=*', 'admin)(&)', 'x)(|(password=*))', '*)(mail=*'],
+      attacks: ['*)(uid=*', 'admin)(&)', 'x)(|(password=*))', '*)(mail=*', 'a)(memberOf=cn=x'],
       benign: ['a * (b)', '(x) (y)', '(&(objectClass=user)(cn=*))', '(&(cn=*)(mail=*))'],
     },
   },
@@ -320,6 +339,21 @@ const rows: readonly PatternDetector[] = [
     examples: {
       attacks: ["' or count(/*)=1 or 'a'='b", "x'] | //user", "' or name()='a"],
       benign: ["'a' or b", '[1] | 2', "it's or (x)"],
+    },
+  },
+  {
+    id: 198_571,
+    name: 'token-without-signature',
+    proves: 'is the head of a token that nobody signed',
+    source: 'RFC 7519, section 6; RFC 8725, section 3.2',
+    strong: true,
+    confirmedBy: [921, 934],
+    needs: SEEN.brace | SEEN.doubleQuote | SEEN.colon,
+    literals: ['"alg"'],
+    pattern: /^\s{0,8}\{[^{}]{0,512}"alg"\s{0,4}:\s{0,4}"none"/gi,
+    examples: {
+      attacks: ['{"alg":"none","typ":"JWT"}', '{"typ":"JWT", "alg": "NoNe"}'],
+      benign: ['{"alg":"HS256"}', '{"algorithms":["none"]}', 'use "alg":"none" in tests'],
     },
   },
   {

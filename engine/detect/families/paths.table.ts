@@ -69,10 +69,10 @@ const rows: readonly PatternDetector[] = [
     confirmedBy: [930, 932],
     needs: 0,
     literals:
-      words(`etc/ etc\\ proc/ proc\\ var/ var\\ dev/ dev\\ root/ root\\ home/ home\\ boot.ini win.ini
+      words(`usr/ usr\\ opt/ opt\\ etc/ etc\\ proc/ proc\\ var/ var\\ dev/ dev\\ root/ root\\ home/ home\\ boot.ini win.ini
       system.ini desktop.ini php.ini my.ini winnt windows/ windows\\ system32 inetpub web-inf meta-inf`),
     pattern:
-      /(?:^|^[\w.:;%\\/-]{0,200}[\\/]|[.?]{2}[\\/.]{1,8}|^[\w+.-]{2,16}:[\\/]{1,3}[\w.-]{0,64}[\\/]{0,3})(?:(?<=\.\.[\\/]{1,4})etc[\\/]\w|etc[\\/]{1,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:passwd|shadow|gshadow|group|hosts|hostname|issue|fstab|crontab|sudoers|mtab|motd|os-release|resolv\.conf|inetd\.conf|my\.cnf|php\.ini|apache2|httpd|nginx|mysql|ssh|redis|profile|master\.passwd|security)(?![\w])|proc[\\/]{1,8}(?:self|\d{1,7}|version|mounts|cpuinfo|cmdline|net|sched_debug)(?![\w])|var[\\/]{1,8}(?:log|lib|mail|spool|run)[\\/]|(?<=\.\.[\\/]{1,4})var[\\/]{1,8}www[\\/]|boot\.ini|(?:win|system|desktop|php|my)\.ini(?:$|[\0?%])|winnt[\\/]|win(?:dows|nt)[\\/]{1,8}(?:system32|win\.ini|repair|system\.ini|php\.ini|debug|panther)|system32[\\/]|inetpub[\\/]|web-inf(?:[\\/]|(?<=\.\.[\\/]web-inf)$)|meta-inf[\\/]|root[\\/]{1,4}\.|home[\\/]{1,4}\w{1,32}[\\/]{1,4}\.|dev[\\/](?:tcp|udp|random|urandom|zero|null|stdin|fd)(?![\w]))/gi,
+      /(?:^(?=etc[\\/](?:passwd|shadow)(?:$|[\0%?])|[^ep])|^(?=[\\/.;%?]|[a-z]:)[\w.:;%\\/-]{0,200}[\\/]|^(?=[^\s]{0,200}\.\.)[\w.:;%\\/-]{0,200}[\\/]|[.?]{2}[\\/.]{1,8}|^[\w+.-]{2,16}:[\\/]{1,3}[\w.-]{0,64}[\\/]{0,3})(?:(?<=\.\.[\\/]{1,4})etc[\\/]\w|etc[\\/]{1,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:passwd|shadow|gshadow|group|hosts|hostname|issue|fstab|crontab|sudoers|mtab|motd|os-release|resolv\.conf|inetd\.conf|my\.cnf|php\.ini|profile|master\.passwd|login\.defs|exports|services|environment|bash\.bashrc|rc\.local|machine-id|debian_version|redhat-release|lsb-release|krb5\.\w|vsftpd\.conf|mongod\.conf|ld\.so\.\w|anacrontab|aliases)(?![\w])|etc[\\/]{1,8}(?:apache2?|httpd|nginx|mysql|ssh|ssl|redis|security|kubernetes|docker|letsencrypt|postgresql|php|pam\.d|cron(?:\.\w{1,8}|tabs)?|sysconfig|network|netplan|ldap|openldap|samba|postfix|ansible|puppet|rancher|init\.d|systemd|elasticsearch|grafana|prometheus|tomcat\d?)(?=[\\/]|$)|proc[\\/]{1,8}(?:self|\d{1,7}|version|mounts|cpuinfo|cmdline|net|sched_debug)(?![\w])|var[\\/]{1,8}(?:log|lib|mail|spool|run)[\\/]|(?<=\.\.[\\/]{1,4})var[\\/]{1,8}www[\\/]|(?:usr|opt)[\\/](?:[\w.-]{1,32}[\\/]){0,4}(?:apache2?|httpd|nginx|tomcat\d?|php\d?|mysql|lampp|xampp)[\\/][\w.\\/-]{0,80}\.(?:conf|cnf|ini|xml|logs?)$|boot\.ini(?![\w])|(?:win|system|desktop|php|my)\.ini(?:$|[\0?%])|winnt[\\/]|win(?:dows|nt)[\\/]{1,8}(?:system32|win\.ini|repair|system\.ini|php\.ini|debug|panther)|system32[\\/]|inetpub[\\/]|web-inf(?:[\\/]|(?<=\.\.[\\/]web-inf)$)|meta-inf[\\/]|root[\\/]{1,4}\.|home[\\/]{1,4}\w{1,32}[\\/]{1,4}\.|dev[\\/](?:tcp|udp|random|urandom|zero|null|stdin|fd)(?![\w]))/gi,
     examples: {
       attacks: [
         '/etc/passwd',
@@ -87,7 +87,7 @@ const rows: readonly PatternDetector[] = [
         'see the etc folder',
         'windows system32 is large',
         '/var/www/html/index.html',
-        '/products/etc',
+        ...['/products/etc', 'docs/etc/passwd.md', '/etc/nginx folder', 'boot.initial'],
       ],
     },
   },
@@ -182,7 +182,7 @@ const rows: readonly PatternDetector[] = [
       words(`unix: php: expect: phar: zlib: bzip2: ssh2. ogg: glob: rar: zip: netdoc: jar: gopher: dict:
       ldap rmi: tftp: sftp: cifs: data: file:`),
     pattern:
-      /\bunix:[^|\s]{0,8192}\|[a-z]{2,8}:|\b(?:php:\/\/(?:filter|input|memory|temp|fd|stdin|output)|(?:expect|phar|compress\.(?:zlib|bzip2)|ssh2\.\w{2,8}|ogg|glob|rar|zip|zlib|netdoc|jar:(?:https?|file|ftp)|gopher|dict|ldaps?|ldapi|rmi|tftp|sftp|cifs):\/\/?(?=[\w./\\%-])|data:\/\/|file:\/\/{1,3}(?:[a-z]:|localhost|etc|proc|var|home|root|usr|opt|windows|tmp))/gi,
+      /\bunix:[^|\s]{0,8192}\|[a-z]{2,8}:|\b(?:php:\/\/(?:filter|input|memory|temp|fd|stdin|output)|(?:expect|phar|compress\.(?:zlib|bzip2)|ssh2\.\w{2,8}|ogg|glob|rar|zip|zlib|netdoc|jar:(?:https?|file|ftp)|gopher|dict|ldaps?|ldapi|rmi|tftp|sftp|cifs):\/\/?(?=[\w./\\%-])|data:\/\/|file:\/\/{1,3}(?:[a-z]:|localhost|etc|proc|var|root|windows|(?:home|usr|opt|tmp)(?=[^\s]{0,400}$)))/gi,
     examples: {
       attacks: [
         'php://filter/read=convert.base64-encode/resource=index.php',
@@ -192,7 +192,12 @@ const rows: readonly PatternDetector[] = [
         'unix:AAAA|http://x/',
         'file:///etc/motd',
       ],
-      benign: ['https://php.net/manual', 'a zip: /files', 'data:image/png;base64,AAAA'],
+      benign: [
+        'file:///tmp/a.html is what it shows',
+        'https://php.net/manual',
+        'a zip: /files',
+        'data:image/png;base64,AAAA',
+      ],
     },
   },
   {

@@ -186,12 +186,12 @@ const js: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [933],
     needs: SEEN.less,
-    literals: ['<?', '<script', '<%', '<jsp:'],
+    literals: ['<?', '<script', '<%', '<jsp:', '<cf'],
     pattern:
-      /<\?(?:php\b|=\s{0,4}[$\w`("'])|<script[^>]{0,40}(?:language\s{0,4}=\s{0,4}["']?php|runat\s{0,4}=\s{0,4}["']?server)|<jsp:(?:scriptlet|expression|declaration|include|forward)\b|<%[=@!]?\s{0,8}(?:page|@\s{0,4}[a-z]{4}|response|request|eval|execute|runtime|java|out\.|system|`[^`]{1,80}`|\d{1,9}\s{0,2}[*+%-]|import)/gi,
+      /<\?(?:php\b|=\s{0,4}[$\w`("'])|<script[^>]{0,40}(?:language\s{0,4}=\s{0,4}["']?php|runat\s{0,4}=\s{0,4}["']?server)|<cf(?:execute|file|include|module|object)\s|<jsp:(?:scriptlet|expression|declaration|include|forward)\b|<%[=@!]?\s{0,8}(?:page|@\s{0,4}[a-z]{4}|response|request|eval|execute|runtime|java|out\.|system|`[^`]{1,80}`|\d{1,9}\s{0,2}[*+%-]|import)/gi,
     examples: {
-      attacks: ['<?php echo 1;', '<?=`id`?>', '<%=7*7%>'],
-      benign: ['<?xml version="1.0"?>', 'a <? b', '<%'],
+      attacks: ['<?php echo 1;', '<?=`id`?>', '<%=7*7%>', '<cfexecute name="cmd.exe">'],
+      benign: ['<cfoutput>', '<?xml version="1.0"?>', 'a <? b', '<%'],
     },
   },
   {
@@ -248,7 +248,7 @@ const js: readonly PatternDetector[] = [
     needs: SEEN.dollar | SEEN.brace,
     literals: ['${'],
     pattern:
-      /\$\{\s{0,4}(?:jndi\s{0,4}:|(?:lower|upper|env|sys|date|main|java|ctx|base64|bundle|:|::|k8s|docker|web|event|marker|map|sd|log4j|spring|kubernetes|script|dns|url|xml|const|properties):[^{}]{0,60}(?:\}|\$\{)|[^{}\n]{0,40}:-[^{}]{0,8}\}[^\n]{0,200}(?::|\$\{)|[^{}]{0,16}\$\{(?:lower|upper|env|sys|::?-?|date|[^{}]{0,20}:-))/gi,
+      /\$\{\s{0,4}(?:jndi\s{0,4}:|env:(?=[^{}:]{0,60}(?:secret|token|passw|pwd|key|aws_|cred))[^{}]{0,60}\}|env:[^{}]{0,60}(?::-|\$\{)|(?:lower|upper|sys|date|main|java|ctx|base64|bundle|:|::|k8s|docker|web|event|marker|map|sd|log4j|spring|kubernetes|script|dns|url|xml|const|properties):[^{}]{0,60}(?:\}|\$\{)|[^{}\n]{0,40}:-[^{}]{0,8}\}[^\n]{0,200}(?::|\$\{)|[^{}]{0,16}\$\{(?:lower|upper|env|sys|::?-?|date|[^{}]{0,20}:-))/gi,
     examples: {
       attacks: [
         '${jndi:ldap://x/a}',
@@ -256,7 +256,7 @@ const js: readonly PatternDetector[] = [
         '${${::-j}${::-n}di:x}',
         '${env:AWS_SECRET}',
       ],
-      benign: ['${name}', 'costs ${price:-5}', '${a.b}', '${x ? 1 : 2}'],
+      benign: ['"path": "${env:PATH}"', '${name}', 'costs ${price:-5}', '${a.b}', '${x ? 1 : 2}'],
     },
   },
   {
@@ -308,14 +308,19 @@ const js: readonly PatternDetector[] = [
     literals: [
       '\xac\xed\0\x05',
       '\0\x01\0\0\0\xff',
+      '\xff\x01\x32',
       ...words('\x80\x02 \x80\x03 \x80\x04 \x80\x05'),
     ],
     kinds: ['binary', 'text'],
     pattern:
-      /^(?:\xac\xed\0\x05|\0\x01\0\0\0\xff\xff\xff\xff|\x80[\x02-\x05](?:c\w{2,32}\n|\x95|\}q|\]q))/g,
+      /^(?:\xac\xed\0\x05|\0\x01\0\0\0\xff\xff\xff\xff|\xff\x01\x32|\x80[\x02-\x05](?:c\w{2,32}\n|\x95|\}q|\]q))/g,
     examples: {
-      attacks: ['rO0ABXNyABFqYXZhLnV0aWwuSGFzaE1hcA==', 'AAEAAAD/////AQAAAAAAAAAMAgAAAA=='],
-      benign: ['iVBORw0KGgoAAAANSUhEUg==', 'AAAA'],
+      attacks: [
+        'rO0ABXNyABFqYXZhLnV0aWwuSGFzaE1hcA==',
+        'AAEAAAD/////AQAAAAAAAAAMAgAAAA==',
+        '/wEyxBEAAQAAAP////8BAAAA',
+      ],
+      benign: ['/wEPDwUKMTIzNDU2Nzg5MGRk', 'iVBORw0KGgoAAAANSUhEUg==', 'AAAA'],
     },
   },
   {

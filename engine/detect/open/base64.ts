@@ -32,11 +32,12 @@ function openRun(run: string, leaves: Leaves): void {
   else if (longest >= printableMin) leaves.add('base64', decoded);
 }
 
-/** Java, .NET and pickled Python objects; gzip and zlib are not opened. */
+/** Java, .NET, its LosFormatter and pickled Python objects; gzip and zlib are not opened. */
 function isSerialized(decoded: ByteString): boolean {
   return (
     decoded.startsWith('\xac\xed\0\x05') ||
     decoded.startsWith('\0\x01\0\0\0\xff\xff\xff\xff') ||
+    decoded.startsWith('\xff\x01\x32') ||
     /^\x80[\x02-\x05][c\x95}\]]/.test(decoded)
   );
 }

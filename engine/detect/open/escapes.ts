@@ -84,13 +84,18 @@ const bestFit: ReadonlyMap<number, string> = new Map([
 
 const longPattern =
   /([\xc0\xc1])([\x80-\xbf])|\xe0([\x80-\x9f])([\x80-\xbf])|\xef([\xbc\xbd])([\x80-\xbf])/g;
+/** Characters whose low byte some servers write in place of them: a line end, `<`, `>`. */
+const lowBytePattern = /\xe5\x98([\x8a\x8d\xbc\xbe])/g;
 
 /**
  * UTF-8 that is longer than it may be, and full-width forms of ASCII, as the bytes that lenient
- * readers make of them. Source: Unicode 16, section 3.9; CVE-2000-0884.
+ * readers make of them. Source: Unicode 16, section 3.9; CVE-2000-0884, CVE-2016-2216.
  */
 export function decodeLongUtf8(text: ByteString): ByteString {
-  return text.replace(
+  const narrow = text.replaceAll(lowBytePattern, (_whole, last: string) => {
+    return String.fromCharCode(code(last) & 63);
+  });
+  return narrow.replace(
     longPattern,
     (
       whole: string,

@@ -16,6 +16,7 @@ import { openSevenBits } from './seven-bits.ts';
 import { openCookies, openForm, openParts, openUrl, type FormReading } from './forms.ts';
 import { looksLikeJson, openJson } from './json.ts';
 import { base64BytesMin, Leaves, type OpenBudget, type OpenedLeaf } from './leaves.ts';
+import { openStrings } from './query-strings.ts';
 import { openXml } from './markup.ts';
 import { plainPath } from './path-forms.table.ts';
 
@@ -145,8 +146,14 @@ function openFields(leaf: OpenedLeaf, leaves: Leaves): void {
 
 /** A backslash before a line end joins lines, in shells and in scripts. */
 const joinBits = SEEN.backslash | SEEN.lineEnd;
+/** A comment inside a word: filters that take comments out join it. */
+const commentBits = SEEN.slash | SEEN.star;
+const splitWord = /[a-z]\/\*[^*]{0,64}\*\/[a-z]/i;
 /** Words with `+` for blanks, as forms write them: no base64, which has no two words. */
-const plusWords = /(?:^|[\W+])[a-z]{2,12}\+[a-z*'"(\d/~.-]{1,64}(?:[+(=:;|&\s]|$)/i;
+const plusWords = /(?:^|[\W+])[a-z]{2,12}\+[\w*'"(/~.-]{1,64}(?:[+(=:;|&\s]|$)/i;
+
+/** Queries of GraphQL have arguments in brackets, with strings. */
+const queryBits = SEEN.brace | SEEN.paren | SEEN.doubleQuote;
 
 function isPlusForm({ seen, text }: Leaf): boolean {
   const isForm = (seen & SEEN.plus) !== 0 && (seen & SEEN.blank) === 0;
@@ -166,7 +173,10 @@ function openBesides(leaf: OpenedLeaf, leaves: Leaves): void {
   } else if ((seen & (SEEN.ampersand | SEEN.hash)) === (SEEN.ampersand | SEEN.hash)) {
     leaves.addVariant('entities', decodeCharacterReferences(text));
   }
-  if ((seen & SEEN.high) !== 0 && /[\xc0\xc1]|\xe0[\x80-\x9f]|\xef[\xbc\xbd]/.test(text)) {
+  if (
+    (seen & SEEN.high) !== 0 &&
+    /[\xc0\xc1]|\xe0[\x80-\x9f]|\xef[\xbc\xbd]|\xe5\x98[\x8a\x8d\xbc\xbe]/.test(text)
+  ) {
     leaves.addVariant('utf-8', decodeLongUtf8(text));
   }
   if ((seen & SEEN.high) !== 0 && text.includes('\xbc')) openSevenBits(text, leaves);
@@ -181,7 +191,11 @@ function openBesides(leaf: OpenedLeaf, leaves: Leaves): void {
   }
   if ((seen & joinBits) === joinBits)
     leaves.addVariant('joined lines', text.replaceAll(/\\\r?\n/g, ''));
+  if ((seen & commentBits) === commentBits && splitWord.test(text)) {
+    leaves.addVariant('without comments', text.replaceAll(/\/\*[^*]{0,64}\*\//g, ''));
+  }
   if (isPlusForm(leaf)) leaves.addVariant('plus signs', text.replaceAll('+', ' '));
+  if ((seen & queryBits) === queryBits) openStrings(text, leaves);
   if ((opens & OPENS.credentials) !== 0 && openCredentials(text, leaves)) return;
   if ((opens & OPENS.token) !== 0 && openToken(text, leaves)) return;
   if (leaf.runBytes >= base64BytesMin) openBase64(text, leaves);

@@ -12,6 +12,13 @@ const clear = `whoami uname wget curl ifconfig ipconfig nslookup netstat chmod c
   killall pkill pgrep strings hexdump od nl rev uniq fold expand basenc arp route hostnamectl ifup
   ss ip ipcalc vim nano ed touch mkdir rmdir ln df du stat chgrp md5sum sha1sum sha256sum whereis
   phpinfo java javac node deno tar gzip gunzip unzip zip 7z cpio lwp-download
+  schtasks findstr robocopy xcopy icacls takeown vssadmin wevtutil netsh nltest dsquery quser qwinsta
+  getmac driverquery gpresult forfiles msiexec installutil regasm regsvcs msbuild cmstp odbcconf attrib
+  cacls bcdedit fsutil diskpart cmdkey klist nbtstat pathping tracert psexec wsl ftp rsh rlogin tmux
+  lsblk blkid lscpu lspci lsmod setfacl getfacl shred unlink truncate readlink realpath mktemp
+  umount fdisk ethtool iwconfig ifdown ssh-keygen gpg bunzip2 xz chroot unshare nsenter capsh runuser
+  docker kubectl podman psql mysql mysqldump sqlite3 mongo mongosh redis-cli ldapsearch smbclient
+  tclsh pwsh.exe cksum sha512sum shuf csplit unxz zmore zless rbash nsupdate gdbserver tcpserver
   dd lynx aria2c axel finger rlwrap rbash systemd-run sysctl getconf logname tty uptime`;
 /** Commands that are words of texts, too: what follows decides. */
 const ambiguous = `cat id head tail more less find type net sort sleep kill which locate history who w
@@ -29,6 +36,20 @@ function wordsOf(list: string): ReadonlySet<string> {
 export const clearCommands: ReadonlySet<string> = wordsOf(clear);
 export const ambiguousCommands: ReadonlySet<string> = wordsOf(ambiguous);
 
+/**
+ * Commands that only change what they read: in a pipe, without the name of a file, they do nothing
+ * that the command before them does not.
+ */
+export const filterCommands: ReadonlySet<string> = wordsOf(
+  'sort uniq wc grep egrep fgrep head tail less more cut tr column rev fold tac nl paste jq',
+);
+/** Programs that wait for input or say how to use them, where nothing follows. */
+export const idleAlone: ReadonlySet<string> = wordsOf(
+  `python python2 python3 php php5 php7 perl ruby node java javac lua gcc cc git docker kubectl podman
+   npm pip pip3 gawk awk sed grep egrep fgrep mysql psql sqlite3 mongo tar gzip gunzip zip unzip vim
+   nano powershell pwsh openssl service strings ssh scp rsync mysqldump ftp telnet printf touch`,
+);
+
 /** Short commands of shells that pass over case, and of what others start there. */
 export const shortWindowsCommands: ReadonlySet<string> = wordsOf(
   'cmd del dir net reg ren sc ver vol',
@@ -36,9 +57,9 @@ export const shortWindowsCommands: ReadonlySet<string> = wordsOf(
 
 /** Commands that run the one after them, or say where it is. */
 export const commandPrefixes: ReadonlySet<string> = wordsOf(
-  'time nice command builtin exec nohup sudo env eval which type xargs timeout stdbuf setsid',
+  'coproc chrt ionice unbuffer time nice command builtin exec nohup sudo env eval which type xargs timeout stdbuf setsid',
 );
 
 /** What follows a command and no word of a text: a flag, a path, an expansion, a host. */
 export const clearArgument =
-  /[\s]{1,8}(?:-{1,2}\w|if=|[a-z]:[\\/]|\/(?:[\w?*.]|\s|$)|~\/|\.{1,2}\/|\$[\w{(]|https?:|ftp:|\d{1,3}\.\d{1,3}\.|\*|[\w.-]{1,64}\.(?:txt|php|sh|py|conf|log|exe|com|net|org|io|me|local|internal|example)\b|[\w/.-]{0,64}\/etc\/|"|')|\$\{?IFS|\s{0,4}\d?[<>]|,\/|\{/iy;
+  /[\s]{1,8}(?:-{1,2}\w|if=|[a-z]:[\\/]|\/(?:[\w?*.]|\s|$)|~\/|\\\\\w|\.{1,2}(?:\/|\s|$)|\$[\w{(]|https?:|ftp:|\d{1,3}\.\d{1,3}\.|\*|[\w.-]{1,64}\.(?:txt|php|sh|py|conf|log|exe|com|net|org|io|me|local|internal|example)\b|[\w/.-]{0,64}\/etc\/|"|')|\$\{?IFS|\s{0,4}\d?[<>]|,\/|\{/iy;

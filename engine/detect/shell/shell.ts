@@ -12,6 +12,8 @@ import {
   clearArgument,
   clearCommands,
   commandPrefixes,
+  filterCommands,
+  idleAlone,
   shortWindowsCommands,
 } from './commands.table.ts';
 
@@ -212,6 +214,8 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
   if (!clear && !ambiguousCommands.has(word)) return;
   const after = text.charAt(wordEnd);
   if (after !== '' && !/[\s;|&<>)`"'${,}#]/.test(after)) return;
+  // The prompt of a program: `mysql> select 1`.
+  if (after === '>' && idleAlone.has(word)) return;
   // One letter beside other marks is no command: `w` in a password.
   if (word.length === 1 && /["'{,}#]/.test(after)) return;
   // Short ones with capitals are chance; shells that pass over case have commands of their own.
@@ -240,7 +244,7 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
   report.add(strong ? ids.separated : ids.weak, at, wordEnd);
 }
 
-const prefixFlags = /(?:\s{1,4}-\w{1,8}){0,2}/y;
+const prefixFlags = /(?:\s{1,4}-\w{1,8}){0,2}(?:\s{1,4}\d{1,6}[smhd]?){0,1}/y;
 
 /** Reads the command after one that runs others; false, and as before, where none is. */
 function readPrefixed(text: ByteString): boolean {
@@ -248,6 +252,7 @@ function readPrefixed(text: ByteString): boolean {
   prefixFlags.lastIndex = wordEnd;
   readCommand(text, wordEnd + (prefixFlags.exec(text)?.[0].length ?? 0));
   if (clearCommands.has(word) || word === 'id' || word === 'cat') return true;
+  if (word === 'sleep') return false;
   ({ word, wordEnd, hidden, fullPath, capital, capitals } = before);
   return false;
 }
@@ -282,6 +287,8 @@ function isCommand(
 ): boolean {
   const { text } = leaf;
   const known = clear || word === 'id';
+  if (idleAlone.has(word) && separator === LIST && namesScript(text)) return false;
+  if (filterCommands.has(word) && onlyFilters(text, at)) return false;
   if (argument === CLEAR) return separator !== LINE || (known && isShort(leaf, at));
   if (fullPath || (redirected && known)) return true;
   if (argument === END) {
@@ -297,11 +304,30 @@ function isCommand(
     const other = text.charAt(wordEnd);
     const differ = other !== text.charAt(at) && /[;|&]/.test(other);
     if (differ && (clear || word === 'id')) return true;
+    if (idleAlone.has(word) && listed && !hidden) return false;
     // Names of programs stand in lists of them: `C & Java | Python`.
     if (clear) return (word.length > 3 && !capital) || !listed;
     return !listed && word === 'id';
   }
   return argument === WORD && clear && isShort(leaf, at);
+}
+
+const ownScript = /\s{1,4}[\w-]{1,64}\.(?:py|js|mjs|ts|java|rb|php|jar|go)\s{0,4}$/y;
+
+/** Whether a program runs a script beside it and nothing else: `&& python main.py`. */
+function namesScript(text: ByteString): boolean {
+  ownScript.lastIndex = wordEnd;
+  return !hidden && !fullPath && ownScript.test(text);
+}
+
+const filterArguments = /[^|;&]{0,200}/y;
+
+/** Whether a single pipe leads to a command that names no file and starts nothing. */
+function onlyFilters(text: ByteString, at: number): boolean {
+  if (text[at] !== '|' || text[at - 1] === '|' || text[at + 1] === '|') return false;
+  filterArguments.lastIndex = wordEnd;
+  const rest = filterArguments.exec(text)?.[0] ?? '';
+  return !fullPath && !hidden && !/[/~$\\<>*?{(]/.test(rest) && /^(?:$|\s)/.test(rest);
 }
 
 /** The whole text is in backticks, or code stands before them: Markdown has words around them. */

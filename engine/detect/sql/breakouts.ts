@@ -3,6 +3,7 @@
  * and what continues the query after it.
  */
 
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { Leaf, Report } from '../detector.ts';
 import { SQL } from './facts.table.ts';
 import {
@@ -91,9 +92,26 @@ export function searchQuote(leaf: Leaf, at: number, report: Report): void {
     if (odd && endsQuery(text, at, after)) hit(report, SQL.commentTail, at, after);
   } else if (kind === TOKEN.semicolon && kindAt(after + 1) === TOKEN.lineComment) {
     if (odd && endsQuery(text, at, after + 1)) hit(report, SQL.commentTail, at, after + 1);
-  } else if (odd && statementAt(leaf, after) === 2) hit(report, SQL.stacked, at, after + 3);
-  else searchOperator(at, after, odd, report);
+  } else if (odd && statementAt(leaf, after) === 2) {
+    const id = beginsLiteral(text, start) ? SQL.statement : SQL.stacked;
+    hit(report, id, at, after + 3);
+  } else searchOperator(at, after, odd, report);
   if (odd) searchCut(leaf, at, after, report);
+}
+
+const beforeLiteral = /^$|[\s(=:,[{>+]/;
+const afterLiteral = /^(?:$|[\s),;.\]}:+])/;
+
+/**
+ * Whether a quote begins a string of program text that holds a whole statement: nothing but blanks
+ * or signs stand before it, no blank after it, and its end quote is followed by a sign.
+ */
+function beginsLiteral(text: ByteString, start: number): boolean {
+  if (!beforeLiteral.test(text.charAt(start - 1)) || !/\w/.test(text.charAt(start + 1)))
+    return false;
+  const close = text.indexOf(text.charAt(start), start + 1);
+  if (close < 0 || /[\s=(,]/.test(text.charAt(close - 1))) return false;
+  return afterLiteral.test(text.charAt(close + 1));
 }
 
 /** Tokens between a quote and the comment that ends the query after it. */
@@ -151,7 +169,11 @@ function searchCondition(leaf: Leaf, quote: number, at: number, odd: boolean, to
   const word = isWord(leaf, at);
   if (condition === CONDITION.firm) hit(to, SQL.boolean, quote, end);
   else if (condition === CONDITION.bare) {
-    if (odd && (word || kindAt(readTo) === TOKEN.lineComment)) hit(to, SQL.boolean, quote, end);
+    // `de l'Or 5`: an apostrophe inside a word.
+    const inWord = isInsideWord(leaf.text, tokens.start[quote]!);
+    if (inWord && kindAt(readTo) !== TOKEN.lineComment) hit(to, SQL.looseBoolean, quote, end);
+    else if (odd && (word || kindAt(readTo) === TOKEN.lineComment))
+      hit(to, SQL.boolean, quote, end);
   } else if (odd && word) hit(to, SQL.boolean, quote, end);
   else hit(to, SQL.looseBoolean, quote, end);
 }

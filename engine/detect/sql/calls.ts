@@ -53,6 +53,11 @@ export function searchFunction(at: number, report: Report): void {
     hit(report, SQL.attackFunction, at, at + 2);
     return;
   }
+  // Packages of Oracle: `dbms_xmlgen.getxml(`.
+  if (next === TOKEN.dot && kindAt(at + 3) === TOKEN.open && before !== TOKEN.dot) {
+    hit(report, SQL.attackFunction, at, at + 3);
+    return;
+  }
   const executes = before === TOKEN.execute || before === TOKEN.dot;
   if (next === TOKEN.quote && executes) hit(report, SQL.attackFunction, at - 1, at + 1);
   if (next !== TOKEN.open) return;

@@ -28,7 +28,28 @@ export function searchUnion(at: number, report: Report): void {
   if (kind !== TOKEN.select) return;
   // The list of `union all select` may follow in another value.
   const cut = next > at + 1 && kindAt(next + 1) === TOKEN.none;
-  if (cut || selectList(next + 1) > 0) hit(report, SQL.union, at, next + 1);
+  const list = selectList(next + 1);
+  if (cut || list > 0) {
+    hit(report, list === 1 && isOwnQuery(at) ? SQL.statement : SQL.union, at, next + 1);
+  }
+}
+
+/**
+ * Whether what stands before a token is a query from the start on that nothing leaves, as people
+ * paste it: no quote is open, no bracket closes more than was opened.
+ */
+function isOwnQuery(to: number): boolean {
+  if (kindAt(0) !== TOKEN.select || selectList(1) !== 1) return false;
+  let depth = 0;
+  let quotes = 0;
+  for (let at = 0; at < to; at++) {
+    const kind = kindAt(at);
+    if (kind === TOKEN.open) depth++;
+    else if (kind === TOKEN.close && --depth < 0) return false;
+    else if (kind === TOKEN.quote) quotes++;
+    else if (kind === TOKEN.lineComment) return false;
+  }
+  return quotes === 0;
 }
 
 /** MySQL's clause `procedure` with the function that servers have. */
@@ -68,7 +89,9 @@ export function searchSelect(leaf: Leaf, at: number, report: Report): void {
   const before = kindAt(open);
   const first = kindAt(0);
   const statement = first === TOKEN.select || first === TOKEN.update || first === TOKEN.delete;
-  if (statement || first === TOKEN.insert || (list === 1 && before === TOKEN.name)) {
+  // `with t as (select`
+  const named = open === 2 && kindAt(2) === TOKEN.as && /^\s{0,64}with\s/i.test(leaf.text);
+  if (statement || named || first === TOKEN.insert || (list === 1 && before === TOKEN.name)) {
     hit(report, SQL.statement, at - 1, at + 3);
   } else hit(report, SQL.subselect, at - 1, at + 2);
 }

@@ -135,9 +135,27 @@ export function readCondition(from: number): number {
   const kind = kindAt(at);
   if (kind === TOKEN.compare || kind === TOKEN.compareWord) return readComparison(first, at);
   if (first === OPERAND.sqlFunction) return CONDITION.firm;
-  const ends = kind === TOKEN.none || kind === TOKEN.lineComment || kind === TOKEN.semicolon;
-  if (first !== OPERAND.constant || !ends) return CONDITION.none;
+  if (first !== OPERAND.constant || !endsCondition(at)) return CONDITION.none;
   return CONDITION.bare;
+}
+
+/** The end of a query, or a clause that follows a condition in it. */
+function endsCondition(at: number): boolean {
+  switch (kindAt(at)) {
+    case TOKEN.none:
+    case TOKEN.lineComment:
+    case TOKEN.semicolon:
+      return true;
+    case TOKEN.order:
+    case TOKEN.group:
+      return kindAt(at + 1) === TOKEN.by;
+    case TOKEN.union:
+      return kindAt(at + 1) === TOKEN.select || kindAt(at + 1) === TOKEN.quantity;
+    case TOKEN.limit:
+      return kindAt(at + 1) === TOKEN.number;
+    default:
+      return false;
+  }
 }
 
 function readComparison(first: number, from: number): number {
@@ -166,6 +184,8 @@ function readComparison(first: number, from: number): number {
 export function selectList(from: number): number {
   let at = from;
   for (let count = 0; count < 3 && kindAt(at) === TOKEN.quantity; count++) at++;
+  // `top 1 name`
+  if (at > from && kindAt(at) === TOKEN.number && kindAt(at + 1) === TOKEN.name) at++;
   for (let count = 0; count < 4 && kindAt(at) === TOKEN.open; count++) at++;
   switch (kindAt(at)) {
     case TOKEN.number:

@@ -59,6 +59,10 @@ function ends(at: number, marked = false): boolean {
 
 /** `drop table x`, `create table x (`, `truncate table x`. */
 function definition(leaf: Leaf, at: number): number {
+  // `create or replace function x(`
+  if (kindAt(at + 1) === TOKEN.connect && kindAt(at + 2) === TOKEN.insert) {
+    return kindAt(at + 3) === TOKEN.object && isTarget(kindAt(at + 4)) ? 2 : 0;
+  }
   const object = kindAt(at + 1);
   // `database`, `schema` and `user` are functions, too.
   if (object !== TOKEN.object && object !== TOKEN.valueFunction) return 0;
@@ -71,7 +75,7 @@ function definition(leaf: Leaf, at: number): number {
 
 const comments = /\/\*[^*]{0,64}\*\/|--[^\n]{0,64}\n/g;
 const afterValue =
-  /^(?:(?:delete\s{1,8}from|truncate(?:\s{1,8}table)?|(?:alter|drop|create|rename|lock)\s{1,8}(?:table|database|schema|user|view|index|procedure|function|trigger|role|login|system|session|tables)|attach\s{1,8}database|detach|merge\s{1,8}into|replace\s{1,8}into|backup\s{1,8}(?:database|log)|bulk\s{1,8}insert|set\s{1,8}(?:global|session)|pragma|handler|dbcc|prepare|deallocate|flush)\s{1,8}["'`[\w*(]|load\s{1,8}(?:data|xml)\s|grant\s{1,8}[\w ,]{1,40}\son\s|revoke\s{1,8}[\w ,]{1,40}\son\s|call\s{1,8}[\w.]{1,64}\s{0,4}\(|do\s{1,8}\w{1,32}\(|kill\s{1,8}\d|begin\s{1,8}(?:[\w]{1,32}\.\w|select|execute|declare|dbms|user)|execute\s{1,8}immediate|with\s{1,8}\w{1,32}\s{1,8}as\s{0,4}\(|vacuum\b|shutdown\b|reconfigure\b|explain\s{1,8}select|i{1,2}f\s{0,4}\(\s{0,4}[\d(])/i;
+  /^(?:(?:delete\s{1,8}from|truncate(?:\s{1,8}table)?|(?:alter|drop|create|rename|lock)\s{1,8}(?:table|database|schema|user|view|index|procedure|function|trigger|role|login|system|session|tables)|attach\s{1,8}database|detach|merge\s{1,8}into|replace\s{1,8}into|backup\s{1,8}(?:database|log)|bulk\s{1,8}insert|set\s{1,8}(?:global|session)|pragma|handler|dbcc|prepare|deallocate|flush)\s{1,8}["'`[\w*(]|load\s{1,8}(?:data|xml)\s|grant\s{1,8}[\w ,]{1,40}\son\s|revoke\s{1,8}[\w ,]{1,40}\son\s|call\s{1,8}[\w.]{1,64}\s{0,4}\(|do\s{1,8}\w{1,32}\(|kill\s{1,8}\d|begin\s{1,8}(?:[\w]{1,32}\.\w|select|execute|declare|dbms|user)|execute\s{1,8}immediate|with\s{1,8}\w{1,32}\s{1,8}as\s{0,4}\(|vacuum\b|reindex\b|call\s{1,8}\w{1,32}\s{0,2}\(|shutdown\b|reconfigure\b|explain\s{1,8}(?:analy[sz]e\s{1,8})?select|exec(?:ute)?\s{0,8}\(\s{0,4}n?'|i{1,2}f\s{0,4}\(\s{0,4}[\d(])/i;
 
 /** Whether a statement stands at a token that texts may have, too: where a value ends before it. */
 export function commandAt({ text }: Leaf, at: number): boolean {
