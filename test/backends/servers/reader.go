@@ -69,7 +69,7 @@ func (r *reading) xml(body io.Reader) {
 
 func read(w http.ResponseWriter, request *http.Request) {
 	r := reading{Names: [][]byte{}, Values: [][]byte{}, FileNames: [][]byte{}}
-	kind := request.Header.Get("Content-Type")
+	kind, _, _ := strings.Cut(request.Header.Get("Content-Type"), ";")
 	switch {
 	case strings.HasPrefix(kind, "application/json"):
 		var node any
