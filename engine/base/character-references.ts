@@ -48,6 +48,7 @@ const named: Readonly<Record<string, string>> = {
   num: '#',
   percnt: '%',
   plus: '+',
+  fjlig: 'fj',
 };
 
 /**

@@ -41,7 +41,8 @@ export function uninspected(reading: Reading, inspection: Inspection): string[] 
 
 /**
  * What is wrong where several backends read one request; null where nothing is. Those that find
- * nothing have no reading. `complete`: no backend is missing.
+ * nothing have no reading. `complete`: no backend is missing, and the request is written as the
+ * RFCs allow.
  */
 export function disagreement(
   readings: readonly Reading[],
@@ -80,7 +81,8 @@ const isIndex = (name: string): boolean => /^\d*$/.test(name);
 
 /**
  * A byte string as backends may spell it: as sent, decoded once more, or with blanks for `+`. What
- * is beyond ASCII counts as one character: they differ on encodings, attacks are ASCII.
+ * is beyond ASCII counts as one character, as does the reference to one that the grammar draws:
+ * they differ on encodings, attacks are ASCII.
  */
 function spellings(bytes: string): string[] {
   const plain = toAscii(bytes);
@@ -89,7 +91,7 @@ function spellings(bytes: string): string[] {
 }
 
 function toAscii(text: string): string {
-  return trim(text.replaceAll(/[\x80-\xff]+/g, '?').replaceAll(/\s/g, ' '));
+  return trim(text.replaceAll(/(?:[\x80-\xff]|&eacute;)+/g, '?').replaceAll(/\s/g, ' '));
 }
 
 function unescape(text: string): string {
