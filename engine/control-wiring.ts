@@ -93,14 +93,22 @@ export function serveEnrolled(parts: EngineParts, link: ControllerLink, enrolled
 
 /** Answers control's questions and connects to it. */
 export async function serveControl(parts: EngineParts, link: ControllerLink): Promise<void> {
-  const { build, countries } = threadParts('engine', parts.settings);
+  const { build, useShared, takeAttached, countries } = threadParts('engine', parts.settings);
   parts.countryOf = (ip) => countries.codeOf(ip);
   const handler = createEvaluator({
     planner: parts.planner,
     trial: new PatternTrial(threadEntry('trial-process')),
     setTrial: new RuleSetTrial(threadEntry('rule-set-process')),
     files: parts.files,
-    build,
+    build: (policy, shared) => {
+      useShared(shared);
+      try {
+        return build(policy);
+      } finally {
+        useShared(new Map());
+        takeAttached();
+      }
+    },
     serves: (policyId) => parts.rollouts.serves(policyId),
     siteOf: (siteId) => ({
       guards: parts.guards.of(siteId),

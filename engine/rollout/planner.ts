@@ -113,11 +113,6 @@ export class Planner {
     return outcome;
   }
 
-  /** Whether a policy can serve; its databases are ready in the cache, perhaps not in memory. */
-  async check(policy: KeyedPolicy): Promise<PlanOutcome> {
-    return this.known.get(policy.key)?.outcome ?? (await this.plan(policy));
-  }
-
   /**
    * Links a policy, to say what is wrong with it; null where every thread has work already.
    * Errors: `planner_failed`.

@@ -17,6 +17,7 @@ import type {
   ClientAnswers,
 } from '../contract/evaluation.ts';
 import { SPAN, type RequestSnapshot } from '../contract/message.ts';
+import type { SharedImages } from '../contract/shared-images.ts';
 import {
   policyEntryFile,
   rulesetFolder,
@@ -45,13 +46,16 @@ import type { PolicyEngine } from '../rules/run/policy-engine.ts';
 import { policyAlone, simulateRequest } from './simulated-request.ts';
 import { closeProgram } from '../rules/program/build-program.ts';
 
+type BuildShared = (policy: KeyedPolicy, shared: SharedImages) => PolicyEngine;
+
 /** What the evaluator works with. */
 export interface EvaluatorOptions {
-  readonly planner: Pick<Planner, 'link' | 'check' | 'prepare' | 'planAhead'>;
+  readonly planner: Pick<Planner, 'link' | 'plan' | 'prepare' | 'planAhead'>;
   readonly trial: PatternTrial;
   readonly setTrial: Pick<RuleSetTrial, 'try'>;
   readonly files: SharedFiles;
-  readonly build: (policy: KeyedPolicy) => PolicyEngine;
+  /** Builds from a plan and databases in shared memory. */
+  readonly build: BuildShared;
   /** Whether a policy of this id serves, in whatever version. */
   readonly serves: (policyId: string) => boolean;
   readonly status: () => EngineStatus;
@@ -78,7 +82,7 @@ const noSite: SimulatedSite = {
 
 /** Makes the handler that the engine's own socket serves. */
 export function createEvaluator(options: EvaluatorOptions): EngineHandler {
-  const engines = new EngineCache(options.build);
+  const engines = new EngineCache(options);
   return {
     status: options.status,
     probeUpstream: options.probeUpstream,
@@ -101,28 +105,23 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
       return outcome;
     },
     evaluate: async (policy, input) => {
-      const key = policyKey(policy);
-      const source = options.files.share(policy);
-      const planned = await options.planner.check({ key, source });
-      if (!planned.ok) {
-        const diagnostics = planned.diagnostics.map(toDiagnostic);
-        return { record: null, diagnostics, ...notRefused };
-      }
-      const outcome = evaluate(engines.get(key, source), options.siteOf(input.siteId), input);
+      const keyed = { key: policyKey(policy), source: options.files.share(policy) };
+      const { diagnostics, engine } = await engines.get(keyed);
+      if (engine === null) return { record: null, diagnostics, ...notRefused };
+      const outcome = evaluate(engine, options.siteOf(input.siteId), input);
       if (outcome.failure === undefined) return outcome;
       throw new AppError('inspection_failed', `inspection failed: ${outcome.failure}`, {
         source: 'internal',
       });
     },
     evaluateBatch: async (policy, inputs) => {
-      const key = policyKey(policy);
-      const source = options.files.share(policy);
-      const planned = await options.planner.check({ key, source });
-      if (!planned.ok) return { outcomes: [], diagnostics: planned.diagnostics.map(toDiagnostic) };
+      const keyed = { key: policyKey(policy), source: options.files.share(policy) };
       const outcomes: EvaluationOutcome[] = [];
       for (const input of inputs) {
         // Other simulations may have retired the engine meanwhile.
-        outcomes.push(evaluate(engines.get(key, source), noSite, input));
+        const { diagnostics, engine } = await engines.get(keyed);
+        if (engine === null) return { outcomes: [], diagnostics };
+        outcomes.push(evaluate(engine, noSite, input));
         await nextTurn();
       }
       return { outcomes, diagnostics: [] };
@@ -130,25 +129,37 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
   };
 }
 
-/** The few policies simulated last. */
+/** The few policies simulated last, built from what the planner has in shared memory. */
 class EngineCache {
   private readonly engines = new Map<string, PolicyEngine>();
-  private readonly build: (policy: KeyedPolicy) => PolicyEngine;
+  private readonly planner: Pick<Planner, 'plan'>;
+  private readonly build: BuildShared;
 
-  constructor(build: (policy: KeyedPolicy) => PolicyEngine) {
+  constructor({ planner, build }: Pick<EvaluatorOptions, 'planner' | 'build'>) {
+    this.planner = planner;
     this.build = build;
   }
 
-  get(key: string, source: PolicySource): PolicyEngine {
-    const known = this.engines.get(key) ?? this.build({ key, source });
+  /** The engine of a policy, to be used at once; null where it does not link. */
+  async get(
+    policy: KeyedPolicy,
+  ): Promise<{ readonly diagnostics: PolicyDiagnostic[]; readonly engine: PolicyEngine | null }> {
+    const { key } = policy;
+    if (!this.engines.has(key)) {
+      const { ok, diagnostics, shared } = await this.planner.plan(policy);
+      if (!ok) return { diagnostics: diagnostics.map(toDiagnostic), engine: null };
+      // Another question may have built it meanwhile.
+      if (!this.engines.has(key)) this.engines.set(key, this.build(policy, shared));
+    }
+    const engine = this.engines.get(key)!;
     this.engines.delete(key);
-    this.engines.set(key, known);
+    this.engines.set(key, engine);
     for (const [oldKey, old] of this.engines) {
       if (this.engines.size <= engineLimits.simulatedPoliciesMax) break;
       this.engines.delete(oldKey);
       old.retire();
     }
-    return known;
+    return { diagnostics: [], engine };
   }
 }
 

@@ -24,7 +24,7 @@ const entry = new URL('../../.build/engine/threads/trial-process.js', import.met
 const setEntry = new URL('../../.build/engine/threads/rule-set-process.js', import.meta.url);
 const commands = await loadCommands([]);
 const unasked = (): never => expect.unreachable('nothing is planned here');
-const unused = { check: unasked, prepare: unasked, planAhead: unasked };
+const unused = { plan: unasked, prepare: unasked, planAhead: unasked };
 let waf: TestControl;
 let engine: { close(): Promise<void> };
 let policyId = '';
