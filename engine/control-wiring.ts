@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { readBuildInfo } from '../base/build-info.ts';
 import { systemClock } from '../base/clock.ts';
 import type { DebugAnswerer } from '../base/debug-question.ts';
+import { patternTrialLimits } from '../base/rule-limits.ts';
 import { notifySupervisor } from '../base/supervisor-channel.ts';
 import { createControllerLink, type ControllerLink } from './link/controller-link.ts';
 import { openEnrolled, type Enrolled } from './link/enrolled.ts';
@@ -15,6 +16,7 @@ import { RuleSetTrial } from './rollout/rule-set-trial.ts';
 import { createEvaluator } from './simulate/evaluate.ts';
 import { tryOpenRunTally } from './state/run-tally.ts';
 import { tryOpenSpoolFiles } from './state/spool-files.ts';
+import { TriedPatterns } from './state/tried-patterns.ts';
 import { threadParts } from './threads/thread-parts.ts';
 import { probePool } from './upstream/origin-health.ts';
 import { answerDebug } from './debug-answers.ts';
@@ -97,7 +99,7 @@ export async function serveControl(parts: EngineParts, link: ControllerLink): Pr
   parts.countryOf = (ip) => countries.codeOf(ip);
   const handler = createEvaluator({
     planner: parts.planner,
-    trial: new PatternTrial(threadEntry('trial-process')),
+    trial: new PatternTrial(threadEntry('trial-process'), triedPatterns(parts)),
     setTrial: new RuleSetTrial(threadEntry('rule-set-process')),
     files: parts.files,
     build: (policy, shared) => {
@@ -131,4 +133,12 @@ export async function serveControl(parts: EngineParts, link: ControllerLink): Pr
   const service = await serveEngineService({ socketPath, handler, logger: parts.log, debug });
   parts.closers.push(() => service.close());
   link.connect();
+}
+
+/** What decides on a pattern beside itself: what builds it, and what it is held against. */
+function triedPatterns({ settings, log }: EngineParts): TriedPatterns {
+  const { version } = buildInfo;
+  const engine = JSON.stringify([version, nativeLibraries(), patternTrialLimits]);
+  const file = join(settings.cacheFolder, 'tried-patterns');
+  return new TriedPatterns(file, engine, patternTrialLimits.knownMax, log);
 }

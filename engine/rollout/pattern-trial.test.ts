@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { encodeUtf8 } from '../../base/byte-string.ts';
 import { parseSecLang } from '../rules/language/parse.ts';
 import { writtenPatterns } from '../rules/language/written-patterns.ts';
+import { knownInMemory } from '../../test/support/known-patterns.ts';
 import { PatternTrial } from './pattern-trial.ts';
 
 const entry = new URL('../../.build/engine/threads/trial-process.js', import.meta.url);
@@ -21,7 +22,7 @@ function patternsOf(...patterns: string[]) {
 
 test('good patterns pass, others are named with rule, line and column', async () => {
   expect(existsSync(fileURLToPath(entry))).toBe(true);
-  const trial = new PatternTrial(entry);
+  const trial = new PatternTrial(entry, knownInMemory());
   expect(await trial.try(patternsOf('^a{1,64}$', 'union\\s+select', '(?=a)b'))).toEqual([]);
   const found = await trial.try(patternsOf('good', '((a{1,100}){1,100}){1,100}', '(x'));
   expect(found.map(({ code, message }) => `${code} ${message}`)).toEqual([
@@ -32,7 +33,7 @@ test('good patterns pass, others are named with rule, line and column', async ()
 });
 
 test('a pattern that takes too long is ended and named, and the next is tried', async () => {
-  const trial = new PatternTrial(entry, { patternCpuMs: 2000 });
+  const trial = new PatternTrial(entry, knownInMemory(), { patternCpuMs: 2000 });
   const slow = trial.try(patternsOf('ok', '(a|b{900}|c{900}){10}'));
   const quick = trial.try(patternsOf('select'));
   expect(await slow).toMatchObject([
@@ -53,12 +54,12 @@ test('a process that waits for its turn on a busy machine is not blamed for it',
       setTimeout(() => process.send({ kind: 'done' }, () => process.disconnect()), 2_000);
     });`,
   );
-  const trial = new PatternTrial(pathToFileURL(file), { patternCpuMs: 1_000 });
+  const trial = new PatternTrial(pathToFileURL(file), knownInMemory(), { patternCpuMs: 1_000 });
   expect(await trial.try(patternsOf('good'))).toEqual([]);
 });
 
 test('a pattern that is slow to search is named with its figure', async () => {
-  const trial = new PatternTrial(entry);
+  const trial = new PatternTrial(entry, knownInMemory());
   const found = await trial.try(patternsOf('good', '(a|b{900}|c{900})', '(?!x)(a+)+$'));
   expect(found.map(({ code, message }) => `${code} ${message}`)).toEqual([
     expect.stringMatching(
@@ -69,14 +70,14 @@ test('a pattern that is slow to search is named with its figure', async () => {
 });
 
 test('a pattern that takes too much memory is ended and named', async () => {
-  const trial = new PatternTrial(entry, { residentBytesMax: 1 });
+  const trial = new PatternTrial(entry, knownInMemory(), { residentBytesMax: 1 });
   expect(await trial.try(patternsOf('(a|b{900}|c{900}){10}'))).toMatchObject([
     { message: expect.stringContaining('rule 7: the pattern needs more than 0 MB to be built') },
   ]);
 });
 
 test('too many trials at once are turned away; what is known to be fine is not', async () => {
-  const trial = new PatternTrial(entry, { patternCpuMs: 500 });
+  const trial = new PatternTrial(entry, knownInMemory(), { patternCpuMs: 500 });
   expect(await trial.try(patternsOf('known'))).toEqual([]);
   const slow = trial.try(patternsOf('(a|b{900}|c{900}){10}'));
   const others = Array.from({ length: 16 }, (_, at) => trial.try(patternsOf(`word${at}`)));

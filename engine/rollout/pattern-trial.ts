@@ -29,17 +29,23 @@ export type TrialAnswer =
 /** Code of the error with which a trial is turned away while too many wait. */
 export const trialsWaitCode = 'resource_exhausted';
 
+/** Patterns that were found fit before; what is added is known from then on. */
+export interface KnownPatterns {
+  has(pattern: string): boolean;
+  add(patterns: readonly string[]): void;
+}
+
 /** Tries patterns, one list after the other. */
 export class PatternTrial {
   private readonly entry: URL;
+  private readonly known: KnownPatterns;
   private readonly bounds: TrialBounds;
-  /** Patterns that were built before. */
-  private readonly good = new Set<string>();
   private waiting = 0;
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(entry: URL, bounds: Partial<TrialBounds> = {}) {
+  constructor(entry: URL, known: KnownPatterns, bounds: Partial<TrialBounds> = {}) {
     this.entry = entry;
+    this.known = known;
     this.bounds = { ...patternTrialLimits, ...bounds };
   }
 
@@ -64,13 +70,12 @@ export class PatternTrial {
     const unknown = this.unknown(patterns);
     if (unknown.length === 0) return [];
     const found = await this.run(unknown);
-    if (this.good.size + unknown.length > patternTrialLimits.knownMax) this.good.clear();
-    if (found.length === 0) for (const { pattern } of unknown) this.good.add(pattern);
+    if (found.length === 0) this.known.add(unknown.map(({ pattern }) => pattern));
     return found;
   }
 
   private unknown(patterns: readonly WrittenPattern[]): WrittenPattern[] {
-    return patterns.filter(({ pattern }) => !this.good.has(pattern));
+    return patterns.filter(({ pattern }) => !this.known.has(pattern));
   }
 
   private run(patterns: readonly WrittenPattern[]): Promise<Diagnostic[]> {

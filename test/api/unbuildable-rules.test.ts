@@ -13,6 +13,7 @@ import { SharedFiles } from '../../engine/policies/keyed-policies.ts';
 import { PatternTrial } from '../../engine/rollout/pattern-trial.ts';
 import { RuleSetTrial } from '../../engine/rollout/rule-set-trial.ts';
 import { createEvaluator, type EvaluatorOptions } from '../../engine/simulate/evaluate.ts';
+import { knownInMemory } from '../support/known-patterns.ts';
 import { keepPrinted } from '../support/printed.ts';
 import { startTestControl, type TestControl } from '../support/test-control.ts';
 
@@ -38,7 +39,7 @@ beforeAll(async () => {
     // Every thread is busy: rules are linked here.
     planner: { ...unused, link: () => Promise.resolve(null) },
     serves: () => false,
-    trial: new PatternTrial(entry, { patternCpuMs: 1500 }),
+    trial: new PatternTrial(entry, knownInMemory(), { patternCpuMs: 1500 }),
     setTrial: new RuleSetTrial(setEntry, { requestMsMax: 1 }),
     files: new SharedFiles(),
     status: () => ({ revision: '1', sha256: '', version: '1', uptimeMs: 1, libraries: {} }),
