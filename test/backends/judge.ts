@@ -34,6 +34,7 @@ export function uninspected(reading: Reading, inspection: Inspection): string[] 
   for (const name of reading.fileNames) {
     const texts = spellings(toText(name));
     if (texts.some((text) => text === '' || fileNames.some((one) => one.includes(text)))) continue;
+    if (texts.some((text) => fileNames.includes(fromBase64(text)))) continue;
     found.push(`file name ${show(name)}`);
   }
   return found;
