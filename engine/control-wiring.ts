@@ -95,20 +95,20 @@ export function serveEnrolled(parts: EngineParts, link: ControllerLink, enrolled
 
 /** Answers control's questions and connects to it. */
 export async function serveControl(parts: EngineParts, link: ControllerLink): Promise<void> {
-  const { build, useShared, takeAttached, countries } = threadParts('engine', parts.settings);
-  parts.countryOf = (ip) => countries.codeOf(ip);
+  const thread = threadParts('engine', parts.settings);
+  parts.countryOf = (ip) => thread.countries.codeOf(ip);
   const handler = createEvaluator({
     planner: parts.planner,
     trial: new PatternTrial(threadEntry('trial-process'), triedPatterns(parts)),
     setTrial: new RuleSetTrial(threadEntry('rule-set-process')),
     files: parts.files,
     build: (policy, shared) => {
-      useShared(shared);
+      thread.useShared(shared);
       try {
-        return build(policy);
+        return thread.build(policy);
       } finally {
-        useShared(new Map());
-        takeAttached();
+        thread.useShared(new Map());
+        thread.takeAttached();
       }
     },
     serves: (policyId) => parts.rollouts.serves(policyId),
