@@ -22,7 +22,7 @@ import { messageOf } from '../call.ts';
 import { lacking, Rights } from '../parts/rights.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, pageTexts, t } from '../text/text.ts';
+import { exactNumber, language, pageTexts, t } from '../text/text.ts';
 
 const replays = createClient(ReplayService, transport);
 const overrides = createClient(RuleOverrideService, transport);
@@ -45,6 +45,12 @@ const w = pageTexts({
     "Tried on the event's own values: the request was not kept whole.",
     '使用事件自身的值试验：请求未完整保留。',
   ],
+  ruleOff: ['rule {rule} off', '关闭规则 {rule}'],
+  ruleWithout: ['rule {rule} without {list}', '规则 {rule} 不检查 {list}'],
+  everyPath: ['on every path', '所有路径'],
+  underPath: ['under {list}', '路径 {list} 之下'],
+  everySite: ['on every site of the policy', '该策略的所有站点'],
+  thisSite: ['on this site', '仅此站点'],
   leftOut: ['Values that could not be tried: {list}.', '无法试验的值：{list}。'],
 });
 
@@ -52,6 +58,23 @@ const w = pageTexts({
 const tryCodes = ['policy:test', 'log:read'] as const;
 const saveCodes = ['policy:rule:override'] as const;
 const othersShown = 20;
+
+/** What an exclusion does, in the language that is shown. */
+function sentenceOf({ summary, reach, overrides: changes }: SuggestedExclusion): string {
+  // The API's own sentence is English.
+  if (language.value === 'en') return summary;
+  const rules = changes.map(({ crsRuleId: rule, removedTargets: targets }) =>
+    targets.length === 0
+      ? w('ruleOff', { rule })
+      : w('ruleWithout', { rule, list: targets.join('、') }),
+  );
+  const paths = [...new Set(changes.map(({ scope }) => scope))].filter((one) => one !== '');
+  return [
+    ...rules,
+    paths.length === 0 ? w('everyPath') : w('underPath', { list: paths.join('、') }),
+    w(reach === 'policy_target' ? 'everySite' : 'thisSite'),
+  ].join('，');
+}
 /** What the server wants to see a rationale stay below. */
 const rationaleMax = 200;
 
@@ -91,7 +114,7 @@ export function Allow({ event, explanation }: AllowProps): JSX.Element {
       <h2>{t('allow.title')}</h2>
       <p class="quiet">{t('allow.intro')}</p>
       <fieldset disabled={state !== 'open'}>
-        {exclusions.map(({ summary }, index) => (
+        {exclusions.map((one, index) => (
           <label class="check">
             <input
               type="radio"
@@ -102,7 +125,7 @@ export function Allow({ event, explanation }: AllowProps): JSX.Element {
                 setTrial(null);
               }}
             />
-            <VisibleText text={summary} />
+            <VisibleText text={sentenceOf(one)} />
           </label>
         ))}
       </fieldset>

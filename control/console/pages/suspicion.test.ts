@@ -55,3 +55,9 @@ test('rules that only sum scores are no suspects', () => {
     '942100',
   ]);
 });
+
+test('examples differ in client or path', () => {
+  const events = [3, 2, 1].map((n) => event(n, '10.0.0.1', '/comment', '942100', 5));
+  const [found] = suspectsOf([...events, event(0, '10.0.0.2', '/comment', '942100', 5)]);
+  expect(found!.examples.map(({ id }) => id)).toEqual(['942100-3', '942100-0']);
+});

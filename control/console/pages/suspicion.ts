@@ -71,5 +71,15 @@ function suspectOf(ruleId: string, place: string, { message, events }: Group): S
   ];
   const suspicion = Math.round(parts.reduce((sum, part) => sum + part, 0));
   const facts = { ruleId, place, message, events: all.length, clients, paths, scoreMean, hours };
-  return { ...facts, suspicion, examples: all.slice(0, examplesMax) };
+  return { ...facts, suspicion, examples: examplesOf(all) };
+}
+
+/** The newest of each client and path: equal ones show nothing more. */
+function examplesOf(newestFirst: readonly SecurityEvent[]): readonly SecurityEvent[] {
+  const different = new Map<string, SecurityEvent>();
+  for (const one of newestFirst) {
+    const key = JSON.stringify([one.clientIp, one.path]);
+    if (!different.has(key)) different.set(key, one);
+  }
+  return [...different.values()].slice(0, examplesMax);
 }

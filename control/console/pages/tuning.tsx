@@ -119,11 +119,12 @@ function Suspects({ events }: { readonly events: readonly SecurityEvent[] }): JS
   const suspects = all.slice(0, suspectsShown);
   const examples = ({ examples: some }: Suspect): JSX.Element => (
     <ul class="plain">
-      {some.map(({ id, method, host, path }) => (
+      {some.map(({ id, method, host, path, clientIp }) => (
         <li>
           <Link href={`/attacks/${id}`}>
             <VisibleText text={`${method} ${host}${path}`} />
-          </Link>
+          </Link>{' '}
+          <small>{clientIp}</small>
         </li>
       ))}
     </ul>

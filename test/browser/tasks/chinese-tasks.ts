@@ -101,6 +101,8 @@ const tasks: readonly Task[] = [
       const policyId = await world.policy('In Chinese');
       const { get, eventId } = await world.refused('allow-zh', policyId);
       await openEvent(desk, eventId);
+      await desk.shows('规则 942100 不检查 ARGS:q');
+      await desk.shows('仅此站点');
       desk.presses = 0;
       await desk.press('查看还会放行什么');
       await desk.shows('没有其他已拦截的请求会被放行。');
