@@ -17,13 +17,13 @@ export type AlikeReading =
   | { readonly kind: 'differs' | 'unknown' };
 
 const typePattern = /^multipart\/[0-9a-z.+-]+ ?/i;
-/** `; name=token` or `; name="text"`; the blanks in front are captured. */
+/** `; name=token` or `; name="text"`, with quoted pairs; the blanks in front are captured. */
 const parameterPattern = new RegExp(
   [
     '( *); *',
     '([!#$&+\\-.0-9A-Z^_`a-z|~]+)=',
     "(?:([!#$%&'*+\\-.0-9A-Z^_`a-z|~=]+)",
-    '|"([^"\\\\\\x00-\\x1f\\x7f]+)")',
+    '|"((?:[^"\\\\\\x00-\\x1f\\x7f]|\\\\[\\x20-\\x7e])*)")',
   ].join(''),
   'y',
 );

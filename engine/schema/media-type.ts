@@ -16,7 +16,7 @@ export interface MediaType {
 const token = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+";
 const typePattern = new RegExp(`^(${token}/${token})[ \\t]*`);
 const parameterPattern = new RegExp(
-  `^;[ \\t]*(${token})=(?:(${token})|"([^"\\\\\\x00-\\x1f\\x7f]*)")[ \\t]*`,
+  `^;[ \\t]*(${token})=(?:(${token})|"((?:[^"\\\\\\x00-\\x1f\\x7f]|\\\\[\\x20-\\x7e])*)")[ \\t]*`,
 );
 
 /** Reads a value of Content-Type; null where it has no one reading. */
@@ -38,8 +38,10 @@ function readStrictly(text: string): MediaType | null {
     const parameter = parameterPattern.exec(rest);
     if (parameter === null) return null;
     const name = parameter[1]!.toLowerCase();
-    if (seen.has(name)) return null;
-    seen.set(name, parameter[2] ?? parameter[3]!);
+    const value = parameter[2] ?? parameter[3]!;
+    // Some readers undo a quoted pair, others keep the backslash.
+    if (seen.has(name) || (name === 'charset' && value.includes('\\'))) return null;
+    seen.set(name, value);
     rest = rest.slice(parameter[0].length);
   }
   const charset = (seen.get('charset') ?? '').toLowerCase();

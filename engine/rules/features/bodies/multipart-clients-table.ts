@@ -57,6 +57,8 @@ export const alikeRows: readonly ClientRow[] = [
   body('CRLF before the first boundary', `|${form('B')}`),
   body('two line ends before the first boundary', `||${form('B')}`),
   body('a preamble', `This is a multi-part message in MIME format.|${form('B')}`),
+  line('an empty value of another parameter', '; boundary=B; x=""', 'B'),
+  line('a quoted pair in another parameter', '; x="\\""; boundary="B"', 'B'),
   body('a preamble with an empty line', `This is||a message|${form('B')}`),
   body('an epilogue', `${form('B')}The end`),
   body('an epilogue with an empty line', `${form('B')}||The end|`),
@@ -94,6 +96,11 @@ export const differentRows: readonly ClientRow[] = [
   line('an escape', '; boundary="\\B"', 'B'),
   line('text after the quotes', '; boundary="B"C', 'B'),
   line('blanks before the equals sign, not first', '; charset=utf-8; boundary =B', 'B'),
+  line(
+    'a quoted pair with the word in an earlier parameter',
+    '; x="\\"; boundary=C"; boundary=B',
+    'B',
+  ),
   line('wide characters', '; charset=utf-16le; boundary=B', 'B'),
   line('seven bits', '; boundary=B; charset="utf-7"', 'B'),
   line('extended', "; boundary*=utf-8''B", 'B'),
@@ -111,4 +118,7 @@ export const differentRows: readonly ClientRow[] = [
   parts('Content-Disposition twice', `${field}|${field}`),
   parts('Content-Type twice', `${field}|Content-Type: a/b|Content-Type: text/plain`),
   parts('single quotes in a part', "Content-Disposition: form-data; name='a'"),
+  parts('a part in EBCDIC', `${field}|Content-Type: text/plain; charset=cp037`),
+  parts('a part in UTF-16', `Content-Type: text/plain; charset="utf-16le"|${field}`),
+  parts('a part in UTF-7', `${field}|Content-Type: text/plain;charset=utf-7`),
 ];

@@ -4,6 +4,7 @@ import { valueLimits } from '../../../../base/rule-limits.ts';
 import { isSpace } from '../../transaction/ascii.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
+import { showsItsCharacters } from '../../../base/multipart-content-type.ts';
 import { type Disposition, readDisposition } from '../../../base/multipart-disposition.ts';
 import { foldMatters, isDecisive, isPlainText } from '../../../base/part-reader.ts';
 import type { MultipartFaults } from './multipart-faults.ts';
@@ -118,6 +119,9 @@ export class MultipartPart {
     const encoding = headerOf(slab, this.lines, 'content-transfer-encoding');
     const type = headerOf(slab, this.lines, 'content-type');
     if (disposition.kind === 'field' && !isPlainText(encoding, type)) disposition.kind = 'either';
+    // Werkzeug reads a field in EBCDIC or UTF-16 where others read bytes.
+    const hidden = disposition.kind !== 'file' && !showsItsCharacters(type ?? '', false);
+    if (hidden) this.faults.twoReadings = true;
     this.judgeDisposition(disposition);
     if (disposition.name !== '') this.faults.flags.names.push(disposition.name);
     for (const name of [disposition.fileName, disposition.extendedFileName]) {
