@@ -1,6 +1,6 @@
 /**
- * Owns the table of WebSockets whose clients send thousands of messages in a few KB: what they cost
- * a front thread, and how long another client of that thread waits meanwhile. The front runs on the
+ * The table of WebSockets whose clients send thousands of messages in a few KB: what they cost a
+ * front thread, and how long another client of that thread waits meanwhile. The front runs on the
  * main thread; its clients and its origin on one of their own.
  */
 
