@@ -1,4 +1,6 @@
-/** Which patterns were tried outlives a process, and a damaged or foreign file costs only trials. */
+/**
+ * Which patterns were tried outlives a process, and a damaged or foreign file costs only trials.
+ */
 
 import { appendFileSync, chmodSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
