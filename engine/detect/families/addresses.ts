@@ -23,11 +23,11 @@ const disguised: Detector = {
     attacks: [
       ...['http://0xa9.0xfe.0xa9.0xfe/', 'http://169.254.43518/', 'http://0300.0250.0.1/x'],
       ...['gopher://127\xe3\x80\x820\xe3\x80\x820\xe3\x80\x821/', 'a=//3232235777/'],
-      'http://localhos\xef\xbd\x94/',
+      ...['http://localhos\xef\xbd\x94/', 'http://%6cocalhost/'],
     ],
     benign: [
       ...['http://192.168.0.1/', 'http://8.8.2056/', 'https://1.10/x', 'http://2130706434567/'],
-      ...['lib//10.2/a.js', 'http://\xd0\xb0.example/'],
+      ...['lib//10.2/a.js', 'http://\xd0\xb0.example/', 'Open http://LocalHost:8080/'],
     ],
   },
 };
@@ -57,7 +57,7 @@ const plainAddress = /^(?:(?:0|[1-9]\d{0,2})(?:\.|$)){4}$/;
 function isDisguised(host: ByteString): boolean {
   const read = asResolved(host);
   if (plainAddress.test(host)) return false;
-  if (read !== host && read === 'localhost') return true;
+  if (read !== host.toLowerCase() && read === 'localhost') return true;
   const address = addressOf(read);
   return address >= 0 && isInternal(address);
 }
