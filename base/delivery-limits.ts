@@ -262,6 +262,8 @@ export const upstreamLimits = {
   probeWaitMs: 200,
   /** A new pool is probed once at each address; the longest such probe. */
   firstProbeTimeoutMs: 3_000,
+  /** Reading the first page of an origin, when a site is made. */
+  firstPageTimeoutMs: 1_000,
   /** Origins that fail: interval of the line in the log, and origins that it names. */
   originLogEveryMs: 60_000,
   originsLoggedMax: 20,

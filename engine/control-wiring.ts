@@ -18,6 +18,7 @@ import { tryOpenRunTally } from './state/run-tally.ts';
 import { tryOpenSpoolFiles } from './state/spool-files.ts';
 import { TriedPatterns } from './state/tried-patterns.ts';
 import { threadParts } from './threads/thread-parts.ts';
+import { readFirstPage } from './upstream/first-page.ts';
 import { probePool } from './upstream/origin-health.ts';
 import { answerDebug } from './debug-answers.ts';
 import { candidateOf, type EngineParts } from './engine-parts.ts';
@@ -119,7 +120,7 @@ export async function serveControl(parts: EngineParts, link: ControllerLink): Pr
       grpcFields: parts.guards.grpcFieldsOf(siteId),
       content: parts.guards.contentOf(siteId),
     }),
-    probeUpstream: probePool,
+    origins: { probeUpstream: probePool, readFirstPage },
     clients: parts.clientMemory.answers((siteId, count) => parts.threads?.sample(siteId, count)),
     status: () => ({
       ...parts.rollouts.serving,

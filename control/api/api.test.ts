@@ -50,6 +50,7 @@ beforeAll(async () => {
       },
       sampleClients: () => ({ samples: [], active: false }),
       probeUpstream: () => Promise.resolve([]),
+      readFirstPage: () => Promise.resolve(null),
       spoofNotes: () => [],
     },
   });

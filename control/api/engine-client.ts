@@ -22,6 +22,7 @@ import {
   type GetStatusResponse,
   type ListSpoofWarningsResponse,
   type ProbeUpstreamResponse,
+  type ReadFirstPageResponse,
   type SampleClientsResponse,
 } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import { debugLimits } from '../../base/debug-figures.ts';
@@ -77,6 +78,8 @@ export interface EngineClient {
   status(): Promise<GetStatusResponse>;
   /** Asks every address of a pool once. Errors: unavailable. */
   probe(upstream: RuntimeUpstream): Promise<ProbeUpstreamResponse>;
+  /** The page of an origin under `/`; status 0 where none comes soon. Errors: unavailable. */
+  firstPage(upstream: RuntimeUpstream, host: string): Promise<ReadFirstPageResponse>;
   /** What the engine says of itself, as JSON text. Errors: unavailable. */
   debug(question: DebugQuestion): Promise<DebugReply>;
   /** Forged address headers of the last hour. Errors: unavailable. */
@@ -140,6 +143,8 @@ export function openEngineClient(socketPath: string): EngineClient {
     status: () => asked(() => client.getStatus({}, { timeoutMs: quickTimeoutMs })),
     probe: (upstream) =>
       asked(() => client.probeUpstream({ upstream }, { timeoutMs: quickTimeoutMs })),
+    firstPage: (upstream, host) =>
+      asked(() => client.readFirstPage({ upstream, host }, { timeoutMs: quickTimeoutMs })),
     debug: (question) => askAboutItself(socketPath, question),
     spoofWarnings: () => asked(() => client.listSpoofWarnings({}, { timeoutMs: quickTimeoutMs })),
   };

@@ -194,9 +194,9 @@ export function toBundleUpstream(pool: UpstreamRecord): BundleUpstream {
 }
 
 /** The pool of a site, or its inline endpoints as a pool of its own. */
-function upstreamOf(
-  { site }: BundleSite,
-  pools: ReadonlyMap<string, BundleUpstream>,
+export function upstreamOf(
+  { site }: { readonly site: Pick<SiteRecord, 'id' | 'upstreams'> },
+  pools: Pick<ReadonlyMap<string, BundleUpstream>, 'get'>,
 ): RuntimeUpstream {
   const upstreams = site.upstreams ?? [];
   const pool = pools.get(upstreams[0]?.upstreamId ?? '');

@@ -1,7 +1,7 @@
 /** What control may ask the engine beside traffic: to compile a policy, to try a request. */
 
 import type { GuardTraceEntry } from './guard.ts';
-import type { ProbedAddress } from './health.ts';
+import type { FirstPage, ProbedAddress } from './health.ts';
 import type { PolicySource } from './policy.ts';
 import type { UpstreamConfig } from './site.ts';
 import type { ClientIpFinding, ClientSample, SpoofNote, TrustConfig } from './trust.ts';
@@ -99,6 +99,8 @@ export interface EngineHandler {
   sampleClients(siteId: string, count: number, end: boolean): ClientSamples;
   /** Asks every address of a pool once, whether any site uses it or not. */
   probeUpstream(upstream: UpstreamConfig): Promise<readonly ProbedAddress[]>;
+  /** The page that an origin has under `/`; null where none comes soon. */
+  readFirstPage(upstream: UpstreamConfig, host: string): Promise<FirstPage | null>;
   /** Forged address headers of the last hour, oldest first. */
   spoofNotes(): readonly SpoofNote[];
 }

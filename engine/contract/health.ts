@@ -50,3 +50,12 @@ export interface HealthReport {
   readonly sha256: string;
   readonly addresses: readonly AddressHealth[];
 }
+
+/** The first page of an origin. */
+export interface FirstPage {
+  readonly status: number;
+  /** Of the cookies that it sets. */
+  readonly cookieNames: readonly string[];
+  /** The beginning of its body. */
+  readonly text: string;
+}

@@ -18,10 +18,12 @@ import {
   GetStatusResponseSchema,
   GuardStepSchema,
   ProbeUpstreamResponseSchema,
+  ReadFirstPageResponseSchema,
   type Diagnostic,
   type EvaluateResponse,
   type GuardStep,
   type ProbeUpstreamRequest,
+  type ReadFirstPageRequest,
 } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import { readDebugQuestion, type DebugAnswerer } from '../../base/debug-question.ts';
 import { toAppError } from '../../base/errors.ts';
@@ -37,6 +39,7 @@ import type {
 import type { GuardTraceEntry } from '../contract/guard.ts';
 import type { PolicySource } from '../contract/policy.ts';
 import { toSecurityMatch } from './security-fact.ts';
+import type { FirstPage } from '../contract/health.ts';
 import { trustMethods } from './trust-methods.ts';
 
 /** Where the service listens and who answers. */
@@ -147,6 +150,13 @@ function implement(handler: EngineHandler, logger: Logger): ServiceImpl<typeof E
       const found = await handler.probeUpstream(toUpstream(upstream));
       return create(ProbeUpstreamResponseSchema, { endpoints: found.map((one) => ({ ...one })) });
     }),
+    readFirstPage: guarded(logger, async ({ upstream, host }: ReadFirstPageRequest) => {
+      if (upstream === undefined) {
+        throw new ConnectError('upstream: is required', Code.InvalidArgument);
+      }
+      const page = await handler.readFirstPage(toUpstream(upstream), host);
+      return create(ReadFirstPageResponseSchema, page === null ? {} : toPage(page));
+    }),
     getStatus: () => {
       const { revision, sha256, version, uptimeMs, libraries } = handler.status();
       return create(GetStatusResponseSchema, {
@@ -230,4 +240,8 @@ function guarded<I, O>(logger: Logger, run: (input: I) => Promise<O>): (input: I
       throw new ConnectError('the engine could not answer', Code.FailedPrecondition);
     }
   };
+}
+
+function toPage({ status, cookieNames, text }: FirstPage) {
+  return { status, cookieNames: [...cookieNames], text };
 }

@@ -62,7 +62,7 @@ export interface EvaluatorOptions {
   readonly clients: ClientAnswers;
   /** What a site as it serves decides with beside its policy. */
   readonly siteOf: (siteId: string) => SimulatedSite;
-  readonly probeUpstream: EngineHandler['probeUpstream'];
+  readonly origins: Pick<EngineHandler, 'probeUpstream' | 'readFirstPage'>;
 }
 
 /** Guards and checks of API documents of a site; null for none. */
@@ -85,7 +85,7 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
   const engines = new EngineCache(options);
   return {
     status: options.status,
-    probeUpstream: options.probeUpstream,
+    ...options.origins,
     ...options.clients,
     explainTrust: (config, peer, headers) =>
       new ClientIpResolver(config).resolve(peer, (name) => {

@@ -16,9 +16,21 @@ import { endpointName } from './endpoint-pool.ts';
 import { ORIGIN_FAILURE, type OriginFailure } from './origin-sink.ts';
 import { tlsOptions } from './upstream.ts';
 
-interface Answer {
+/** The request of a probe: health checks are some, first pages are read by one. */
+export interface ProbeRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Empty for the name of the address. */
+  readonly host: string;
+  readonly followRedirects: boolean;
+  /** Whether the body is read, as far as it is looked at. */
+  readonly wantsBody: boolean;
+}
+
+/** What an address answered. */
+export interface ProbeAnswer {
   readonly status: number;
-  readonly location: string;
+  readonly fields: http.IncomingHttpHeaders;
   readonly body: string;
 }
 
@@ -32,20 +44,36 @@ export async function probeAddress(
 ): Promise<ProbeFinding> {
   const limit = startTimeLimit(check.timeoutSeconds * 1000);
   const { signal } = limit;
-  let path = check.path;
   try {
-    for (let hop = 0; hop <= upstreamLimits.probeRedirectsMax; hop++) {
-      const answer = await ask(upstream, name, check, path, signal);
-      const next = check.followRedirects ? redirectPath(answer, upstream, name, path) : null;
-      if (next === null) return judge(answer, check);
-      path = next;
-    }
+    const request = { ...check, wantsBody: check.expectedBody !== '' };
+    const answer = await askAddress(upstream, name, request, signal);
+    if (answer !== null) return judge(answer, check);
+    return wrong('probe_redirects', 'the probe is redirected too often');
   } catch (error) {
     return failed(reasonOf(error, signal, upstream));
   } finally {
     limit.end();
   }
-  return wrong('probe_redirects', 'the probe is redirected too often');
+}
+
+/**
+ * Asks the address named `name`, and follows its redirects on that address; null where there are
+ * too many. Errors: those of the connection, of the parser, and AbortError.
+ */
+export async function askAddress(
+  upstream: UpstreamConfig,
+  name: string,
+  request: ProbeRequest,
+  signal: AbortSignal,
+): Promise<ProbeAnswer | null> {
+  let { path } = request;
+  for (let hop = 0; hop <= upstreamLimits.probeRedirectsMax; hop++) {
+    const answer = await ask(upstream, name, { ...request, path }, signal);
+    const next = request.followRedirects ? redirectPath(answer, upstream, name, path) : null;
+    if (next === null) return answer;
+    path = next;
+  }
+  return null;
 }
 
 /** Whether the address named `name` can be connected to at all, TLS included. */
@@ -73,7 +101,7 @@ export async function connectAddress(
   });
 }
 
-function judge(answer: Answer, check: HealthCheckConfig): ProbeFinding {
+function judge(answer: ProbeAnswer, check: HealthCheckConfig): ProbeFinding {
   if (answer.status !== check.expectedStatus) {
     const text = `the probe got status ${answer.status} instead of ${check.expectedStatus}`;
     return wrong('probe_status', text);
@@ -100,7 +128,7 @@ function wrong(code: string, error: string): ProbeFinding {
 
 /** The path that an answer points to on the same address; null when it points nowhere there. */
 function redirectPath(
-  { status, location }: Answer,
+  { status, fields: { location = '' } }: ProbeAnswer,
   { scheme }: UpstreamConfig,
   name: string,
   path: string,
@@ -114,24 +142,23 @@ function redirectPath(
 function ask(
   upstream: UpstreamConfig,
   name: string,
-  check: HealthCheckConfig,
-  path: string,
+  { method, path, host: asked, wantsBody }: ProbeRequest,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<ProbeAnswer> {
   const endpoint = upstream.endpoints.find((one) => endpointName(one) === name);
   if (endpoint === undefined) return Promise.reject(new Error('no such address'));
   const { host, port } = endpoint;
-  const headers = { host: check.host || name, 'user-agent': 'waf-health-check', accept: '*/*' };
+  const headers = { host: asked || name, 'user-agent': 'waf-health-check', accept: '*/*' };
   const secure = tlsOptions(upstream, endpoint);
-  const options = { host, port, path, method: check.method, headers, agent: false, signal };
+  const options = { host, port, path, method, headers, agent: false, signal };
   return new Promise((resolve, reject) => {
     const request = secure ? https.request({ ...secure, ...options }) : http.request(options);
     request.on('error', reject);
     request.on('response', (response) => {
       response.on('error', reject);
-      readBody(response, check.expectedBody !== '', (body) => {
+      readBody(response, wantsBody, (body) => {
         const { statusCode: status = 0, headers: fields } = response;
-        resolve({ status, location: fields.location ?? '', body });
+        resolve({ status, fields, body });
         request.destroy();
       });
     });

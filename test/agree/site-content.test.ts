@@ -3,6 +3,8 @@
  * TestPolicy, attacks beside it stay refused; weak signs of live traffic reach control.
  */
 
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applicationRows, type ApplicationRow } from './application-rows.ts';
 import { describeCase, type DescribedCase } from './described-case.ts';
@@ -58,6 +60,33 @@ test('a profile lets the work of an editor pass, and nothing beside it', async (
   const unknown = { 'detection.applications': { [siteId]: 'wordpres' } };
   const answer = await waf.control.call('SystemService/UpdateSystemSettings', { values: unknown });
   expect(answer.text).toContain('must name applications, such as wordpress@/blog: wordpress,');
+});
+
+test('where asked for, the first page of the origin says which application a new site serves', async () => {
+  const asked: string[] = [];
+  const origin = http.createServer(({ url, headers }, response) => {
+    asked.push(`${headers.host} ${url}`);
+    response.end('<link href="/wp-includes/css/dashicons.css">');
+  });
+  await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
+  const make = (host: string, to: string, recognizeApplication: boolean) => {
+    const site = { name: host, primaryHost: host, upstreams: [{ inline: { url: to } }] };
+    const guarded = { ...site, waf: { enabled: true, policyId } };
+    return waf.ask('SiteService/CreateSite', { site: guarded, recognizeApplication });
+  };
+  try {
+    expect((await make('plain.test', url, false))['warnings'] ?? []).toEqual([]);
+    expect(asked).toEqual([]);
+    const blog = await make('*.blog.test', url, true);
+    const { id } = blog['site'] as { id: string };
+    const command = `waf site applications ${id} --names wordpress`;
+    expect(blog['warnings']).toEqual([expect.stringContaining(command)]);
+    expect(asked).toEqual(['www.blog.test /']);
+    expect((await make('gone.test', 'http://127.0.0.1:1', true))['warnings'] ?? []).toEqual([]);
+  } finally {
+    origin.close();
+  }
 });
 
 /** A note whose text is a form field; `../` twice and a name of a file are weak signs. */

@@ -37,6 +37,7 @@ const handler: EngineHandler = {
   explainTrust: unused,
   sampleClients: unused,
   probeUpstream: unused,
+  readFirstPage: unused,
   spoofNotes: unused,
 };
 

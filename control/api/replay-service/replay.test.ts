@@ -48,6 +48,7 @@ const handler: EngineHandler = {
   explainTrust: unused,
   sampleClients: unused,
   probeUpstream: unused,
+  readFirstPage: unused,
   spoofNotes: unused,
 };
 

@@ -1,11 +1,17 @@
 /** SiteService/CreateSite. */
 
+import { AppError } from '../../../base/errors.ts';
 import { SiteSchema, type SiteJson, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
+import { applicationNote, recognizePage } from '../../domain/policy/application-notes.ts';
+import type { SiteRecord } from '../../domain/records.ts';
 import { keepSiteSecrets } from '../../domain/site/header-secrets.ts';
 import { checkSite } from '../../domain/site/site.ts';
+import { toBundleUpstream, upstreamOf, type BundleUpstream } from '../../publish/build-bundle.ts';
+import { upstreams } from '../../store/collections.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { toMessage, toRecord } from '../convert.ts';
+import { policyOfSite } from '../log-service/explain-event.ts';
 import type { Method } from '../method.ts';
 import { keep } from '../resource/owned.ts';
 import { newSiteRecord, siteKind } from './stored-site.ts';
@@ -13,7 +19,7 @@ import { surroundingsIn } from './surroundings.ts';
 
 /** Creates a site; without a stated WAF it is protected by the default policy. */
 export function createSite(
-  parts: Uses<'store' | 'clock'>,
+  parts: Uses<'store' | 'clock' | 'engine'>,
 ): Method<typeof SiteService, 'createSite'> {
   return async (request, context) => {
     const caller = callerOf(context);
@@ -25,8 +31,31 @@ export function createSite(
       const checked = checkSite(asked, surroundingsIn(tx, caller.tenantId, parts.clock.nowMs()));
       return keep(tx, caller, siteKind, null, newSiteRecord(checked, caller.tenantId, now));
     });
-    return { site: toMessage(SiteSchema, stored) };
+    const warnings = request.recognizeApplication ? await applicationOf(parts, stored) : [];
+    return { site: toMessage(SiteSchema, stored), warnings };
   };
+}
+
+/** What to say of the application that the origin's first page shows; nothing where none does. */
+async function applicationOf(
+  { store, engine }: Uses<'store' | 'engine'>,
+  site: SiteRecord,
+): Promise<string[]> {
+  const pool = (id: string): BundleUpstream | undefined => {
+    const record = store.get(upstreams, id);
+    return record?.tenantId === site.tenantId ? toBundleUpstream(record) : undefined;
+  };
+  const host = (site.primaryHost ?? '').replace(/^\*\./, 'www.');
+  try {
+    const page = await engine.firstPage(upstreamOf({ site }, { get: pool }), host);
+    const found = page.status === 0 ? null : recognizePage(page);
+    const policy = policyOfSite(store, site.tenantId, site.id);
+    return found === null ? [] : [applicationNote(found, site.id, policy)];
+  } catch (thrown) {
+    // The site is made; without an engine nobody can ask its origin.
+    if (thrown instanceof AppError && thrown.code === 'unavailable') return [];
+    throw thrown;
+  }
 }
 
 /** Errors: invalid_argument for a status that an operator cannot give. */

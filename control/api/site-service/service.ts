@@ -20,7 +20,7 @@ import { disableSite, enableSite } from './set-site-status.ts';
 import { updateSite } from './update-site.ts';
 
 /** SiteService. */
-export function siteService(parts: Uses<'store' | 'clock'>): Built<typeof SiteService> {
+export function siteService(parts: Uses<'store' | 'clock' | 'engine'>): Built<typeof SiteService> {
   return {
     listSites: listSites(parts),
     getSite: getSite(parts),

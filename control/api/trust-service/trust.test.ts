@@ -38,6 +38,7 @@ const handler: EngineHandler = {
     return { samples, active: samples.length < 500 };
   },
   probeUpstream: () => Promise.resolve([]),
+  readFirstPage: () => Promise.resolve(null),
   spoofNotes: () => spoofs,
 };
 

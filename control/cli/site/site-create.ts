@@ -10,7 +10,10 @@ import { siteTable } from './site-table.ts';
 export const siteCreateCommand: CommandDefinition = {
   path: ['site', 'create'],
   summary: 'Create a site that serves at once',
-  help: 'Example: waf site create --name shop --host shop.example --upstream http://127.0.0.1:3000',
+  help:
+    'The origin is asked for its first page; where that is a known application, the command that\n' +
+    'keeps its editors from being blocked is printed.\n' +
+    'Example: waf site create --name shop --host shop.example --upstream http://127.0.0.1:3000',
   arguments: [],
   flags: [
     { flags: '--name <name>', summary: 'name for people', required: true },
@@ -42,7 +45,9 @@ export const siteCreateCommand: CommandDefinition = {
     const given = readOriginTls(flags);
     const named = Object.keys(given).length > 0;
     const tls = named ? { tls: await readMessage(UpstreamTlsSchema, given, 'flags') } : {};
+    const applications = listFlag(flags, 'application').join(',');
     const { site } = await sites.createSite({
+      recognizeApplication: applications === '',
       site: {
         name: textFlag(flags, 'name') ?? '',
         primaryHost: textFlag(flags, 'host') ?? '',
@@ -60,7 +65,6 @@ export const siteCreateCommand: CommandDefinition = {
         status: ResourceStatus.ACTIVE,
       },
     });
-    const applications = listFlag(flags, 'application').join(',');
     if (site !== undefined && applications !== '') {
       const { setApplications } = await import('./site-applications-command.ts');
       await setApplications(context, site.id, applications);

@@ -1,7 +1,12 @@
 /** Applications by their paths, cookies and header fields. */
 
 import { expect, test } from 'vitest';
-import { applicationNotes, recognizeApplication, sentNames } from './application-notes.ts';
+import {
+  applicationNotes,
+  recognizeApplication,
+  recognizePage,
+  sentNames,
+} from './application-notes.ts';
 
 test.each([
   ['/wp-json/wp/v2/posts/7', 'WordPress', ''],
@@ -74,4 +79,32 @@ test('where the score decides, the note names the profile', () => {
   expect(applicationNotes(event, policy)[0]).toContain(
     'waf site applications site-1 --names wordpress@/blog',
   );
+});
+
+test.each([
+  ['<link href="/blog/wp-content/themes/a/style.css">', 'WordPress'],
+  ['<meta name="generator" content="WordPress 6.5">', 'WordPress'],
+  ['<title>phpMyAdmin</title>', 'phpMyAdmin'],
+  ['<title>\n\tLogin – Nextcloud</title>', 'Nextcloud'],
+  ['<meta name="Generator" content="Drupal 10 (https://www.drupal.org)" />', 'Drupal'],
+  ['<meta name="generator" content="DokuWiki"/>', 'DokuWiki'],
+  ['<html id="XF" lang="en-US"', 'XenForo'],
+  ['<body id="phpbb" class="nojs">', 'phpBB'],
+  ['<meta name="generator" content="MediaWiki 1.39.4"/>', 'MediaWiki'],
+  ['<meta name="generator" content="Ghost 5.8">', 'Ghost'],
+  ['<meta content="GitLab" property="og:site_name">', 'GitLab'],
+  ['<meta name="author" content="Gitea - Git with a cup of tea">', 'Gitea'],
+  ['<meta name="generator" content="Discourse 3.2.0">', 'Discourse'],
+  ['<title>Node-RED</title>', 'Node-RED'],
+  ['<script>window.grafanaBootData = {', 'Grafana'],
+])('the page %s is of %s', (text, name) => {
+  const shown = name === 'XenForo' ? `${text}>` : text;
+  expect(recognizePage({ cookieNames: [], text: shown })).toMatchObject({ name, prefix: '' });
+});
+
+test('a page is recognized by its cookies, and an ordinary one not at all', () => {
+  const named = recognizePage({ cookieNames: ['a', 'i_like_gitea'], text: '' });
+  expect(named?.name).toBe('Gitea');
+  const text = '<title>How we moved from WordPress to Ghost</title><p>wp-content, Drupal, Grafana';
+  expect(recognizePage({ cookieNames: ['SESSION'], text })).toBeNull();
 });

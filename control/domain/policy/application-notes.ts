@@ -23,7 +23,17 @@ interface Application {
   readonly cookie?: RegExp;
   /** Name of a header field, in lower case. */
   readonly field?: RegExp;
+  /** What stands in its pages. */
+  readonly page?: RegExp;
 }
+
+/** A page as an origin answers it. */
+export interface AnsweredPage {
+  readonly cookieNames: readonly string[];
+  readonly text: string;
+}
+
+type Recognized = Pick<Application, 'name' | 'plugin'> & { readonly prefix: string };
 
 /** Names in a request's head; values are of no interest. */
 export interface SentNames {
@@ -41,6 +51,7 @@ const applications: readonly Application[] = [
     name: 'WordPress',
     path: /\/(?:wp-(?:admin|json|content|includes|(?:login|comments-post|cron)\.php))(?:\/|$)/,
     cookie: /^(?:wordpress_(?:logged_in|sec|test_cookie)|wp-settings-)/,
+    page: /\/wp-(?:content|includes)\/|content="WordPress[ "]/i,
     field: /^x-wp-nonce$/,
   },
   {
@@ -48,53 +59,84 @@ const applications: readonly Application[] = [
     name: 'phpMyAdmin',
     path: /\/(?:phpmyadmin|pma)(?:\/|$)/i,
     cookie: /^(?:phpMyAdmin(?:_https)?|pma(?:User|Auth|_lang).*)$/,
+    page: /<title>phpMyAdmin/i,
   },
   {
     plugin: 'nextcloud',
     name: 'Nextcloud',
     path: /\/(?:remote\.php\/(?:web)?dav|ocs\/v[12]\.php|index\.php\/apps\/|apps\/files\/)/,
     cookie: /^(?:__Host-)?(?:nc_(?:sameSiteCookie|session_id|username|token)|oc_sessionPassphrase)/,
+    page: /<title>[^<]{0,200}Nextcloud|\/core\/js\/oc\.js|content="Nextcloud"/i,
   },
   {
     plugin: 'drupal',
     name: 'Drupal',
     path: /\/(?:node\/(?:add|\d+\/edit)|admin\/(?:content|structure|config))(?:\/|$)/,
     cookie: /^S?SESS[0-9a-f]{32}$/,
+    page: /content="Drupal |data-drupal-(?:selector|link)/i,
   },
   {
     plugin: 'dokuwiki',
     name: 'DokuWiki',
     path: /\/(?:doku\.php|lib\/exe\/(?:ajax|fetch|mediamanager)\.php)(?:\/|$)/,
     cookie: /^(?:DokuWiki|DW[0-9a-f]{32})$/,
+    page: /content="DokuWiki|\/lib\/exe\/(?:css|js)\.php/i,
   },
   { plugin: 'cpanel', name: 'cPanel', path: /\/cpsess\d+\// },
   {
     plugin: 'xenforo',
     name: 'XenForo',
     path: /\/(?:threads\/[^/]+\/add-reply|conversations\/add|js\/xf\/)/,
+    page: /<html[^>]{0,200} id="XF"/,
   },
   {
     plugin: 'phpbb',
     name: 'phpBB',
     path: /\/(?:posting|viewtopic|viewforum|ucp|mcp)\.php(?:\/|$)/,
+    page: /<body id="phpbb"/,
   },
   {
     plugin: '',
     name: 'MediaWiki',
     path: /\/(?:wiki\/Special:|w\/(?:index|api|load)\.php)/,
     cookie: /^(?:mwuser-sessionId|\w*wiki\w*(?:_session|UserID|UserName))$/,
+    page: /content="MediaWiki /i,
   },
   {
     plugin: '',
     name: 'Ghost',
     path: /\/ghost\/api\//,
     cookie: /^ghost-(?:admin-api-session|members-ssr)/,
+    page: /content="Ghost /i,
   },
-  { plugin: '', name: 'GitLab', path: /\/api\/v4\/projects\//, cookie: /^_gitlab_session/ },
-  { plugin: '', name: 'Gitea', cookie: /^(?:i_like_gitea|gitea_(?:incredible|awesome))$/ },
-  { plugin: '', name: 'Discourse', cookie: /^_forum_session$/, field: /^discourse-/ },
-  { plugin: '', name: 'Node-RED', field: /^node-red-/ },
-  { plugin: '', name: 'Grafana', cookie: /^grafana_session/, field: /^x-grafana-/ },
+  {
+    plugin: '',
+    name: 'GitLab',
+    path: /\/api\/v4\/projects\//,
+    cookie: /^_gitlab_session/,
+    page: /content="GitLab"|\bgon\.gitlab_url/,
+  },
+  {
+    plugin: '',
+    name: 'Gitea',
+    cookie: /^(?:i_like_gitea|gitea_(?:incredible|awesome))$/,
+    page: /content="Gitea[ "-]/,
+  },
+  {
+    plugin: '',
+    name: 'Discourse',
+    cookie: /^_forum_session$/,
+    field: /^discourse-/,
+    page: /content="Discourse /,
+  },
+  { plugin: '', name: 'Node-RED', field: /^node-red-/, page: /<title>Node-RED/ },
+  {
+    plugin: '',
+    name: 'Grafana',
+    cookie: /^grafana_session/,
+    field: /^x-grafana-/,
+    page: /\bgrafanaBootData\b|<title>Grafana/,
+  },
 ];
 
 /**
@@ -104,7 +146,7 @@ const applications: readonly Application[] = [
 export function recognizeApplication(
   path: string,
   sent: SentNames = nothingSent,
-): { readonly name: string; readonly plugin: string; readonly prefix: string } | null {
+): Recognized | null {
   for (const { name, plugin, path: pattern } of applications) {
     const found = pattern?.exec(path.slice(0, 2048)) ?? null;
     if (found === null) continue;
@@ -114,6 +156,15 @@ export function recognizeApplication(
     return { name, plugin, prefix: /^(?:\/[\w.~-]+)*$/.test(whole) ? whole : '' };
   }
   const one = applications.find((candidate) => sends(candidate, sent));
+  return one === undefined ? null : { name: one.name, plugin: one.plugin, prefix: '' };
+}
+
+/** The application that answers a page, by its cookies and its text; null for none. */
+export function recognizePage({ cookieNames, text }: AnsweredPage): Recognized | null {
+  const sent: SentNames = { cookies: cookieNames, fields: [] };
+  const one = applications.find(
+    (candidate) => candidate.page?.test(text) === true || sends(candidate, sent),
+  );
   return one === undefined ? null : { name: one.name, plugin: one.plugin, prefix: '' };
 }
 
@@ -140,18 +191,25 @@ export function applicationNotes(
 ): string[] {
   const scored = messages.some(({ ruleId = '' }) => /^(?:9[1-4]\d|198)\d{3}$/.test(ruleId));
   const found = scored ? recognizeApplication(path, sent) : null;
-  if (found === null) return [];
-  const { name, plugin, prefix } = found;
+  return found === null ? [] : [applicationNote(found, siteId, policy)];
+}
+
+/** What keeps the editors of an application from being blocked, as a sentence with a command. */
+export function applicationNote(
+  { name, plugin, prefix }: Recognized,
+  siteId: string,
+  policy: PolicyJson | undefined,
+): string {
   const profile = profileNamed(name);
   if (profile !== null && policy?.crsCore?.decision === 'DECISION_SCORE') {
     const place = prefix === '' ? profile : `${profile}@${prefix}`;
-    return [
+    return (
       `This looks like ${name}: its profile keeps the score from counting what its editors send. ` +
-        `waf site applications ${siteId === '' ? 'SITE' : siteId} --names ${place}`,
-    ];
+      `waf site applications ${siteId === '' ? 'SITE' : siteId} --names ${place}`
+    );
   }
   if (plugin === '') {
-    return [`This looks like ${name}. The CRS project keeps no exclusion plugin for it.`];
+    return `This looks like ${name}. The CRS project keeps no exclusion plugin for it.`;
   }
   const where = prefix === '' ? '' : ` --path ${prefix}`;
   const policyName = (policy?.name ?? 'POLICY').replaceAll("'", '');
@@ -160,10 +218,10 @@ export function applicationNotes(
   const missing = bundled
     ? 'CRS 3 holds it; with CRS 4 import it first'
     : 'import it first, no ruleset holds it';
-  return [
+  return (
     `This looks like ${name}: its exclusion plugin keeps rules quiet there. ${use} ` +
-      `(${missing}: waf crs exclusion-import ${plugin} ARCHIVE)`,
-  ];
+    `(${missing}: waf crs exclusion-import ${plugin} ARCHIVE)`
+  );
 }
 
 /** The profile of an application by what people call it; null for none. */

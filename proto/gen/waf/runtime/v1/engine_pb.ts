@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/engine.proto.
  */
 export const file_waf_runtime_v1_engine: GenFile = /*@__PURE__*/
-  fileDesc("Cht3YWYvcnVudGltZS92MS9lbmdpbmUucHJvdG8SDndhZi5ydW50aW1lLnYxIpkBChRDb21waWxlUG9saWN5UmVxdWVzdBItCgZwb2xpY3kYASABKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lUG9saWN5Ei8KB3J1bGVzZXQYAiABKAsyHi53YWYucnVudGltZS52MS5SdW50aW1lUnVsZXNldBIMCgRwbGFuGAMgASgIEhMKC3RyeV9ydWxlc2V0GAQgASgIImgKFUNvbXBpbGVQb2xpY3lSZXNwb25zZRIKCgJvaxgBIAEoCBIvCgtkaWFnbm9zdGljcxgCIAMoCzIaLndhZi5ydW50aW1lLnYxLkRpYWdub3N0aWMSEgoKcnVsZV9jb3VudBgDIAEoDSJmCgpEaWFnbm9zdGljEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoDRIOCgZjb2x1bW4YAyABKA0SDQoFZXJyb3IYBCABKAgSDAoEY29kZRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJIsIBCg9FdmFsdWF0ZVJlcXVlc3QSLQoGcG9saWN5GAEgASgLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIvCgdydWxlc2V0GAIgASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVJ1bGVzZXQSDAoEaGVhZBgDIAEoDBIMCgRib2R5GAQgASgMEhEKCWNsaWVudF9pcBgFIAEoCRIPCgdwZWVyX2lwGAYgASgJEg8KB3NpdGVfaWQYByABKAki3wIKEEV2YWx1YXRlUmVzcG9uc2USDwoHYmxvY2tlZBgBIAEoCBIOCgZzdGF0dXMYAiABKA0SDwoHcnVsZV9pZBgDIAEoDRINCgVwaGFzZRgEIAEoDRIVCg1pbmJvdW5kX3Njb3JlGAUgASgFEhYKDm91dGJvdW5kX3Njb3JlGAYgASgFEi4KB21hdGNoZXMYByADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhUKDWluc3BlY3Rpb25fdXMYCCABKAQSFgoOZGV0ZWN0aW9uX29ubHkYCSABKAgSLwoLZGlhZ25vc3RpY3MYCiADKAsyGi53YWYucnVudGltZS52MS5EaWFnbm9zdGljEg8KB3JlZnVzYWwYCyABKAkSKQoGZ3VhcmRzGAwgAygLMhkud2FmLnJ1bnRpbWUudjEuR3VhcmRTdGVwEg8KB2ZhaWx1cmUYDSABKAkiqAEKFEV2YWx1YXRlQmF0Y2hSZXF1ZXN0Ei0KBnBvbGljeRgBIAEoCzIdLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVQb2xpY3kSLwoHcnVsZXNldBgCIAEoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EjAKCHJlcXVlc3RzGAMgAygLMh4ud2FmLnJ1bnRpbWUudjEuQmF0Y2hlZFJlcXVlc3QiYQoOQmF0Y2hlZFJlcXVlc3QSDAoEaGVhZBgBIAEoDBIMCgRib2R5GAIgASgMEhEKCWNsaWVudF9pcBgDIAEoCRIPCgdwZWVyX2lwGAQgASgJEg8KB3NpdGVfaWQYBSABKAkiewoVRXZhbHVhdGVCYXRjaFJlc3BvbnNlEjEKB2Fuc3dlcnMYASADKAsyIC53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlc3BvbnNlEi8KC2RpYWdub3N0aWNzGAIgAygLMhoud2FmLnJ1bnRpbWUudjEuRGlhZ25vc3RpYyKIAQoJR3VhcmRTdGVwEg0KBWd1YXJkGAEgASgJEgsKA3NhdxgCIAEoCRIOCgZhY3Rpb24YAyABKAkSDgoGcmVhc29uGAQgASgJEg8KB3J1bGVfaWQYBSABKAkSDgoGZGV0YWlsGAYgASgJEg0KBXNraXBzGAcgAygJEg8KB3NraXBwZWQYCCABKAgi3wIKDVNlY3VyaXR5TWF0Y2gSDwoHcnVsZV9pZBgBIAEoDRINCgVwaGFzZRgCIAEoDRIPCgdtZXNzYWdlGAMgASgJEgwKBGRhdGEYBCABKAkSEAoIc2V2ZXJpdHkYBSABKAUSDAoEdGFncxgGIAMoCRIQCghvcGVyYXRvchgHIAEoCRI4CgdtYXRjaGVkGAggAygLMicud2FmLnJ1bnRpbWUudjEuU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSEgoKZGlzcnVwdGl2ZRgJIAEoCBIMCgRmaWxlGAogASgJEgwKBGxpbmUYCyABKA0SEQoJdHJ1bmNhdGVkGAwgASgIEg0KBXNjb3JlGA0gASgFEgsKA3JldhgOIAEoCRILCgN2ZXIYDyABKAkSEAoIbWF0dXJpdHkYECABKA0SEAoIYWNjdXJhY3kYESABKA0SEwoLYm9keV9vZmZzZXQYEiABKAQiNgoXU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSDAoEbmFtZRgBIAEoDBINCgV2YWx1ZRgCIAEoDCISChBHZXRTdGF0dXNSZXF1ZXN0ItABChFHZXRTdGF0dXNSZXNwb25zZRIQCghyZXZpc2lvbhgBIAEoAxIOCgZzaGEyNTYYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIRCgl1cHRpbWVfbXMYBCABKAQSQwoJbGlicmFyaWVzGAUgAygLMjAud2FmLnJ1bnRpbWUudjEuR2V0U3RhdHVzUmVzcG9uc2UuTGlicmFyaWVzRW50cnkaMAoOTGlicmFyaWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJJChRQcm9iZVVwc3RyZWFtUmVxdWVzdBIxCgh1cHN0cmVhbRgBIAEoCzIfLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVVcHN0cmVhbSJKChVQcm9iZVVwc3RyZWFtUmVzcG9uc2USMQoJZW5kcG9pbnRzGAEgAygLMh4ud2FmLnJ1bnRpbWUudjEuUHJvYmVkRW5kcG9pbnQiTwoOUHJvYmVkRW5kcG9pbnQSDwoHYWRkcmVzcxgBIAEoCRIPCgdoZWFsdGh5GAIgASgIEgwKBGNvZGUYAyABKAkSDQoFZXJyb3IYBCABKAki/QEKE0V4cGxhaW5UcnVzdFJlcXVlc3QSNAoHcHJvZmlsZRgBIAEoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSLwoIaXBfbGlzdHMYAiADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EgwKBHBlZXIYAyABKAkSQQoHaGVhZGVycxgEIAMoCzIwLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlcXVlc3QuSGVhZGVyc0VudHJ5Gi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIukBChRFeHBsYWluVHJ1c3RSZXNwb25zZRIKCgJpcBgBIAEoCRIVCg1zb3VyY2VfaGVhZGVyGAIgASgJEhQKDHBlZXJfdHJ1c3RlZBgDIAEoCBIPCgdzcG9vZmVkGAQgASgIEgwKBGhvcHMYBSADKAkSEAoId2FybmluZ3MYBiADKAkSNAoGdHJhY2VzGAcgAygLMiQud2FmLnJ1bnRpbWUudjEuUnVudGltZUNsaWVudElwVHJhY2USGQoRdmVyaWZpZWRfbm9kZV9pZHMYCCADKAkSFgoOdW50cnVzdGVkX3J1bGUYCSABKAgihAEKFFJ1bnRpbWVDbGllbnRJcFRyYWNlEg8KB3J1bGVfaWQYASABKAkSDgoGaGVhZGVyGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIOCgZyZWFzb24YBCABKAkSFAoMY2FuZGlkYXRlX2lwGAUgASgJEhUKDXBhdGhfbm9kZV9pZHMYBiADKAkiQwoUU2FtcGxlQ2xpZW50c1JlcXVlc3QSDwoHc2l0ZV9pZBgBIAEoCRINCgVjb3VudBgCIAEoDRILCgNlbmQYAyABKAgiXQoVU2FtcGxlQ2xpZW50c1Jlc3BvbnNlEjQKB3NhbXBsZXMYASADKAsyIy53YWYucnVudGltZS52MS5SdW50aW1lQ2xpZW50U2FtcGxlEg4KBmFjdGl2ZRgCIAEoCCKoAQoTUnVudGltZUNsaWVudFNhbXBsZRIMCgRwZWVyGAEgASgJEkEKB2hlYWRlcnMYAiADKAsyMC53YWYucnVudGltZS52MS5SdW50aW1lQ2xpZW50U2FtcGxlLkhlYWRlcnNFbnRyeRIQCghwcm9kdWN0cxgDIAMoCRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIaChhMaXN0U3Bvb2ZXYXJuaW5nc1JlcXVlc3QiUgoZTGlzdFNwb29mV2FybmluZ3NSZXNwb25zZRI1Cgh3YXJuaW5ncxgBIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVTcG9vZldhcm5pbmciagoTUnVudGltZVNwb29mV2FybmluZxIVCg1maXJzdF9zZWVuX21zGAEgASgDEg8KB3NpdGVfaWQYAiABKAkSDAoEcGVlchgDIAEoCRIOCgZoZWFkZXIYBCABKAkSDQoFY291bnQYBSABKA0yrQYKDUVuZ2luZVNlcnZpY2USZAoNQ29tcGlsZVBvbGljeRIkLndhZi5ydW50aW1lLnYxLkNvbXBpbGVQb2xpY3lSZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuQ29tcGlsZVBvbGljeVJlc3BvbnNlIgaiuxgCCAESVQoIRXZhbHVhdGUSHy53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlcXVlc3QaIC53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlc3BvbnNlIgaiuxgCCAESZAoNRXZhbHVhdGVCYXRjaBIkLndhZi5ydW50aW1lLnYxLkV2YWx1YXRlQmF0Y2hSZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuRXZhbHVhdGVCYXRjaFJlc3BvbnNlIgaiuxgCCAESWAoJR2V0U3RhdHVzEiAud2FmLnJ1bnRpbWUudjEuR2V0U3RhdHVzUmVxdWVzdBohLndhZi5ydW50aW1lLnYxLkdldFN0YXR1c1Jlc3BvbnNlIgaiuxgCCAESYQoMRXhwbGFpblRydXN0EiMud2FmLnJ1bnRpbWUudjEuRXhwbGFpblRydXN0UmVxdWVzdBokLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlc3BvbnNlIgaiuxgCCAESZAoNU2FtcGxlQ2xpZW50cxIkLndhZi5ydW50aW1lLnYxLlNhbXBsZUNsaWVudHNSZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuU2FtcGxlQ2xpZW50c1Jlc3BvbnNlIgaiuxgCCAEScAoRTGlzdFNwb29mV2FybmluZ3MSKC53YWYucnVudGltZS52MS5MaXN0U3Bvb2ZXYXJuaW5nc1JlcXVlc3QaKS53YWYucnVudGltZS52MS5MaXN0U3Bvb2ZXYXJuaW5nc1Jlc3BvbnNlIgaiuxgCCAESZAoNUHJvYmVVcHN0cmVhbRIkLndhZi5ydW50aW1lLnYxLlByb2JlVXBzdHJlYW1SZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuUHJvYmVVcHN0cmVhbVJlc3BvbnNlIgaiuxgCCAFiBnByb3RvMw", [file_waf_runtime_v1_access, file_waf_runtime_v1_bundle, file_waf_v1_options]);
+  fileDesc("Cht3YWYvcnVudGltZS92MS9lbmdpbmUucHJvdG8SDndhZi5ydW50aW1lLnYxIpkBChRDb21waWxlUG9saWN5UmVxdWVzdBItCgZwb2xpY3kYASABKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lUG9saWN5Ei8KB3J1bGVzZXQYAiABKAsyHi53YWYucnVudGltZS52MS5SdW50aW1lUnVsZXNldBIMCgRwbGFuGAMgASgIEhMKC3RyeV9ydWxlc2V0GAQgASgIImgKFUNvbXBpbGVQb2xpY3lSZXNwb25zZRIKCgJvaxgBIAEoCBIvCgtkaWFnbm9zdGljcxgCIAMoCzIaLndhZi5ydW50aW1lLnYxLkRpYWdub3N0aWMSEgoKcnVsZV9jb3VudBgDIAEoDSJmCgpEaWFnbm9zdGljEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoDRIOCgZjb2x1bW4YAyABKA0SDQoFZXJyb3IYBCABKAgSDAoEY29kZRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJIsIBCg9FdmFsdWF0ZVJlcXVlc3QSLQoGcG9saWN5GAEgASgLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIvCgdydWxlc2V0GAIgASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVJ1bGVzZXQSDAoEaGVhZBgDIAEoDBIMCgRib2R5GAQgASgMEhEKCWNsaWVudF9pcBgFIAEoCRIPCgdwZWVyX2lwGAYgASgJEg8KB3NpdGVfaWQYByABKAki3wIKEEV2YWx1YXRlUmVzcG9uc2USDwoHYmxvY2tlZBgBIAEoCBIOCgZzdGF0dXMYAiABKA0SDwoHcnVsZV9pZBgDIAEoDRINCgVwaGFzZRgEIAEoDRIVCg1pbmJvdW5kX3Njb3JlGAUgASgFEhYKDm91dGJvdW5kX3Njb3JlGAYgASgFEi4KB21hdGNoZXMYByADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhUKDWluc3BlY3Rpb25fdXMYCCABKAQSFgoOZGV0ZWN0aW9uX29ubHkYCSABKAgSLwoLZGlhZ25vc3RpY3MYCiADKAsyGi53YWYucnVudGltZS52MS5EaWFnbm9zdGljEg8KB3JlZnVzYWwYCyABKAkSKQoGZ3VhcmRzGAwgAygLMhkud2FmLnJ1bnRpbWUudjEuR3VhcmRTdGVwEg8KB2ZhaWx1cmUYDSABKAkiqAEKFEV2YWx1YXRlQmF0Y2hSZXF1ZXN0Ei0KBnBvbGljeRgBIAEoCzIdLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVQb2xpY3kSLwoHcnVsZXNldBgCIAEoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EjAKCHJlcXVlc3RzGAMgAygLMh4ud2FmLnJ1bnRpbWUudjEuQmF0Y2hlZFJlcXVlc3QiYQoOQmF0Y2hlZFJlcXVlc3QSDAoEaGVhZBgBIAEoDBIMCgRib2R5GAIgASgMEhEKCWNsaWVudF9pcBgDIAEoCRIPCgdwZWVyX2lwGAQgASgJEg8KB3NpdGVfaWQYBSABKAkiewoVRXZhbHVhdGVCYXRjaFJlc3BvbnNlEjEKB2Fuc3dlcnMYASADKAsyIC53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlc3BvbnNlEi8KC2RpYWdub3N0aWNzGAIgAygLMhoud2FmLnJ1bnRpbWUudjEuRGlhZ25vc3RpYyKIAQoJR3VhcmRTdGVwEg0KBWd1YXJkGAEgASgJEgsKA3NhdxgCIAEoCRIOCgZhY3Rpb24YAyABKAkSDgoGcmVhc29uGAQgASgJEg8KB3J1bGVfaWQYBSABKAkSDgoGZGV0YWlsGAYgASgJEg0KBXNraXBzGAcgAygJEg8KB3NraXBwZWQYCCABKAgi3wIKDVNlY3VyaXR5TWF0Y2gSDwoHcnVsZV9pZBgBIAEoDRINCgVwaGFzZRgCIAEoDRIPCgdtZXNzYWdlGAMgASgJEgwKBGRhdGEYBCABKAkSEAoIc2V2ZXJpdHkYBSABKAUSDAoEdGFncxgGIAMoCRIQCghvcGVyYXRvchgHIAEoCRI4CgdtYXRjaGVkGAggAygLMicud2FmLnJ1bnRpbWUudjEuU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSEgoKZGlzcnVwdGl2ZRgJIAEoCBIMCgRmaWxlGAogASgJEgwKBGxpbmUYCyABKA0SEQoJdHJ1bmNhdGVkGAwgASgIEg0KBXNjb3JlGA0gASgFEgsKA3JldhgOIAEoCRILCgN2ZXIYDyABKAkSEAoIbWF0dXJpdHkYECABKA0SEAoIYWNjdXJhY3kYESABKA0SEwoLYm9keV9vZmZzZXQYEiABKAQiNgoXU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSDAoEbmFtZRgBIAEoDBINCgV2YWx1ZRgCIAEoDCISChBHZXRTdGF0dXNSZXF1ZXN0ItABChFHZXRTdGF0dXNSZXNwb25zZRIQCghyZXZpc2lvbhgBIAEoAxIOCgZzaGEyNTYYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIRCgl1cHRpbWVfbXMYBCABKAQSQwoJbGlicmFyaWVzGAUgAygLMjAud2FmLnJ1bnRpbWUudjEuR2V0U3RhdHVzUmVzcG9uc2UuTGlicmFyaWVzRW50cnkaMAoOTGlicmFyaWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJJChRQcm9iZVVwc3RyZWFtUmVxdWVzdBIxCgh1cHN0cmVhbRgBIAEoCzIfLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVVcHN0cmVhbSJKChVQcm9iZVVwc3RyZWFtUmVzcG9uc2USMQoJZW5kcG9pbnRzGAEgAygLMh4ud2FmLnJ1bnRpbWUudjEuUHJvYmVkRW5kcG9pbnQiTwoOUHJvYmVkRW5kcG9pbnQSDwoHYWRkcmVzcxgBIAEoCRIPCgdoZWFsdGh5GAIgASgIEgwKBGNvZGUYAyABKAkSDQoFZXJyb3IYBCABKAkiVwoUUmVhZEZpcnN0UGFnZVJlcXVlc3QSMQoIdXBzdHJlYW0YASABKAsyHy53YWYucnVudGltZS52MS5SdW50aW1lVXBzdHJlYW0SDAoEaG9zdBgCIAEoCSJLChVSZWFkRmlyc3RQYWdlUmVzcG9uc2USDgoGc3RhdHVzGAEgASgFEhQKDGNvb2tpZV9uYW1lcxgCIAMoCRIMCgR0ZXh0GAMgASgJIv0BChNFeHBsYWluVHJ1c3RSZXF1ZXN0EjQKB3Byb2ZpbGUYASABKAsyIy53YWYucnVudGltZS52MS5SdW50aW1lVHJ1c3RQcm9maWxlEi8KCGlwX2xpc3RzGAIgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwTGlzdBIMCgRwZWVyGAMgASgJEkEKB2hlYWRlcnMYBCADKAsyMC53YWYucnVudGltZS52MS5FeHBsYWluVHJ1c3RSZXF1ZXN0LkhlYWRlcnNFbnRyeRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLpAQoURXhwbGFpblRydXN0UmVzcG9uc2USCgoCaXAYASABKAkSFQoNc291cmNlX2hlYWRlchgCIAEoCRIUCgxwZWVyX3RydXN0ZWQYAyABKAgSDwoHc3Bvb2ZlZBgEIAEoCBIMCgRob3BzGAUgAygJEhAKCHdhcm5pbmdzGAYgAygJEjQKBnRyYWNlcxgHIAMoCzIkLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVDbGllbnRJcFRyYWNlEhkKEXZlcmlmaWVkX25vZGVfaWRzGAggAygJEhYKDnVudHJ1c3RlZF9ydWxlGAkgASgIIoQBChRSdW50aW1lQ2xpZW50SXBUcmFjZRIPCgdydWxlX2lkGAEgASgJEg4KBmhlYWRlchgCIAEoCRIOCgZzdGF0dXMYAyABKAkSDgoGcmVhc29uGAQgASgJEhQKDGNhbmRpZGF0ZV9pcBgFIAEoCRIVCg1wYXRoX25vZGVfaWRzGAYgAygJIkMKFFNhbXBsZUNsaWVudHNSZXF1ZXN0Eg8KB3NpdGVfaWQYASABKAkSDQoFY291bnQYAiABKA0SCwoDZW5kGAMgASgIIl0KFVNhbXBsZUNsaWVudHNSZXNwb25zZRI0CgdzYW1wbGVzGAEgAygLMiMud2FmLnJ1bnRpbWUudjEuUnVudGltZUNsaWVudFNhbXBsZRIOCgZhY3RpdmUYAiABKAgiqAEKE1J1bnRpbWVDbGllbnRTYW1wbGUSDAoEcGVlchgBIAEoCRJBCgdoZWFkZXJzGAIgAygLMjAud2FmLnJ1bnRpbWUudjEuUnVudGltZUNsaWVudFNhbXBsZS5IZWFkZXJzRW50cnkSEAoIcHJvZHVjdHMYAyADKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiGgoYTGlzdFNwb29mV2FybmluZ3NSZXF1ZXN0IlIKGUxpc3RTcG9vZldhcm5pbmdzUmVzcG9uc2USNQoId2FybmluZ3MYASADKAsyIy53YWYucnVudGltZS52MS5SdW50aW1lU3Bvb2ZXYXJuaW5nImoKE1J1bnRpbWVTcG9vZldhcm5pbmcSFQoNZmlyc3Rfc2Vlbl9tcxgBIAEoAxIPCgdzaXRlX2lkGAIgASgJEgwKBHBlZXIYAyABKAkSDgoGaGVhZGVyGAQgASgJEg0KBWNvdW50GAUgASgNMpMHCg1FbmdpbmVTZXJ2aWNlEmQKDUNvbXBpbGVQb2xpY3kSJC53YWYucnVudGltZS52MS5Db21waWxlUG9saWN5UmVxdWVzdBolLndhZi5ydW50aW1lLnYxLkNvbXBpbGVQb2xpY3lSZXNwb25zZSIGorsYAggBElUKCEV2YWx1YXRlEh8ud2FmLnJ1bnRpbWUudjEuRXZhbHVhdGVSZXF1ZXN0GiAud2FmLnJ1bnRpbWUudjEuRXZhbHVhdGVSZXNwb25zZSIGorsYAggBEmQKDUV2YWx1YXRlQmF0Y2gSJC53YWYucnVudGltZS52MS5FdmFsdWF0ZUJhdGNoUmVxdWVzdBolLndhZi5ydW50aW1lLnYxLkV2YWx1YXRlQmF0Y2hSZXNwb25zZSIGorsYAggBElgKCUdldFN0YXR1cxIgLndhZi5ydW50aW1lLnYxLkdldFN0YXR1c1JlcXVlc3QaIS53YWYucnVudGltZS52MS5HZXRTdGF0dXNSZXNwb25zZSIGorsYAggBEmEKDEV4cGxhaW5UcnVzdBIjLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlcXVlc3QaJC53YWYucnVudGltZS52MS5FeHBsYWluVHJ1c3RSZXNwb25zZSIGorsYAggBEmQKDVNhbXBsZUNsaWVudHMSJC53YWYucnVudGltZS52MS5TYW1wbGVDbGllbnRzUmVxdWVzdBolLndhZi5ydW50aW1lLnYxLlNhbXBsZUNsaWVudHNSZXNwb25zZSIGorsYAggBEnAKEUxpc3RTcG9vZldhcm5pbmdzEigud2FmLnJ1bnRpbWUudjEuTGlzdFNwb29mV2FybmluZ3NSZXF1ZXN0Gikud2FmLnJ1bnRpbWUudjEuTGlzdFNwb29mV2FybmluZ3NSZXNwb25zZSIGorsYAggBEmQKDVByb2JlVXBzdHJlYW0SJC53YWYucnVudGltZS52MS5Qcm9iZVVwc3RyZWFtUmVxdWVzdBolLndhZi5ydW50aW1lLnYxLlByb2JlVXBzdHJlYW1SZXNwb25zZSIGorsYAggBEmQKDVJlYWRGaXJzdFBhZ2USJC53YWYucnVudGltZS52MS5SZWFkRmlyc3RQYWdlUmVxdWVzdBolLndhZi5ydW50aW1lLnYxLlJlYWRGaXJzdFBhZ2VSZXNwb25zZSIGorsYAggBYgZwcm90bzM", [file_waf_runtime_v1_access, file_waf_runtime_v1_bundle, file_waf_v1_options]);
 
 /**
  * Request of CompilePolicy.
@@ -1506,6 +1506,118 @@ export const ProbedEndpointSchema: GenMessage<ProbedEndpoint, {jsonType: ProbedE
   messageDesc(file_waf_runtime_v1_engine, 15);
 
 /**
+ * Request of ReadFirstPage.
+ *
+ * @generated from message waf.runtime.v1.ReadFirstPageRequest
+ */
+export type ReadFirstPageRequest = Message<"waf.runtime.v1.ReadFirstPageRequest"> & {
+  /**
+   * The set whose first address is asked.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeUpstream upstream = 1;
+   */
+  upstream?: RuntimeUpstream | undefined;
+
+  /**
+   * Value of the field Host; empty for the address.
+   *
+   * @generated from field: string host = 2;
+   */
+  host: string;
+};
+
+/**
+ * Request of ReadFirstPage.
+ *
+ * @generated from message waf.runtime.v1.ReadFirstPageRequest
+ */
+export type ReadFirstPageRequestJson = {
+  /**
+   * The set whose first address is asked.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeUpstream upstream = 1;
+   */
+  upstream?: RuntimeUpstreamJson;
+
+  /**
+   * Value of the field Host; empty for the address.
+   *
+   * @generated from field: string host = 2;
+   */
+  host?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.ReadFirstPageRequest.
+ * Use `create(ReadFirstPageRequestSchema)` to create a new message.
+ */
+export const ReadFirstPageRequestSchema: GenMessage<ReadFirstPageRequest, {jsonType: ReadFirstPageRequestJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 16);
+
+/**
+ * Response of ReadFirstPage.
+ *
+ * @generated from message waf.runtime.v1.ReadFirstPageResponse
+ */
+export type ReadFirstPageResponse = Message<"waf.runtime.v1.ReadFirstPageResponse"> & {
+  /**
+   * Status; 0 where no page came in time.
+   *
+   * @generated from field: int32 status = 1;
+   */
+  status: number;
+
+  /**
+   * Names of the cookies that it sets.
+   *
+   * @generated from field: repeated string cookie_names = 2;
+   */
+  cookieNames: string[];
+
+  /**
+   * The beginning of its body.
+   *
+   * @generated from field: string text = 3;
+   */
+  text: string;
+};
+
+/**
+ * Response of ReadFirstPage.
+ *
+ * @generated from message waf.runtime.v1.ReadFirstPageResponse
+ */
+export type ReadFirstPageResponseJson = {
+  /**
+   * Status; 0 where no page came in time.
+   *
+   * @generated from field: int32 status = 1;
+   */
+  status?: number;
+
+  /**
+   * Names of the cookies that it sets.
+   *
+   * @generated from field: repeated string cookie_names = 2;
+   */
+  cookieNames?: string[];
+
+  /**
+   * The beginning of its body.
+   *
+   * @generated from field: string text = 3;
+   */
+  text?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.ReadFirstPageResponse.
+ * Use `create(ReadFirstPageResponseSchema)` to create a new message.
+ */
+export const ReadFirstPageResponseSchema: GenMessage<ReadFirstPageResponse, {jsonType: ReadFirstPageResponseJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 17);
+
+/**
  * Request of ExplainTrust.
  *
  * @generated from message waf.runtime.v1.ExplainTrustRequest
@@ -1580,7 +1692,7 @@ export type ExplainTrustRequestJson = {
  * Use `create(ExplainTrustRequestSchema)` to create a new message.
  */
 export const ExplainTrustRequestSchema: GenMessage<ExplainTrustRequest, {jsonType: ExplainTrustRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 16);
+  messageDesc(file_waf_runtime_v1_engine, 18);
 
 /**
  * Response of ExplainTrust.
@@ -1727,7 +1839,7 @@ export type ExplainTrustResponseJson = {
  * Use `create(ExplainTrustResponseSchema)` to create a new message.
  */
 export const ExplainTrustResponseSchema: GenMessage<ExplainTrustResponse, {jsonType: ExplainTrustResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 17);
+  messageDesc(file_waf_runtime_v1_engine, 19);
 
 /**
  * What one rule did.
@@ -1832,7 +1944,7 @@ export type RuntimeClientIpTraceJson = {
  * Use `create(RuntimeClientIpTraceSchema)` to create a new message.
  */
 export const RuntimeClientIpTraceSchema: GenMessage<RuntimeClientIpTrace, {jsonType: RuntimeClientIpTraceJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 18);
+  messageDesc(file_waf_runtime_v1_engine, 20);
 
 /**
  * Request of SampleClients.
@@ -1895,7 +2007,7 @@ export type SampleClientsRequestJson = {
  * Use `create(SampleClientsRequestSchema)` to create a new message.
  */
 export const SampleClientsRequestSchema: GenMessage<SampleClientsRequest, {jsonType: SampleClientsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 19);
+  messageDesc(file_waf_runtime_v1_engine, 21);
 
 /**
  * Response of SampleClients.
@@ -1944,7 +2056,7 @@ export type SampleClientsResponseJson = {
  * Use `create(SampleClientsResponseSchema)` to create a new message.
  */
 export const SampleClientsResponseSchema: GenMessage<SampleClientsResponse, {jsonType: SampleClientsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 20);
+  messageDesc(file_waf_runtime_v1_engine, 22);
 
 /**
  * What one request said of its sender.
@@ -2007,7 +2119,7 @@ export type RuntimeClientSampleJson = {
  * Use `create(RuntimeClientSampleSchema)` to create a new message.
  */
 export const RuntimeClientSampleSchema: GenMessage<RuntimeClientSample, {jsonType: RuntimeClientSampleJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 21);
+  messageDesc(file_waf_runtime_v1_engine, 23);
 
 /**
  * Request of ListSpoofWarnings.
@@ -2030,7 +2142,7 @@ export type ListSpoofWarningsRequestJson = {
  * Use `create(ListSpoofWarningsRequestSchema)` to create a new message.
  */
 export const ListSpoofWarningsRequestSchema: GenMessage<ListSpoofWarningsRequest, {jsonType: ListSpoofWarningsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 22);
+  messageDesc(file_waf_runtime_v1_engine, 24);
 
 /**
  * Response of ListSpoofWarnings.
@@ -2065,7 +2177,7 @@ export type ListSpoofWarningsResponseJson = {
  * Use `create(ListSpoofWarningsResponseSchema)` to create a new message.
  */
 export const ListSpoofWarningsResponseSchema: GenMessage<ListSpoofWarningsResponse, {jsonType: ListSpoofWarningsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 23);
+  messageDesc(file_waf_runtime_v1_engine, 25);
 
 /**
  * Someone sent an address header without being trusted.
@@ -2156,7 +2268,7 @@ export type RuntimeSpoofWarningJson = {
  * Use `create(RuntimeSpoofWarningSchema)` to create a new message.
  */
 export const RuntimeSpoofWarningSchema: GenMessage<RuntimeSpoofWarning, {jsonType: RuntimeSpoofWarningJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 24);
+  messageDesc(file_waf_runtime_v1_engine, 26);
 
 /**
  * Compiles and evaluates for control, over the engine's own Unix socket.
@@ -2243,6 +2355,16 @@ export const EngineService: GenService<{
     methodKind: "unary";
     input: typeof ProbeUpstreamRequestSchema;
     output: typeof ProbeUpstreamResponseSchema;
+  },
+  /**
+   * Reads the page that an origin has under the path `/`.
+   *
+   * @generated from rpc waf.runtime.v1.EngineService.ReadFirstPage
+   */
+  readFirstPage: {
+    methodKind: "unary";
+    input: typeof ReadFirstPageRequestSchema;
+    output: typeof ReadFirstPageResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_waf_runtime_v1_engine, 0);
