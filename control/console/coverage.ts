@@ -180,14 +180,14 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     DeletePolicyExclusionPlugin: 'operations',
   },
   CustomRuleService: {
-    ListCustomRules: 'pages/policy',
+    ListCustomRules: 'pages/policy-rules',
     GetCustomRule: 'operations',
     ListCustomRuleTemplates: 'operations',
-    CreateCustomRule: 'pages/policy',
+    CreateCustomRule: 'pages/policy-rules',
     UpdateCustomRule: 'operations',
-    DeleteCustomRule: 'pages/policy',
+    DeleteCustomRule: 'pages/policy-rules',
     ReorderCustomRules: 'operations',
-    PreviewCustomRule: 'pages/policy',
+    PreviewCustomRule: 'pages/policy-rules',
     CreateFromTemplate: 'operations',
   },
   EvidenceUploadService: {
