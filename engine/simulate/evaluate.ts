@@ -106,9 +106,11 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
     },
     evaluate: async (policy, input) => {
       const keyed = { key: policyKey(policy), source: options.files.share(policy) };
-      const { diagnostics, engine } = await engines.get(keyed);
-      if (engine === null) return { record: null, diagnostics, ...notRefused };
-      const outcome = evaluate(engine, options.siteOf(input.siteId), input);
+      const asked = await engines.ask(keyed, (engine) => {
+        return evaluate(engine, options.siteOf(input.siteId), input);
+      });
+      if (!asked.ok) return { record: null, diagnostics: asked.diagnostics, ...notRefused };
+      const { outcome } = asked;
       if (outcome.failure === undefined) return outcome;
       throw new AppError('inspection_failed', `inspection failed: ${outcome.failure}`, {
         source: 'internal',
@@ -118,10 +120,9 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
       const keyed = { key: policyKey(policy), source: options.files.share(policy) };
       const outcomes: EvaluationOutcome[] = [];
       for (const input of inputs) {
-        // Other simulations may have retired the engine meanwhile.
-        const { diagnostics, engine } = await engines.get(keyed);
-        if (engine === null) return { outcomes: [], diagnostics };
-        outcomes.push(evaluate(engine, noSite, input));
+        const asked = await engines.ask(keyed, (engine) => evaluate(engine, noSite, input));
+        if (!asked.ok) return { outcomes: [], diagnostics: asked.diagnostics };
+        outcomes.push(asked.outcome);
         await nextTurn();
       }
       return { outcomes, diagnostics: [] };
@@ -140,14 +141,12 @@ class EngineCache {
     this.build = build;
   }
 
-  /** The engine of a policy, to be used at once; null where it does not link. */
-  async get(
-    policy: KeyedPolicy,
-  ): Promise<{ readonly diagnostics: PolicyDiagnostic[]; readonly engine: PolicyEngine | null }> {
+  /** Asks the engine of a policy. `ask` is over before another question may retire the engine. */
+  async ask(policy: KeyedPolicy, ask: (engine: PolicyEngine) => EvaluationOutcome): Promise<Asked> {
     const { key } = policy;
     if (!this.engines.has(key)) {
       const { ok, diagnostics, shared } = await this.planner.plan(policy);
-      if (!ok) return { diagnostics: diagnostics.map(toDiagnostic), engine: null };
+      if (!ok) return { ok, diagnostics: diagnostics.map(toDiagnostic) };
       // Another question may have built it meanwhile.
       if (!this.engines.has(key)) this.engines.set(key, this.build(policy, shared));
     }
@@ -159,9 +158,14 @@ class EngineCache {
       this.engines.delete(oldKey);
       old.retire();
     }
-    return { diagnostics: [], engine };
+    return { ok: true, outcome: ask(engine) };
   }
 }
+
+/** What an engine answered, or what is wrong with a policy that does not link. */
+type Asked =
+  | { readonly ok: true; readonly outcome: EvaluationOutcome }
+  | { readonly ok: false; readonly diagnostics: PolicyDiagnostic[] };
 
 /** Links in a planner thread; here where those have work that takes seconds. */
 async function compile(

@@ -46,16 +46,16 @@ async function applicationOf(
     return record?.tenantId === site.tenantId ? toBundleUpstream(record) : undefined;
   };
   const host = (site.primaryHost ?? '').replace(/^\*\./, 'www.');
-  try {
-    const page = await engine.firstPage(upstreamOf({ site }, { get: pool }), host);
-    const found = page.status === 0 ? null : recognizePage(page);
-    const policy = policyOfSite(store, site.tenantId, site.id);
-    return found === null ? [] : [applicationNote(found, site.id, policy)];
-  } catch (thrown) {
-    // The site is made; without an engine nobody can ask its origin.
-    if (thrown instanceof AppError && thrown.code === 'unavailable') return [];
-    throw thrown;
-  }
+  const page = await engine.firstPage(upstreamOf({ site }, { get: pool }), host).catch(noPage);
+  const found = page === null || page.status === 0 ? null : recognizePage(page);
+  const policy = policyOfSite(store, site.tenantId, site.id);
+  return found === null ? [] : [applicationNote(found, site.id, policy)];
+}
+
+/** The site is made: that nobody can ask its origin is no error of the call. */
+function noPage(thrown: unknown): null {
+  if (thrown instanceof AppError) return null;
+  throw thrown;
 }
 
 /** Errors: invalid_argument for a status that an operator cannot give. */

@@ -1,6 +1,6 @@
 /**
  * The listener on uWebSockets.js, for deployments whose clients all speak plain HTTP/1.1, such as
- * behind another proxy. Its requests run through the same exchange as the strict listener's: the
+ * another proxy in front. Its requests run through the same exchange as the strict listener's: the
  * head is written out again and parsed by our own parser, the answer is read back off our own wire
  * bytes. What the library decides by itself is out of our hands, and out of our records: it answers
  * HTTP/1.0 with 505, refuses absolute-form and `OPTIONS *`, stalls on field names with `_` or `.`,
