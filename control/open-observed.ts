@@ -16,7 +16,7 @@ import type { ClientsPlace } from './observe/detection-clients.ts';
 import { startRetention } from './observe/event-retention.ts';
 import type { EventStore, KeptSince } from './observe/event-store.ts';
 import { openEventStore } from './observe/events/embedded-events.ts';
-import { openEvidenceKeys } from './observe/evidence/evidence-keyring.ts';
+import { openEvidenceKeys, type EvidenceKeys } from './observe/evidence/evidence-keyring.ts';
 import { openEvidenceStore, type EvidenceStore } from './observe/evidence/evidence-store.ts';
 import { evidenceOfEvent } from './observe/evidence/evidence-summary.ts';
 import { sealEarlier } from './observe/evidence/seal-earlier.ts';
@@ -51,6 +51,7 @@ export interface Observed {
     ApiParts,
     | 'events'
     | 'evidence'
+    | 'evidenceKeys'
     | 'storage'
     | 'counters'
     | 'inventory'
@@ -124,6 +125,7 @@ export function openObserved(
     parts: {
       events,
       evidence,
+      evidenceKeys: kept.keys,
       storage,
       counters,
       inventory: new InventoryCounts(store, counters),
@@ -160,6 +162,7 @@ function openEvents(
 /** Evidence on disk, encrypted. */
 interface KeptEvidence {
   readonly evidence: EvidenceStore;
+  readonly keys: EvidenceKeys;
   /** Takes a new key when it is time. */
   rotate(): void;
   close(): Promise<void>;
@@ -189,6 +192,7 @@ function openEvidence(
   const evidence = openEvidenceStore(sealed, systemClock);
   return {
     evidence,
+    keys,
     rotate: () => {
       try {
         keys.rotate();

@@ -19,6 +19,7 @@ import { refusal } from '../domain/errors.ts';
 import type { ViolationSamples } from '../observe/violation-samples.ts';
 import type { CounterStore } from '../observe/counter-store.ts';
 import type { EventStore } from '../observe/event-store.ts';
+import type { EvidenceKeys } from '../observe/evidence/evidence-keyring.ts';
 import type { EvidenceStore } from '../observe/evidence/evidence-store.ts';
 import type { NodeLoadStore } from '../observe/node-load.ts';
 import type { ObservationPipeline } from '../observe/pipeline.ts';
@@ -50,6 +51,8 @@ export interface ApiParts {
   readonly signIn: SignIn;
   readonly events: EventStore;
   readonly evidence: EvidenceStore;
+  /** What evidence is encrypted with. */
+  readonly evidenceKeys: EvidenceKeys;
   /** How full the log store is. */
   readonly storage: StorageMonitor;
   readonly counters: CounterStore;

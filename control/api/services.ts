@@ -22,6 +22,7 @@ import { PolicyService } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { RateLimitService } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { SessionService } from '../../proto/gen/waf/access/v1/session_pb.ts';
 import { TokenService } from '../../proto/gen/waf/access/v1/token_pb.ts';
+import { EvidenceKeyService } from '../../proto/gen/waf/evidence/v1/evidence_key_pb.ts';
 import { LearningService } from '../../proto/gen/waf/learning/v1/learning_pb.ts';
 import { ReplayService } from '../../proto/gen/waf/replay/v1/replay_pb.ts';
 import { RoleService } from '../../proto/gen/waf/v1/role_pb.ts';
@@ -44,6 +45,7 @@ import type { ApiParts } from './context.ts';
 import { countryAccessService } from './country-access-service/service.ts';
 import { crsService } from './crs-service/service.ts';
 import { customRuleService } from './custom-rule-service/service.ts';
+import { evidenceKeyService } from './evidence-key-service/service.ts';
 import { evidenceUploadService } from './evidence-upload-service/service.ts';
 import { ipListService } from './ip-list-service/service.ts';
 import { learningService } from './learning-service/service.ts';
@@ -106,6 +108,7 @@ export const ownServices: readonly ServiceEntry[] = [
   entry(LearningService, learningService),
   entry(TokenService, tokenService),
   entry(SessionService, sessionService),
+  entry(EvidenceKeyService, evidenceKeyService),
 ];
 
 function entry<S extends DescService>(

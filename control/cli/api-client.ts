@@ -16,6 +16,7 @@ import { AppError } from '../../base/errors.ts';
 import { commandLineLimits } from '../limits/command-limits.ts';
 import { SessionService } from '../../proto/gen/waf/access/v1/session_pb.ts';
 import { TokenService } from '../../proto/gen/waf/access/v1/token_pb.ts';
+import { EvidenceKeyService } from '../../proto/gen/waf/evidence/v1/evidence_key_pb.ts';
 import { LearningService } from '../../proto/gen/waf/learning/v1/learning_pb.ts';
 import { ReplayService } from '../../proto/gen/waf/replay/v1/replay_pb.ts';
 import { AgentGroupService } from '../../proto/gen/waf/v1/agent_group_pb.ts';
@@ -71,6 +72,7 @@ export interface ApiClient {
   readonly alerts: Client<typeof AlertService>;
   readonly replay: Client<typeof ReplayService>;
   readonly learning: Client<typeof LearningService>;
+  readonly evidenceKeys: Client<typeof EvidenceKeyService>;
   readonly apiSchemas: Client<typeof ApiSchemaService>;
   readonly operationControls: Client<typeof OperationControlService>;
 }
@@ -110,6 +112,7 @@ export function createApiClient(
     alerts: createClient(AlertService, transport),
     replay: createClient(ReplayService, transport),
     learning: createClient(LearningService, transport),
+    evidenceKeys: createClient(EvidenceKeyService, transport),
     apiSchemas: createClient(ApiSchemaService, transport),
     operationControls: createClient(OperationControlService, transport),
   };

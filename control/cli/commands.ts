@@ -192,6 +192,10 @@ export const commandSources: readonly CommandSource[] = [
     word: 'log',
     load: async () => (await import('./log/log-policy-commands.ts')).logPolicyCommands,
   },
+  {
+    word: 'log',
+    load: async () => (await import('./log/evidence-key-commands.ts')).evidenceKeyCommands,
+  },
   { word: 'alert', load: async () => (await import('./alert/alert-commands.ts')).alertCommands },
   {
     word: 'alert',

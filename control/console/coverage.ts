@@ -23,6 +23,10 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     ResetLearning: 'pages/learning',
     ExportLearning: 'operations',
   },
+  EvidenceKeyService: {
+    ListEvidenceKeys: 'operations',
+    RotateEvidenceKey: 'operations',
+  },
   ReplayService: {
     RunReplay: 'pages/allow',
   },

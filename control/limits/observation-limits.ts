@@ -123,8 +123,9 @@ export const evidenceKeyLimits = {
   rotateAfterMs: 30 * 24 * 3_600_000,
   /** How long a key is kept after its last use; evidence is kept for a year at most. */
   keptAfterMs: 367 * 24 * 3_600_000,
-  /** Keys in the file; more than a year of them. */
-  keysMax: 16,
+  /** Keys in the file, and how many of them people may have made: a year needs 14 by itself. */
+  keysMax: 64,
+  byHandMax: 48,
   /** Values, and about their bytes, that one write encrypts of what was kept in clear. */
   sealedAtOnce: 200,
   sealedBytesAtOnce: 4 * 1024 * 1024,

@@ -8,6 +8,7 @@ import { silentLogger } from '../../../base/log.ts';
 import type { EvidenceRecord } from '../../../engine/contract/evidence.ts';
 import { EvidenceUploads } from '../../../engine/link/evidence-uploads.ts';
 import { LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
+import { evidenceKeyLimits } from '../../limits/observation-limits.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 
@@ -118,6 +119,54 @@ test('every reading leaves an audit row, and unknown evidence is not found', asy
   await sender.close();
 });
 
+test('a new key is taken at once; what the one before encrypted stays readable', async () => {
+  const rpc = (method: string) => `waf.evidence.v1.EvidenceKeyService/${method}`;
+  const one = record({ requestId: 'request-3' });
+  const sender = uploads();
+  sender.add([one], 0);
+  await eventually(() => sender.stats().waiting === 0);
+  const keys = async () => {
+    const { body: found } = await waf.call(rpc('ListEvidenceKeys'), {});
+    return found['items'] as Readonly<Record<string, unknown>>[];
+  };
+  const [before] = await keys();
+  expect(Object.keys(before!).sort()).toEqual(['createdAt', 'current', 'id']);
+  const asked = { currentKeyId: before!['id'] };
+  const made = (await waf.call(rpc('RotateEvidenceKey'), asked)).body['key'] as { id: string };
+  const [current, earlier, ...more] = await keys();
+  expect(more).toEqual([]);
+  expect(current).toEqual(made);
+  expect(current).toMatchObject({ current: true });
+  expect(earlier).toMatchObject({ id: before!['id'] });
+  const keptMs = Date.parse(String(earlier!['keptUntil'])) - Date.now();
+  expect(keptMs).toBeGreaterThan(366 * 86_400_000);
+  const again = await waf.call(rpc('RotateEvidenceKey'), asked);
+  expect(again.body).toMatchObject({ code: 'aborted' });
+  expect(again.text).toContain('currentKeyId:');
+  const headers = await waf.call('LogService/GetRequestEvidenceHeaders', { evidenceId: one.id });
+  expect(JSON.stringify(headers.body)).toContain('s=secret');
+  const newer = record({ requestId: 'request-4' });
+  sender.add([newer], 0);
+  await eventually(() => sender.stats().waiting === 0);
+  const found = await waf.call('LogService/GetRequestEvidenceHeaders', { evidenceId: newer.id });
+  expect(JSON.stringify(found.body)).toContain('s=secret');
+  expect(await audited(made.id, 'rotate')).toBe(1);
+  await sender.close();
+});
+
+test('keys are rotated by hand until as many earlier ones are kept as fit', async () => {
+  const rpc = 'waf.evidence.v1.EvidenceKeyService/RotateEvidenceKey';
+  let made = 1;
+  for (; made <= evidenceKeyLimits.byHandMax; made++) {
+    const answer = await waf.call(rpc, {});
+    if (answer.status !== 200) break;
+  }
+  const refused = await waf.call(rpc, {});
+  expect(refused.body).toMatchObject({ code: 'resource_exhausted' });
+  expect(refused.text).toContain(`${evidenceKeyLimits.byHandMax} earlier keys are kept`);
+  expect(made).toBe(evidenceKeyLimits.byHandMax);
+});
+
 test('evidence past its days is gone, and what had no room is marked', async () => {
   const old = record({ receivedAtMs: Date.now() - 4 * 86_400_000, requestId: 'old' });
   const bare = record({ requestId: 'bare', headers: new Uint8Array(), body: new Uint8Array() });
@@ -183,8 +232,8 @@ test('a node that is not ours, and a damaged body, are refused', async () => {
   expect(errors).toEqual(['', 'crc32c: differs']);
 });
 
-async function audited(evidenceId: string): Promise<number> {
+async function audited(evidenceId: string, action = 'read'): Promise<number> {
   const rows = await waf.call('AuditService/QueryAudit', { page: { pageSize: 200 } });
   const items = rows.body['items'] as { resourceId?: string; action?: string }[];
-  return items.filter((row) => row.resourceId === evidenceId && row.action === 'read').length;
+  return items.filter((row) => row.resourceId === evidenceId && row.action === action).length;
 }

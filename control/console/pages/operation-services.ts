@@ -9,6 +9,8 @@ const services: Readonly<Record<string, () => Promise<DescService>>> = {
     (await import('../../../proto/gen/waf/learning/v1/learning_pb.ts')).LearningService,
   TokenService: async () =>
     (await import('../../../proto/gen/waf/access/v1/token_pb.ts')).TokenService,
+  EvidenceKeyService: async () =>
+    (await import('../../../proto/gen/waf/evidence/v1/evidence_key_pb.ts')).EvidenceKeyService,
   ReplayService: async () =>
     (await import('../../../proto/gen/waf/replay/v1/replay_pb.ts')).ReplayService,
   AgentService: async () => (await import('../../../proto/gen/waf/v1/agent_pb.ts')).AgentService,

@@ -35,8 +35,12 @@ export interface EvidenceKeys {
   current(): EvidenceKey;
   /** Null for a key that is not there any more. */
   find(id: string): EvidenceKey | null;
+  /** All of them, the newest last; `keptUntilMs` is null for the current one. */
+  list(): readonly (EvidenceKey & { readonly keptUntilMs: number | null })[];
   /** Takes a new key when the current one is old; removes those that no evidence can need. */
   rotate(): void;
+  /** The same at any age. Errors: `data_unwritable`; the present key then stays in use. */
+  renew(): void;
 }
 
 /** The variable that names the file of keys, for one outside of the data folder. */
@@ -107,13 +111,21 @@ class Keyring implements EvidenceKeys {
     return this.keys.find((one) => one.id === id) ?? null;
   }
 
+  list(): readonly (EvidenceKey & { readonly keptUntilMs: number | null })[] {
+    return this.keys.map((one, at) => {
+      // A key was in use until the next one was made.
+      const next = this.keys[at + 1];
+      return { ...one, keptUntilMs: next === undefined ? null : next.createdAtMs + keptAfterMs };
+    });
+  }
+
   rotate(): void {
+    if (this.clock.nowMs() - this.current().createdAtMs >= rotateAfterMs) this.renew();
+  }
+
+  renew(): void {
     const nowMs = this.clock.nowMs();
-    if (nowMs - this.current().createdAtMs < rotateAfterMs) return;
-    // A key was in use until the next one was made.
-    const needed = this.keys.filter(
-      (_, at) => nowMs - (this.keys[at + 1]?.createdAtMs ?? nowMs) < keptAfterMs,
-    );
+    const needed = this.list().filter(({ keptUntilMs }) => (keptUntilMs ?? Infinity) > nowMs);
     const keys = [...needed.slice(1 - keysMax), newKey(nowMs)];
     this.keep(keys);
     this.keys = keys;

@@ -197,6 +197,9 @@ test('a new key is taken in time; earlier ones stay as long as evidence may', as
   expect(reopened.current().id).toBe(keys.current().id);
   const store = openEvidenceStore(sealedKv(kv, reopened), clock);
   expect(store.metadata(idOf(5))).toMatchObject({ available: true });
+  const [oldest, newest] = reopened.list();
+  expect([oldest!.id, oldest!.keptUntilMs]).toEqual([first, nowMs + evidenceKeyLimits.keptAfterMs]);
+  expect(newest!.keptUntilMs).toBeNull();
   nowMs += evidenceKeyLimits.keptAfterMs;
   reopened.rotate();
   expect(reopened.find(first)).toBeNull();

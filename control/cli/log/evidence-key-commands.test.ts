@@ -1,0 +1,34 @@
+/** Keys of evidence by command: listed without their bytes, rotated once for a known key. */
+
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { keepPrinted } from '../../../test/support/printed.ts';
+import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
+import { loadCommands } from '../commands.ts';
+import { runCommandLine } from '../program.ts';
+
+const commands = await loadCommands([]);
+let waf: TestControl;
+
+beforeAll(async () => {
+  waf = await startTestControl({ demoOrigin: null });
+});
+afterAll(() => waf.control.close());
+afterEach(() => vi.restoreAllMocks());
+
+async function run(line: string): Promise<string> {
+  const printed = keepPrinted();
+  const code = await runCommandLine(commands, [...line.split(' '), '--admin-socket', waf.socket]);
+  vi.restoreAllMocks();
+  return `${code} ${code === 0 ? printed.out : printed.err}`;
+}
+
+test('a rotated key is in use at once, and the one before is kept for a year', async () => {
+  const [, first = ''] = /^([0-9a-f]{8}) +\S+ +in use$/m.exec(await run('log evidence-keys')) ?? [];
+  const rotated = await run(`log evidence-key-rotate --current ${first}`);
+  expect(rotated).toMatch(/^0 KEY/);
+  const listed = await run('log evidence-keys');
+  expect(listed).toMatch(new RegExp(`^${first} +\\S+ +\\d{4}-`, 'm'));
+  expect(listed.match(/in use/g)).toHaveLength(1);
+  const again = await run(`log evidence-key-rotate --current ${first}`);
+  expect(again).toMatch(/^1 .*another key is in use/s);
+});
