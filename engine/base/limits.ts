@@ -164,6 +164,8 @@ export const engineLimits = {
   interimAfterMs: 300,
   /** Planner threads but the first end after this long without work; each weighs 25 MB. */
   plannerIdleMs: 10_000,
+  /** The first planner thread ends this much later: changes of a policy often come in rows. */
+  plannerRestMs: 60_000,
   /** Interval at which what nobody waits for looks whether planner threads have become idle. */
   plannerPollMs: 250,
   /** Policies planned because they will be asked for; some 300 KB each, and new databases. */

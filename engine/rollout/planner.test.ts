@@ -1,6 +1,6 @@
 /** Tests which thread links, plans ahead and prepares what. The threads are stand-ins. */
 
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { KeyedPolicy } from '../contract/policy.ts';
 import { planName, type SharedImages } from '../contract/shared-images.ts';
 import { engineLimits } from '../base/limits.ts';
@@ -29,15 +29,18 @@ const entry = new URL(
 const planners: Planner[] = [];
 
 afterEach(async () => {
+  vi.useRealTimers();
   await Promise.all(planners.splice(0).map((planner) => planner.close()));
 });
 
 function make() {
   const state = new Int32Array(new SharedArrayBuffer(12));
-  const planner = new Planner({ entry, settings: state, onProgress: () => undefined });
+  const onEnded = vi.fn<() => void>();
+  const planner = new Planner({ entry, settings: state, onProgress: () => undefined, onEnded });
   planners.push(planner);
   return {
     planner,
+    onEnded,
     release: () => Atomics.store(state, 0, 1),
     links: () => Atomics.load(state, 1),
     plans: () => Atomics.load(state, 2),
@@ -120,4 +123,21 @@ test('a second thread plans what need not wait, and none is left to link then', 
   release();
   expect((await slow).rules).not.toBe(quick.rules);
   expect((await other).rules).toBe(quick.rules);
+});
+
+test('idle threads end, the first later, and a policy that comes then gets a new one', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { planner, onEnded, release } = make();
+  const slow = planner.plan(policy('slow'));
+  const { rules: second } = await planner.plan(policy('b'));
+  release();
+  const { rules: first } = await slow;
+  vi.advanceTimersByTime(engineLimits.plannerIdleMs);
+  await vi.waitFor(() => expect(onEnded).toHaveBeenCalledTimes(1));
+  expect((await planner.link(policy('c')))?.rules).toBe(first);
+  vi.advanceTimersByTime(engineLimits.plannerIdleMs);
+  vi.advanceTimersByTime(engineLimits.plannerRestMs);
+  await vi.waitFor(() => expect(onEnded).toHaveBeenCalledTimes(3));
+  const { rules: third } = await planner.plan(policy('d'));
+  expect([first, second]).not.toContain(third);
 });

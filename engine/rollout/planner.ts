@@ -1,8 +1,8 @@
 /**
  * The planner threads from the main thread's side: policies are linked and their databases compiled
  * there, away from traffic. A second thread starts when the first is busy, so that a policy that is
- * quickly made ready does not wait for one that is not. It ends when idle; the first stays, since
- * linking a rule set in a new thread takes a second.
+ * quickly made ready does not wait for one that is not. It ends when idle; the first stays for a
+ * minute, since linking a rule set in a new thread takes a second.
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
@@ -231,14 +231,17 @@ export class Planner {
   private startIdling(): void {
     if (this.idle) clearTimeout(this.idle);
     if (this.isBusy()) return;
-    this.idle = setTimeout(() => this.stop(), engineLimits.plannerIdleMs);
-    this.idle.unref();
+    const { plannerIdleMs, plannerRestMs } = engineLimits;
+    this.idle = setTimeout(() => {
+      this.stopAllBut(1);
+      this.idle = setTimeout(() => this.stopAllBut(0), plannerRestMs).unref();
+    }, plannerIdleMs).unref();
   }
 
-  /** Forgets what nobody asked for, and ends all threads but the first. */
-  private stop(): void {
+  /** Forgets what nobody asked for, and ends all threads but the `kept` oldest. */
+  private stopAllBut(kept: 0 | 1): void {
     this.ahead.clear();
-    const [, ...others] = this.threads;
+    const others = [...this.threads].slice(kept);
     for (const thread of others) this.threads.delete(thread);
     const ended = others.map(({ worker }) => worker.terminate());
     void Promise.all(ended).then(() => this.options.onEnded?.());
