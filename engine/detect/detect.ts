@@ -80,7 +80,7 @@ function hitsIn(leaf: Leaf): readonly Hit[] {
   report.length = leaf.text.length;
   for (let at = 0; at < families.length; at++) {
     const family = families[at]!;
-    const searches = family.literals.length === 0 ? -1 : leaf.found[at]!;
+    const searches = searchesOf(family, leaf.seen, leaf.found[at]!);
     if (searches === 0 || !family.kinds.includes(leaf.kind)) continue;
     if (hasNeeds(family, leaf.seen)) family.find(leaf, searches, report);
   }
@@ -91,10 +91,15 @@ function hitsIn(leaf: Leaf): readonly Hit[] {
 function mayFind(): boolean {
   for (let at = 0; at < families.length; at++) {
     const family = families[at]!;
-    if (family.literals.length > 0 && scanned.found[at] === 0) continue;
+    if (searchesOf(family, scanned.seen, scanned.found[at]!) === 0) continue;
     if (hasNeeds(family, scanned.seen)) return true;
   }
   return false;
+}
+
+/** Bits of the searches that may find something. */
+function searchesOf({ literals, marks = 0 }: Family, seen: number, found: number): number {
+  return literals.length === 0 || (seen & marks) !== 0 ? -1 : found;
 }
 
 function hasNeeds({ needs }: Family, seen: number): boolean {

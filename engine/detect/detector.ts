@@ -92,6 +92,8 @@ export interface Family {
    * strings in the text, case aside. Without any, every leaf is searched.
    */
   readonly literals: readonly (readonly ByteString[])[];
+  /** Bits of `SEEN`, one of which has all searches run whatever the literals are. */
+  readonly marks?: number;
   /** Kinds of leaves that are searched. */
   readonly kinds: readonly LeafKind[];
   readonly detectors: readonly Detector[];

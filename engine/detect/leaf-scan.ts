@@ -39,7 +39,7 @@ const lists: readonly LiteralList[] = [
   }),
 ];
 
-const { column, next, firstFinal, ends, width } = literalAutomaton(lists);
+const { column, next, shift, firstFinal, ends } = literalAutomaton(lists);
 
 /** -1 for bytes of base64 and base64url, else 0. */
 const runMask = new Int32Array(256);
@@ -79,6 +79,7 @@ export function scanBytes(bytes: Uint8Array, length = bytes.length): void {
   const bits = seenBits;
   const runs = runMask;
   const final = firstFinal;
+  const width = shift;
   let seen = 0;
   let run = 0;
   let longest = 0;
@@ -89,7 +90,7 @@ export function scanBytes(bytes: Uint8Array, length = bytes.length): void {
     seen |= bits[byte]!;
     run = (run + 1) & runs[byte]!;
     if (run > longest) longest = run;
-    state = steps[state + columns[byte]!]!;
+    state = steps[(state << width) | columns[byte]!]!;
     if (state >= final) collect(state);
   }
   scanned.seen = seen;
@@ -112,7 +113,7 @@ function begin(): void {
 
 function collect(state: number): void {
   const { found } = scanned;
-  const list = ends[(state - firstFinal) / width]!;
+  const list = ends[state - firstFinal]!;
   for (let at = 0; at < list.length; at++) found[list[at]! >> 5]! |= 1 << (list[at]! & 31);
   scanned.any = true;
 }

@@ -152,14 +152,14 @@ describe('the automaton', () => {
     { word: 1, bit: 0, literals: ['she'] },
     { word: 1, bit: 31, literals: ['\xe9t'] },
   ];
-  const { column, next, firstFinal, ends, width } = literalAutomaton(lists);
+  const { column, next, shift, firstFinal, ends } = literalAutomaton(lists);
   const endsIn = (text: string): number[] => {
     const all = new Set<number>();
     let state = 0;
     for (const char of text) {
-      state = next[state + column[char.charCodeAt(0)]!]!;
+      state = next[(state << shift) | column[char.charCodeAt(0)]!]!;
       if (state < firstFinal) continue;
-      for (const end of ends[(state - firstFinal) / width]!) all.add(end);
+      for (const end of ends[state - firstFinal]!) all.add(end);
     }
     return [...all].sort((one, other) => one - other);
   };

@@ -38,17 +38,17 @@ export interface LiteralList {
   readonly literals: readonly ByteString[];
 }
 
-/** Steps over folded bytes; states are offsets into `next`. */
+/** Steps over folded bytes. */
 export interface LiteralAutomaton {
-  /** By byte. */
+  /** By byte. Letters and the blank come first, so that a row's part for them is one cache line. */
   readonly column: Uint8Array;
-  /** By state and column. */
-  readonly next: Uint32Array;
+  /** States by `(state << shift) | column`. */
+  readonly next: Uint16Array;
+  readonly shift: number;
   /** States from this one on end a string. */
   readonly firstFinal: number;
-  /** Words and bits of a final state, by `(state - firstFinal) / width`. */
+  /** Words and bits of a final state, by `state - firstFinal`. */
   readonly ends: readonly (readonly number[])[];
-  readonly width: number;
 }
 
 interface Node {
@@ -59,11 +59,15 @@ interface Node {
   state: number;
 }
 
-/** Builds it. Errors: a string that is empty. */
+const statesMax = 65_536;
+const commonBytes = ' abcdefghijklmnopqrstuvwxyz';
+
+/** Builds it. Errors: a string that is empty, more than 65,536 states. */
 export function literalAutomaton(lists: readonly LiteralList[]): LiteralAutomaton {
   const root = newNode();
   const column = new Uint8Array(256);
   let width = 1;
+  for (const char of commonBytes) column[char.charCodeAt(0)] = width++;
   for (const { word, bit, literals } of lists) {
     for (const literal of literals) {
       if (literal === '') throw new Error('a literal is empty');
@@ -80,7 +84,9 @@ export function literalAutomaton(lists: readonly LiteralList[]): LiteralAutomato
   }
   for (let byte = 0; byte < 256; byte++) column[byte] = column[foldByte(byte)]!;
   const nodes = withFailures(root);
-  return { column, width, ...numbered(nodes, width) };
+  if (nodes.length > statesMax) throw new Error(`literals have ${nodes.length} states`);
+  const shift = Math.ceil(Math.log2(width));
+  return { column, shift, ...numbered(nodes, shift) };
 }
 
 /** Letters of ASCII and Latin-1 in lower case: what the flag `i` takes for equal. */
@@ -111,20 +117,21 @@ function withFailures(root: Node): readonly Node[] {
 
 function numbered(
   nodes: readonly Node[],
-  width: number,
+  shift: number,
 ): Pick<LiteralAutomaton, 'next' | 'firstFinal' | 'ends'> {
   const plain = nodes.filter(({ ends }) => ends.size === 0);
   const final = nodes.filter(({ ends }) => ends.size > 0);
-  for (const [at, node] of [...plain, ...final].entries()) node.state = at * width;
-  const next = new Uint32Array(nodes.length * width);
+  for (const [at, node] of [...plain, ...final].entries()) node.state = at;
+  const next = new Uint16Array(nodes.length << shift);
   // By depth, so that the row of a suffix is whole before it is copied.
   for (const { state, fail, children } of nodes) {
-    if (fail !== null) next.set(next.subarray(fail.state, fail.state + width), state);
-    for (const [column, child] of children) next[state + column] = child.state;
+    const row = state << shift;
+    if (fail !== null) next.copyWithin(row, fail.state << shift, (fail.state + 1) << shift);
+    for (const [column, child] of children) next[row | column] = child.state;
   }
   return {
     next,
-    firstFinal: plain.length * width,
+    firstFinal: plain.length,
     ends: final.map(({ ends }) => [...ends]),
   };
 }

@@ -9,6 +9,9 @@ const unionSelect = 198_100;
 const strongOne = 198_101;
 const sqlRule = 942_190;
 const shellRule = 932_100;
+/** The same dots in two readings of a value. */
+const rawDots = 930_100;
+const readDots = 930_110;
 
 const weights: Weights = {
   version: 'test-1',
@@ -18,6 +21,8 @@ const weights: Weights = {
     [strongOne, 60],
     [sqlRule, 15],
     [shellRule, 70],
+    [rawDots, 8],
+    [readDots, 9],
   ]),
   pairs: new Map([[unionSelect, 20]]),
   thresholds: { watch: 10, challenge: 30, block: 50 },
@@ -77,6 +82,25 @@ describe('the score of a request', () => {
     expect(score(sign(shellRule, 0), sign(sqlRule, 3))).toBe(85);
   });
 
+  test.each([
+    [39, 12, 39],
+    [12, 39, 39],
+    [0, 39, 39],
+    [45, 60, 49],
+  ])('counts one sign that two rules find once: %i and %i are %i', (raw, read, expected) => {
+    const points = new Map([
+      [rawDots, raw],
+      [readDots, read],
+    ]);
+    const found = scoreSigns([sign(rawDots, 0), sign(readDots, 0)], { ...weights, points }, facts)!;
+    expect(found.score).toBe(expected);
+    const other = new Map([...points, [shellRule, 20]]);
+    const signs = [sign(rawDots, 0), sign(readDots, 0), sign(shellRule, 0)];
+    const both = scoreSigns(signs, { ...weights, points: other }, facts)!;
+    expect(both.score).toBe(Math.max(raw, read) + 20);
+    expect(both.bits.reduce((sum, bit) => sum + bit.points, 0)).toBe(both.score);
+  });
+
   test('tells where the worst piece stands, and its bits by points', () => {
     const found = scoreSigns(
       [sign(shellRule, 9000), sign(unionSelect, 40), sign(sqlRule, 60)],
@@ -118,7 +142,7 @@ describe('the score of a request', () => {
 });
 
 const anySign = fc.record({
-  id: fc.constantFrom(unionSelect, strongOne, sqlRule, shellRule, 1),
+  id: fc.constantFrom(unionSelect, strongOne, sqlRule, shellRule, rawDots, readDots, 1),
   leaf: fc.integer({ min: 0, max: 2 }),
   start: fc.integer({ min: -1, max: 1200 }),
   length: fc.integer({ min: 0, max: 2 * pieceBytes }),

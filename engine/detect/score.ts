@@ -114,13 +114,40 @@ export function scorePiece(ids: readonly number[], weights: Weights, facts: Sign
   let signs = 0;
   let strong = false;
   for (const id of ids) {
-    const own = weights.points.get(id) ?? 0;
-    if (own > 0) signs++;
+    const own = ownPoints(id, ids, weights);
+    if (own > 0 && !(repeats(id, ids) && hasPoints(sameSign.get(id)!, weights))) signs++;
     if (facts.isStrong(id)) strong = true;
     points += own + (isConfirmed(id, ids, facts) ? (weights.pairs.get(id) ?? 0) : 0);
   }
   const max = strong || signs > 1 ? scoreMax : weights.thresholds.block - 1;
   return Math.min(Math.floor(points + rounding), max);
+}
+
+/**
+ * Rules of CRS that look for what another one looks for, in another reading of the value: together
+ * they are one sign.
+ */
+const sameSign: ReadonlyMap<number, number> = new Map([[930_110, 930_100]]);
+
+function repeats(id: number, ids: readonly number[]): boolean {
+  const other = sameSign.get(id);
+  return other !== undefined && ids.includes(other);
+}
+
+/** Without signs that repeat another one of the piece. */
+export function distinctSigns(ids: readonly number[]): readonly number[] {
+  return ids.some((id) => repeats(id, ids)) ? ids.filter((id) => !repeats(id, ids)) : ids;
+}
+
+/** Points of a sign; of one that repeats another what it has above that one's. */
+function ownPoints(id: number, ids: readonly number[], { points }: Weights): number {
+  const own = points.get(id) ?? 0;
+  if (!repeats(id, ids)) return own;
+  return Math.max(0, own - (points.get(sameSign.get(id)!) ?? 0));
+}
+
+function hasPoints(id: number, { points }: Weights): boolean {
+  return (points.get(id) ?? 0) > 0;
 }
 
 function isConfirmed(id: number, ids: readonly number[], facts: SignFacts): boolean {
@@ -136,7 +163,7 @@ export function pairsOf(ids: readonly number[], facts: SignFacts): number[] {
 }
 
 function bitsOf(ids: readonly number[], weights: Weights, facts: SignFacts): Bit[] {
-  const single = ids.map((id) => ({ id, pair: false, points: weights.points.get(id) ?? 0 }));
+  const single = ids.map((id) => ({ id, pair: false, points: ownPoints(id, ids, weights) }));
   const pairs = pairsOf(ids, facts).map((id) => {
     return { id, pair: true, points: weights.pairs.get(id) ?? 0 };
   });

@@ -59,21 +59,24 @@ export interface TableAnswer {
 /** What a policy is changed by before it is rendered. */
 export type PolicyChange = (policy: PolicyJson) => PolicyJson;
 
-/** A template's engine, compiled into the shared databases. The caller retires it. */
+/**
+ * A template's engine, compiled into the shared databases; null: without a ruleset. The caller
+ * retires it.
+ */
 export async function templateEngine(
   template: string,
-  folder: string,
+  folder: string | null,
   change: PolicyChange = (policy) => policy,
   added: AddedSecLang = {},
 ): Promise<PolicyEngine> {
   const policy = change(builtInTemplates.find(({ name }) => name === template)!);
-  const { version, includes, files } = readRulesetFolder(folder);
-  const { seclang } = renderPolicy(policy, { version, includes }, added);
+  const ruleset = folder === null ? null : readRulesetFolder(folder);
+  const { seclang } = renderPolicy(policy, ruleset, added);
   const log = createLogger('test', 'error');
   const ports = { clock: systemClock, collections: null, geo: null, rbl: null, env: new Map() };
-  const texts = new Map(files.map((file) => [file.path, file.content]));
+  const texts = new Map((ruleset?.files ?? []).map((file) => [file.path, file.content]));
   const source = { id: 's', name: 's', revision: '1', seclangEntry: seclang, files: texts };
-  return compileAlone(`in process ${template} ${version}`, () =>
+  return compileAlone(`in process ${template} ${ruleset?.version ?? 'none'}`, () =>
     buildEngine(source, { cache: new DatabaseFiles(databaseFolder, log), log, ports }),
   );
 }

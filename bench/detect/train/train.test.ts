@@ -76,15 +76,26 @@ describe('a detector that proves an attack', () => {
     expect(points[proof]).toBe(thresholds.block);
   });
 
-  test('does not where a benign request has it, unless a rule confirms it', () => {
-    const { points, pairs, thresholds } = trainOn([observation(2000, false, [[proof]])]);
+  test('refuses alone where benign requests of one group have it', () => {
+    const { points, thresholds } = trainOn([observation(2000, false, [[proof, 942_999]])]);
+    expect(points[proof]).toBe(thresholds.block);
+  });
+
+  test('does not where benign requests of two groups have it, unless a rule confirms it', () => {
+    const { points, pairs, thresholds } = trainOn([
+      observation(2000, false, [[proof]]),
+      observation(2001, false, [[proof]]),
+    ]);
     const alone = points[proof] ?? 0;
     expect(alone).toBeLessThan(thresholds.block);
     expect(alone + pairs[proof]!).toBeCloseTo(thresholds.block);
   });
 
-  test('counts as any other where a benign request has it confirmed', () => {
-    const { points, pairs } = trainOn([observation(2000, false, [[proof, 942_999]])]);
+  test('counts as any other where benign requests of two groups have it confirmed', () => {
+    const { points, pairs } = trainOn([
+      observation(2000, false, [[proof, 942_999]]),
+      observation(2001, false, [[proof, 942_999]]),
+    ]);
     expect([points[proof], pairs[proof]]).toEqual([undefined, undefined]);
   });
 });

@@ -3,7 +3,7 @@
  * of requests that the model had not seen. Deterministic.
  */
 
-import { scoreMax, type SignFacts } from '../../../engine/detect/score.ts';
+import { distinctSigns, scoreMax, type SignFacts } from '../../../engine/detect/score.ts';
 import { readWeights, type Weights, type WeightsFile } from '../../../engine/detect/weights.ts';
 import { figuresOf, figuresTable, sumOf, type ClassFigures, type JudgedBy } from '../figures.ts';
 import { formatShare, wilson } from '../intervals.ts';
@@ -66,11 +66,15 @@ interface Fold extends Learned {
 
 /** Trains and judges. Cost: some minutes for 40,000 requests. */
 export function train(
-  observations: readonly Observation[],
+  observed: readonly Observation[],
   facts: SignFacts,
   training: Training,
 ): Trained {
   const { seed, without } = training;
+  // A sign that repeats another one teaches nothing: the score does not count it.
+  const observations = observed.map((one) => {
+    return { ...one, pieces: one.pieces.map(distinctSigns) };
+  });
   const used = observations.filter(({ request }) => request.source !== without);
   const columns = new Columns(observations, facts);
   const learnFrom = (seen: readonly Observation[]): Learned => {

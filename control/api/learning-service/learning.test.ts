@@ -9,6 +9,7 @@ import type { VerifiedBundle } from '../../../engine/bundle/signed-bundle.ts';
 import type { ClientsDelta, SignFamily } from '../../../engine/contract/detection-content.ts';
 import type { ControllerLink } from '../../../engine/link/controller-link.ts';
 import { eventually } from '../../../test/support/eventually.ts';
+import { limitedEffect } from '../../domain/policy/detection-learning.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 import { connectTestLink } from '../../../test/support/test-link.ts';
 
@@ -80,6 +81,40 @@ test('what many clients show is proposed, with evidence', async () => {
   const html = found.find(({ family }) => family === 'html')!;
   expect(html.summary).toContain('Parameter "content" of POST /posts regularly holds HTML');
   expect(html.sampleRequestIds).toContain('request-0');
+});
+
+test.each([
+  [undefined, /^No policy inspects the site/],
+  ['DECISION_CRS', /anomaly score alone: the site learns nothing/],
+  ['DECISION_BOTH', /also refuses by the anomaly score, which what is accepted does not change/],
+  ['DECISION_SCORE_CONFIRMS', /^$/],
+  ['DECISION_SCORE', /^$/],
+] as const)('%s says what an accepted content changes', (decision, says) => {
+  const policy = decision === undefined ? undefined : { name: 'p', crsCore: { decision } };
+  expect(limitedEffect(policy)).toMatch(says);
+});
+
+test('a list of proposals says where they change nothing', async () => {
+  const effectNow = async (): Promise<unknown> => (await ask('ListProposals')).body['effect'] ?? '';
+  const inspectedBy = async (policyId: string, enabled: boolean): Promise<void> => {
+    const site = { id: siteId, waf: { enabled, policyId } };
+    const { body: read } = await waf.call('SiteService/GetSite', { id: siteId });
+    const { revision } = read['site'] as { revision: string };
+    const change = { site, revision, updateMask: 'waf' };
+    const { status, text } = await waf.call('SiteService/UpdateSite', change);
+    if (status !== 200) throw new Error(text);
+  };
+  const { body } = await waf.call('PolicyService/CreatePolicyFromTemplate', {
+    templateId: 'template-standard',
+    name: 'standard here',
+  });
+  const standard = (body['policy'] as { id: string }).id;
+  await inspectedBy('', false);
+  expect(await effectNow()).toMatch(/^No policy inspects/);
+  await inspectedBy(standard, true);
+  expect(await effectNow()).toMatch(/^Policy "standard here" decides by the anomaly score alone/);
+  await inspectedBy('', true);
+  expect(await effectNow()).toBe('');
 });
 
 test('what is accepted reaches nodes; one family of a value is the most', async () => {

@@ -11,6 +11,7 @@ import {
 } from '../../../proto/gen/waf/learning/v1/learning_pb.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import {
+  limitedEffect,
   proposalsOf,
   type DetectionLearningRecord,
   type LearnedProposal,
@@ -20,6 +21,7 @@ import { chosenFor, detectionLearning as learningOption } from '../../domain/sit
 import { detectionLearning, settingsId, systemSettings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
+import { policyOfSite } from '../log-service/explain-event.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 
@@ -32,7 +34,8 @@ export function listProposals(
     const { record, rows } = learnedOf(parts, parts.store, site.id);
     const items = proposalsOf(rows, record, parts.clock.nowMs()).map(showProposal);
     const mode = modeOf(parts.store, site.id);
-    return create(ListProposalsResponseSchema, { mode, items });
+    const effect = limitedEffect(policyOfSite(parts.store, site.tenantId, site.id));
+    return create(ListProposalsResponseSchema, { mode, items, effect });
   };
 }
 

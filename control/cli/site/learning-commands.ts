@@ -52,6 +52,7 @@ export const learningCommands: readonly CommandDefinition[] = [
       const response = await learning.listProposals({ siteId });
       const rows = response.items.map(rowOf);
       await showMessage(context, ListProposalsResponseSchema, response, { columns, rows });
+      if (response.effect !== '') context.output.note(response.effect);
       if (response.mode === 'off') context.output.note('The site does not learn: learning mode');
       return 0;
     },

@@ -130,8 +130,9 @@ function Learned({ siteId }: { readonly siteId: string }): JSX.Element {
   const found = useCall(siteId, (signal) => learning.listProposals({ siteId }, { signal }));
   return (
     <State of={found}>
-      {({ mode, items }) => (
+      {({ mode, items, effect }) => (
         <>
+          {effect !== '' && <p class="note">{effect}</p>}
           <Table
             label={w('title')}
             items={items}

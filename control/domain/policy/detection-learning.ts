@@ -3,6 +3,7 @@
  * A client has one voice a day: it speaks for one content that a site learns by itself. Pure.
  */
 
+import type { PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { detectionLearningLimits as limits } from '../../limits/detection-learning-limits.ts';
 
 /** Signs of one family in one value. */
@@ -101,6 +102,29 @@ export function evidenceOf({ hours }: LearnedRow, nowMs: number): Evidence {
   const sinceMs = (seen[0] ?? 0) * hourMs;
   const lastMs = ((seen.at(-1) ?? -1) + 1) * hourMs;
   return { bits, clients: countOf(bits), hours: seen.length, requests, sinceMs, lastMs };
+}
+
+/** Why accepted contents change less than the score of a policy; '' where the score decides. */
+export function limitedEffect(policy: Pick<PolicyJson, 'name' | 'crsCore'> | undefined): string {
+  if (policy === undefined) {
+    return 'No policy inspects the site: it learns nothing, and what is accepted has no effect.';
+  }
+  const name = JSON.stringify(policy.name ?? '');
+  switch (policy.crsCore?.decision) {
+    case 'DECISION_SCORE':
+    case 'DECISION_SCORE_CONFIRMS':
+      return '';
+    case 'DECISION_BOTH':
+      return (
+        `Policy ${name} also refuses by the anomaly score, which what is accepted does not ` +
+        'change: exclude its rules with waf rule exclude, or let the score decide.'
+      );
+    default:
+      return (
+        `Policy ${name} decides by the anomaly score alone: the site learns nothing, and what is ` +
+        'accepted has no effect.'
+      );
+  }
 }
 
 /** What is proposed, and what was decided, the most clients first. */

@@ -140,9 +140,13 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [932],
     needs: 0,
-    literals: words(
-      'cmd powershell iex invoke-expression new-object certutil %comspec %systemroot %windir /add $env: mshta & net reg timeout for',
-    ),
+    literals: [
+      ...words(
+        'cmd powershell iex invoke-expression new-object certutil %comspec %systemroot %windir /add $env: mshta & net.exe hk timeout',
+      ),
+      ...beforeBlank('net'),
+      ...words('/f /d /r /l').flatMap(afterBlank),
+    ],
     pattern:
       /\bcmd(?:\.exe)?["']?\s{1,4}\/[ckr]\b|^[=+@-][^\n]{0,60}\bcmd\s{0,2}\|\s{0,2}["']?\s{0,2}\/c|\bpowershell(?:\.exe)?["']?\s{1,4}(?:-\w{1,20}\s{1,4}){0,1}(?:-(?:e|en|enc\w{0,12}|c|command|nop\w{0,6}|noni\w{0,12}|w\w{0,12}|ep|exec\w{0,12}|version|file|f)\b|iex|invoke|\(|\[|get-|\$)|\b(?:iex|invoke-expression)\s{0,4}[($"']|new-object\s{1,4}(?:system\.)?net\.(?:webclient|sockets)|\bcertutil(?:\.exe)?\s{1,4}[-/](?:urlcache|decode|f)|%(?:comspec|systemroot|windir)%|\bnet(?:\.exe)?\s{1,4}(?:user|localgroup)\s[^\n]{0,60}\/add|\$env:\w|\bmshta(?:\.exe)?\s{1,4}(?:https?|vbscript|javascript):|\bfor\s{1,4}\/[fdlr]\s{1,4}["'%(]|\breg(?:\.exe)?\s{1,4}(?:query|add|delete|save)\s{1,4}["']?hk|[;|&]\s{0,4}timeout(?:\.exe)?\s{1,4}\/t|&\s{0,4}echo\s{1,4}%\w|&\s{0,4}(?:copy|del|start|move)\s{1,4}[\w.\\:/*]{1,64}(?:\s{1,4}[\w.\\:/*]{1,64})?\s{0,4}$|[;|&]\s{0,4}net(?:\.exe)?\s{1,4}(?:view|user|localgroup|start|use|share|accounts|config|session)\b|&\s{0,4}(?:dir|ver|set|type\s\S{1,64}\.(?:ini|txt|log|config))\s{0,4}(?:[&|c]|$)/gi,
     examples: {

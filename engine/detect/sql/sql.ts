@@ -20,7 +20,7 @@ import { searchOrder, searchProcedure, searchSelect, searchUnion } from './claus
 import { executablePattern, SQL, sqlDetectors } from './facts.table.ts';
 import { hit, kindAt, tokens } from './operands.ts';
 import { commandAt, statementAt } from './statements.ts';
-import { TOKEN } from './words.ts';
+import { tellingWords, TOKEN } from './words.ts';
 
 /** The family of SQL. */
 export const sql: Family = {
@@ -36,7 +36,23 @@ export const sql: Family = {
     SEEN.blank,
     SEEN.lineEnd,
   ],
-  literals: [],
+  literals: [tellingWords],
+  marks:
+    SEEN.quote |
+    SEEN.doubleQuote |
+    SEEN.backtick |
+    SEEN.paren |
+    SEEN.equals |
+    SEEN.less |
+    SEEN.greater |
+    SEEN.semicolon |
+    SEEN.pipe |
+    SEEN.ampersand |
+    SEEN.hash |
+    SEEN.at |
+    SEEN.bang |
+    SEEN.star |
+    SEEN.digit,
   kinds: textKinds,
   detectors: sqlDetectors,
   find: (leaf, _searches, report) => {

@@ -158,6 +158,23 @@ const wordLists: readonly (readonly [number, string])[] = [
   [TOKEN.as, 'as'],
 ];
 
+/** All of them. */
+export const sqlWords: readonly ByteString[] = wordLists.flatMap(([, list]) => list.split(/\s+/));
+
+const tellingTokens: ReadonlySet<number> = new Set([
+  ...[TOKEN.select, TOKEN.constant, TOKEN.insert, TOKEN.delete, TOKEN.define, TOKEN.execute],
+  ...[TOKEN.waitfor, TOKEN.caseWord, TOKEN.exists, TOKEN.attackFunction, TOKEN.meta],
+]);
+
+/**
+ * Strings without which a text of words, blanks and the signs `,.:?-+/%` proves nothing: shapes
+ * need quotes, brackets, numbers, comparisons or variables, a comment, or one of these.
+ */
+export const tellingWords: readonly ByteString[] = [
+  ...wordLists.flatMap(([kind, list]) => (tellingTokens.has(kind) ? list.split(/\s+/) : [])),
+  ...['--', 'xp_', 'sp_'],
+];
+
 /** Letters, digits, `_` and `$`, case folded: 1 to 38; other bytes 0. */
 const columns = new Uint8Array(256);
 for (let digit = 0; digit < 10; digit++) columns[0x30 + digit] = 1 + digit;
