@@ -100,6 +100,12 @@ describe('a detector that proves an attack', () => {
   });
 });
 
+test('what no grammar proves has too few points to refuse alone', () => {
+  const { points, thresholds } = train(observations, facts, training).file;
+  expect(Object.keys(points)).not.toEqual([]);
+  for (const value of Object.values(points)) expect(value).toBeLessThan(thresholds.block);
+});
+
 test('each source with attacks is left out in turn, beside what training with it gives', () => {
   const table = leaveOutEach(observations, facts, training);
   const rows = table.split('\n').filter((line) => line.startsWith('| attacks'));

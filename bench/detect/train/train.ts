@@ -3,7 +3,7 @@
  * of requests that the model had not seen. Deterministic.
  */
 
-import { distinctSigns, scoreMax, type SignFacts } from '../../../engine/detect/score.ts';
+import { distinctSigns, type SignFacts } from '../../../engine/detect/score.ts';
 import { readWeights, type Weights, type WeightsFile } from '../../../engine/detect/weights.ts';
 import { figuresOf, figuresTable, sumOf, type ClassFigures, type JudgedBy } from '../figures.ts';
 import { formatShare, wilson } from '../intervals.ts';
@@ -50,8 +50,8 @@ const benignShares = { watch: 0.01, challenge: 0.003, block: 0.0003 } as const;
 const recordedScoreMin = 20;
 /** Columns with fewer points are left out. */
 const pointsMin = 0.5;
-/** Log-odds that refuse at least, however few benign requests have signs. */
-const blockSumMin = 1;
+/** Log-odds that refuse at least, however few benign requests have signs: twenty to one. */
+const blockSumMin = 3;
 
 /** Log-odds by column, and what refuses whatever they are. */
 interface Learned {
@@ -150,7 +150,8 @@ function fileOf(
   const challenge = scoreAt(sums.challenge);
   const rows = (pair: boolean): Map<number, number> => {
     const learned = columns.list.flatMap((column, at): (readonly [number, number])[] => {
-      const points = Math.min(scoreMax, Math.round(weights[at]! * scale * 10) / 10);
+      // What no grammar proves refuses beside another sign only.
+      const points = Math.min(blockScore - 1, Math.round(weights[at]! * scale * 10) / 10);
       return column.pair !== pair || points < pointsMin ? [] : [[column.id, points]];
     });
     return new Map(learned);
