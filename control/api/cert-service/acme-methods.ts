@@ -10,12 +10,13 @@ import { providersFor } from '../../domain/site/dns-providers.ts';
 import { refusal } from '../../domain/errors.ts';
 import { checkName } from '../../domain/names.ts';
 import type { CertificateRecord } from '../../domain/resource-records.ts';
-import { certificates, dnsProviders, settingsId, systemSettings } from '../../store/collections.ts';
+import { settingsId, systemSettings } from '../../store/collections.ts';
 import { actorNote, callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { noteOf, stored } from '../resource/owned.ts';
-import { certificateKind } from './certificate.ts';
+import { noteOf, ownedBy, stored } from '../resource/owned.ts';
+import { certificateKind, refuseTakenName } from './certificate.ts';
+import { dnsProviderKind } from './dns-provider.ts';
 
 /** Orders a certificate; answers without one where the authority takes long. */
 export function issueAcmeCert(
@@ -28,12 +29,8 @@ export function issueAcmeCert(
     const checked = checkOrder(request, settings);
     const name = checkName(request.name || (checked.dnsNames[0] ?? ''), 'name');
     const order = await store.write((tx) => {
-      const mine = <T extends { readonly tenantId?: string }>(one: T): boolean =>
-        one.tenantId === caller.tenantId;
-      if (tx.list(certificates).some((one) => mine(one) && one.name === name)) {
-        throw refusal('already_exists', 'name: another certificate has it');
-      }
-      const accounts = tx.list(dnsProviders).filter(mine);
+      refuseTakenName(tx, caller, name, 'name');
+      const accounts = ownedBy(tx, caller, dnsProviderKind);
       for (const host of checked.challengeType === 'dns-01' ? checked.dnsNames : []) {
         if (providersFor(host, accounts).length > 0) continue;
         throw refusal('failed_precondition', `dnsNames: no active DNS provider for ${host}`);

@@ -39,7 +39,7 @@ export function dnsProviderMethods(parts: Uses<'store' | 'clock'>): DnsMethods {
     }),
     updateDNSProvider: async (request, context) => {
       const asked = { ...askedFor(request), id: request.id };
-      return { provider: show(await update(asked, request, context, 'id')) };
+      return { provider: show(await update(asked, request, context, { idField: 'id' })) };
     },
     deleteDNSProvider: remove,
     listDNSProviderDrivers: () => ({ drivers: [...dnsProviderDrivers] }),

@@ -31,7 +31,7 @@ import {
 import { ipLists, ipListSecrets } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { atField } from '../rethrown-at.ts';
-import type { Change, Kind, Settled } from '../resource/resource.ts';
+import type { Change, StatedKind, Settled } from '../resource/resource.ts';
 import { refuseTooManyLists } from './lists.ts';
 import { listKind, requireManual } from './stored-list.ts';
 import { keepHeaders } from './subscriptions.ts';
@@ -43,7 +43,7 @@ interface AskedList extends IpListSpec {
 }
 
 /** IP lists as documents ask for them. */
-export const statedListKind: Kind<AskedList, IpListRecord> = {
+export const statedListKind: StatedKind<AskedList, IpListRecord> = {
   ...listKind,
   prefix: 'iplist',
   settle: (change, asked, before, base) => {

@@ -21,7 +21,7 @@ import { refuseUncompiled } from '../policy-service/compile.ts';
 import { roleKind } from '../role-service/role.ts';
 import { statedListKind } from '../ip-list-service/ip-list-document.ts';
 import { statedPolicyKind } from '../policy-service/policy-document.ts';
-import { statedSiteKind } from '../site-service/site-document.ts';
+import { siteResource } from '../site-service/site.ts';
 import { upstreamKind } from '../upstream-service/upstream.ts';
 import { countryRuleKind } from '../country-access-service/country-rule.ts';
 import { channelKind } from '../alert-service/channel.ts';
@@ -203,7 +203,7 @@ function applyOne(run: ApplyRun, document: ManifestDocument): DocumentChange {
     case 'Policy':
       return applyPolicy(run, document);
     case 'Site':
-      return applyResource(run, document, statedSiteKind);
+      return applyResource(run, document, siteResource);
     case 'CountryRule':
       return applyResource(run, document, countryRuleKind);
     case 'AlertChannel':

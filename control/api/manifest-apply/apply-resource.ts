@@ -7,7 +7,7 @@ import { refusal } from '../../domain/errors.ts';
 import type { ResourceBase } from '../../domain/records.ts';
 import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
 import { keep } from '../resource/owned.ts';
-import { refuseTaken, type Change, type Kind } from '../resource/resource.ts';
+import { refuseTaken, type Change, type StatedKind } from '../resource/resource.ts';
 import { nextUpdate } from '../unchanged.ts';
 import { changeOf, type ApplyRun, type DocumentChange } from './context.ts';
 import { findBefore, refuseTakenId } from './find-before.ts';
@@ -16,7 +16,7 @@ import { findBefore, refuseTakenId } from './find-before.ts';
 export function applyResource<A extends object, R extends ResourceBase>(
   run: ApplyRun,
   document: ManifestDocument,
-  kind: Kind<A, R>,
+  kind: StatedKind<A, R>,
 ): DocumentChange {
   const { permission, fields = [] } = kind.document;
   if (permission !== undefined) requireCode(run, document, permission);
@@ -34,12 +34,13 @@ export function applyResource<A extends object, R extends ResourceBase>(
 function keepStated<A extends object, R extends ResourceBase>(
   run: ApplyRun,
   document: ManifestDocument,
-  kind: Kind<A, R>,
+  kind: StatedKind<A, R>,
 ): DocumentChange {
   const { tx, caller, nowMs, references } = run;
   const { collection, nameOf } = kind;
   const { reference, read, spec, action } = kind.document;
-  const { planned = (whole) => whole, revisionOf = () => '0' } = kind.document;
+  const { planned = (whole) => whole } = kind.document;
+  const revisionOf = kind.revisionOf ?? (() => '0');
   const change: Change = { tx, caller, nowMs, document: { where: document.where, warn: run.warn } };
   const before = findBefore(run, reference, document, (id) => tx.get(collection, id));
   if (before === null) refuseTakenId(document, tx.get(collection, document.statedId));
@@ -74,7 +75,7 @@ function keepStated<A extends object, R extends ResourceBase>(
 /** The run knows all names: a look at every record, for every document, is not needed. */
 function refuseTakenName<A extends object, R extends ResourceBase>(
   { tx, references }: ApplyRun,
-  kind: Kind<A, R>,
+  kind: StatedKind<A, R>,
   record: R,
 ): void {
   const known = references.find(kind.document.reference, kind.nameOf(record));

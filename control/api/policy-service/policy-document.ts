@@ -4,12 +4,12 @@ import type { PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { checkPolicy } from '../../domain/policy/policy.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
 import { policySpec, readPolicySpec } from '../../publish/manifests/manifest-specs.ts';
-import type { Kind } from '../resource/resource.ts';
+import type { StatedKind } from '../resource/resource.ts';
 import { checkPolicyPlugins } from './check-plugins.ts';
 import { policyKind, refuseTemplate, savePolicy } from './stored-policy.ts';
 
 /** Policies as documents ask for them. */
-export const statedPolicyKind: Kind<PolicyJson, PolicyRecord> = {
+export const statedPolicyKind: StatedKind<PolicyJson, PolicyRecord> = {
   ...policyKind,
   prefix: 'policy',
   guard: (_change, before) => refuseTemplate(before),
@@ -35,11 +35,11 @@ export const statedPolicyKind: Kind<PolicyJson, PolicyRecord> = {
       },
     };
   },
+  revisionOf: ({ revision }) => revision,
   taken: 'policy.name: another policy has it',
   document: {
     reference: 'policy',
     read: readPolicySpec,
     spec: policySpec,
-    revisionOf: ({ revision }) => revision,
   },
 };

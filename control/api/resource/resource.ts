@@ -57,8 +57,6 @@ export interface DocumentForm<A, R> {
   readonly spec: (record: R, references: References, store: ReadStore) => Spec;
   /** The spec as plans show it; absent for all of it. */
   readonly planned?: (spec: Spec) => Spec;
-  /** Absent for kinds without revisions. */
-  readonly revisionOf?: (record: R) => string;
   /** Fields of errors of `settle`, and what documents call them. The first that fits counts. */
   readonly fields?: readonly (readonly [RegExp, string])[];
 }
@@ -77,11 +75,17 @@ export interface Kind<A extends object, R extends ResourceBase> extends Owned<R>
   readonly taken?: string;
   /** Records of equal names, where names are equal in other ways than to the letter. */
   readonly namesakes?: (store: ReadStore, record: R) => readonly R[];
+  /** Absent for kinds without revisions. Changes of records that have them name the one read. */
+  readonly revisionOf?: (record: R) => string;
+}
+
+/** A kind that documents state. */
+export interface StatedKind<A extends object, R extends ResourceBase> extends Kind<A, R> {
   readonly document: DocumentForm<A, R>;
 }
 
 /** A kind with the methods of a service. */
-export interface Resource<
+export interface ServedKind<
   S extends DescMessage,
   A extends object,
   R extends ResourceBase,
@@ -93,6 +97,8 @@ export interface Resource<
   readonly mask?: MaskFields;
   /** How records of a tenant are shown; absent for the record as it is. */
   readonly show?: (store: ReadStore, tenantId: string) => (record: R) => MessageShape<S>;
+  /** What the query of a list may be a part of; absent for the name. */
+  readonly searched?: (record: R) => readonly (string | undefined)[];
   /** Who needs the record: it is not removed before them. */
   readonly usersOf?: (store: ReadStore, record: R) => readonly User[];
   /** Refuses to remove a record for other reasons. */
@@ -100,6 +106,14 @@ export interface Resource<
   /** Removes what lies beside a record, or follows from it. */
   readonly dropMore?: (change: Change, record: R) => void;
 }
+
+/** A kind with the methods of a service that documents state, too. */
+export type Resource<S extends DescMessage, A extends object, R extends ResourceBase> = ServedKind<
+  S,
+  A,
+  R
+> &
+  StatedKind<A, R>;
 
 /** Errors: already_exists when another record of the tenant has the name. */
 export function refuseTaken<R extends ResourceBase>(

@@ -11,23 +11,46 @@ import type { ResourceBase } from '../../domain/records.ts';
 import { applyMask } from '../../domain/update-mask.ts';
 import { refuseUsed } from '../../domain/usage.ts';
 import type { Identified } from '../../store/interface.ts';
-import type { ReadStore } from '../../store/store.ts';
+import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
-import { fitsQuery, pageOf, toMessage, toRecord } from '../convert.ts';
+import {
+  fitsQuery,
+  nextRevision,
+  pageOf,
+  requireRevision,
+  toMessage,
+  toRecord,
+} from '../convert.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { drop, keep, listed, stored, type Kept } from './owned.ts';
-import { refuseTaken, type Change, type Resource } from './resource.ts';
+import { refuseTaken, type Change, type Kind, type ServedKind } from './resource.ts';
+
+/** Which records of a kind are asked for. */
+export interface ListRequest {
+  readonly page?: PageRequest | undefined;
+  readonly query?: string;
+}
 
 /** How a change of a record that is there is asked for. */
 export interface ChangeRequest {
   readonly updateMask?: string;
   readonly expectedUpdatedAt?: Timestamp | undefined;
+  /** The revision that was read, of kinds with revisions. */
+  readonly revision?: bigint;
+}
+
+/** What one method does otherwise than others. */
+export interface UpdateOptions<R> {
+  /** Of the request, in errors. */
+  readonly idField?: string;
+  /** Runs in the transaction, after all else. */
+  readonly also?: (tx: WriteStore, before: R, after: R) => void;
 }
 
 /** The methods of one kind of resource. */
 export function serve<S extends DescMessage, A extends object, R extends ResourceBase>(
   parts: Uses<'store' | 'clock'>,
-  kind: Resource<S, A, R>,
+  kind: ServedKind<S, A, R>,
 ) {
   const { store } = parts;
   const shower = (tenantId: string): ((record: R) => MessageShape<S>) =>
@@ -45,16 +68,17 @@ export function serve<S extends DescMessage, A extends object, R extends Resourc
       return toRecord<A>(kind.schema, message);
     },
 
-    /** Records of the caller's tenant by name, a page of them. */
+    /** Records of the caller's tenant by name that fit, a page of them. */
     list: (
-      {
-        page: asked,
-        query = '',
-      }: { readonly page?: PageRequest | undefined; readonly query?: string },
+      { page: asked, query = '' }: ListRequest,
       context: HandlerContext,
+      fits: (record: R) => boolean = () => true,
     ) => {
       const caller = callerOf(context);
-      const found = listed(store, caller, kind).filter((one) => fitsQuery(query, kind.nameOf(one)));
+      const searched = (one: R) => kind.searched?.(one) ?? [kind.nameOf(one)];
+      const found = listed(store, caller, kind).filter(
+        (one) => fits(one) && fitsQuery(query, ...searched(one)),
+      );
       const { items, page } = pageOf(found, asked);
       return { items: items.map(shower(caller.tenantId)), page };
     },
@@ -64,19 +88,21 @@ export function serve<S extends DescMessage, A extends object, R extends Resourc
       return shower(caller.tenantId)(stored(store, caller, kind, id, 'id'));
     },
 
-    create: (asked: A, context: HandlerContext): Promise<R> =>
-      write(context, (change) => keepAsked(change, kind, asked, null, 'create')),
+    create: (asked: A, context: HandlerContext, action?: string): Promise<R> =>
+      write(context, (change) => createIn(change, kind, asked, action)),
 
     /** Changes the fields of the mask, or all where the kind has none. */
     update: (
       asked: A & { readonly id?: string },
       request: ChangeRequest,
       context: HandlerContext,
-      idField = `${kind.field}.id`,
+      { idField = `${kind.field}.id`, also }: UpdateOptions<R> = {},
     ): Promise<R> =>
       write(context, (change) => {
         const before = stored(change.tx, change.caller, kind, asked.id ?? '', idField);
-        return changeRecord(change, kind, asked, request, before, 'update');
+        const after = changeRecord(change, kind, asked, request, before, 'update');
+        also?.(change.tx, before, after);
+        return after;
       }),
 
     /** Creates a record where there is no id, else changes the fields of the mask. */
@@ -84,13 +110,30 @@ export function serve<S extends DescMessage, A extends object, R extends Resourc
       asked: A & { readonly id?: string },
       request: ChangeRequest,
       context: HandlerContext,
-    ): Promise<R> => write(context, (change) => upsertRecord(change, kind, asked, request)),
+    ) => write(context, (change) => upsertRecord(change, kind, asked, request)),
 
     remove: async ({ id }: { readonly id: string }, context: HandlerContext) => {
-      await write(context, (change) => removeRecord(change, kind, id));
-      return { result: { id, changed: true } };
+      const removed = await write(context, (change) => removeRecord(change, kind, id));
+      return { result: { id, changed: true, ...revisionAfter(kind, removed) } };
     },
   };
+}
+
+function revisionAfter<R extends ResourceBase>(
+  { revisionOf }: Pick<Kind<never, R>, 'revisionOf'>,
+  last: R,
+): { readonly revision?: bigint } {
+  return revisionOf === undefined ? {} : { revision: BigInt(nextRevision(revisionOf(last))) };
+}
+
+/** Creates a record by its kind inside of a larger change. */
+export function createIn<A extends object, R extends ResourceBase>(
+  change: Change,
+  kind: Kind<A, R>,
+  asked: A,
+  action = 'create',
+): R {
+  return keepAsked(change, kind, asked, null, action);
 }
 
 /** A method that removes the record which `find` gives for an id. */
@@ -110,7 +153,7 @@ export function removal<R extends Identified>(
 
 function upsertRecord<S extends DescMessage, A extends object, R extends ResourceBase>(
   change: Change,
-  kind: Resource<S, A, R>,
+  kind: ServedKind<S, A, R>,
   asked: A & { readonly id?: string },
   request: ChangeRequest,
 ): R {
@@ -126,9 +169,9 @@ function upsertRecord<S extends DescMessage, A extends object, R extends Resourc
 
 function removeRecord<S extends DescMessage, A extends object, R extends ResourceBase>(
   change: Change,
-  kind: Resource<S, A, R>,
+  kind: ServedKind<S, A, R>,
   id: string,
-): void {
+): R {
   const { tx, caller } = change;
   const before = stored(tx, caller, kind, id, 'id');
   kind.guard?.(change, before);
@@ -136,18 +179,20 @@ function removeRecord<S extends DescMessage, A extends object, R extends Resourc
   kind.refuseRemoval?.(tx, before);
   kind.dropMore?.(change, before);
   drop(tx, caller, kind, before);
+  return before;
 }
 
 function changeRecord<S extends DescMessage, A extends object, R extends ResourceBase>(
   change: Change,
-  kind: Resource<S, A, R>,
+  kind: ServedKind<S, A, R>,
   asked: A,
-  { updateMask = '', expectedUpdatedAt }: ChangeRequest,
+  { updateMask = '', expectedUpdatedAt, revision = 0n }: ChangeRequest,
   before: R,
   action: 'update' | 'upsert',
 ): R {
-  requireUnchanged(expectedUpdatedAt, before);
   kind.guard?.(change, before);
+  if (kind.revisionOf === undefined) requireUnchanged(expectedUpdatedAt, before);
+  else requireRevision(revision, kind.revisionOf(before));
   const { mask } = kind;
   // A record holds what can be asked for, in the same form.
   const wanted =
@@ -155,12 +200,12 @@ function changeRecord<S extends DescMessage, A extends object, R extends Resourc
   return keepAsked(change, kind, wanted, before, action);
 }
 
-function keepAsked<S extends DescMessage, A extends object, R extends ResourceBase>(
+function keepAsked<A extends object, R extends ResourceBase>(
   change: Change,
-  kind: Resource<S, A, R>,
+  kind: Kind<A, R>,
   asked: A,
   before: R | null,
-  action: 'create' | 'update' | 'upsert',
+  action: string,
 ): R {
   const { tx, caller, nowMs } = change;
   const updatedAt = nextUpdate(before ?? undefined, { nowMs: () => nowMs });

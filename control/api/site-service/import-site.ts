@@ -3,7 +3,6 @@
  * certificate, in one transaction. What the target already has just so is used again.
  */
 
-import { randomUUID } from 'node:crypto';
 import {
   SiteConfigurationSchema,
   SiteSchema,
@@ -11,46 +10,37 @@ import {
   type SiteJson,
   type SiteService,
 } from '../../../proto/gen/waf/v1/site_pb.ts';
-import type { Caller } from '../../auth/permissions.ts';
 import { checkCertificate, type CheckedCertificate } from '../../domain/site/certificates.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { checkName } from '../../domain/names.ts';
-import type { SiteRecord, UpstreamRecord } from '../../domain/records.ts';
+import type { SiteRecord } from '../../domain/records.ts';
 import {
   checkConfiguration,
   routingWithPools,
   samePool,
   withPools,
 } from '../../domain/site/site-configuration.ts';
-import { checkRouting } from '../../domain/site/site-routing.ts';
-import { checkSite } from '../../domain/site/site.ts';
-import { keepPoolSecrets, keepSiteSecrets } from '../../domain/site/header-secrets.ts';
+import { keepPoolSecrets } from '../../domain/site/header-secrets.ts';
 import { checkUpstream } from '../../domain/site/upstream.ts';
-import { siteOverrides, siteRoutings } from '../../store/collections.ts';
-import type { WriteStore } from '../../store/store.ts';
-import { keepCertificate, sameCertificate } from '../cert-service/keep-certificate.ts';
+import { certificateKind, sameCertificate } from '../cert-service/certificate.ts';
 import { callerOf, type Uses } from '../context.ts';
-import { isoNow, toMessage, toRecord } from '../convert.ts';
+import { toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { keep, ownedBy } from '../resource/owned.ts';
+import { ownedBy } from '../resource/owned.ts';
+import type { Change } from '../resource/resource.ts';
+import { createIn } from '../resource/serve.ts';
 import { rethrownAt } from '../rethrown-at.ts';
-import { withSiteDefaults } from './create-site.ts';
-import { checkOverrideRanges } from './policy-override.ts';
 import { upstreamKind } from '../upstream-service/upstream.ts';
-import { newSiteRecord, siteKind } from './stored-site.ts';
-import { surroundingsIn } from './surroundings.ts';
+import { checkOverrideRanges } from './policy-override.ts';
+import { siteResource } from './site.ts';
 
 const at = 'configuration';
 
 /** What one import works with. */
 interface Import {
-  readonly tx: WriteStore;
-  readonly caller: Caller;
+  readonly change: Change;
   readonly configuration: SiteConfigurationJson;
   readonly certificate: CheckedCertificate | null;
-  readonly nowMs: number;
-  /** RFC 3339. */
-  readonly now: string;
   readonly warnings: string[];
 }
 
@@ -78,12 +68,9 @@ export function importSite(
     const certificate = readCertificate(configuration, nowMs);
     const imported = await parts.store.write((tx) =>
       importInto({
-        tx,
-        caller,
+        change: { tx, caller, nowMs },
         configuration,
         certificate,
-        nowMs,
-        now: isoNow(parts.clock),
         warnings: [],
       }),
     );
@@ -97,55 +84,52 @@ export function importSite(
 }
 
 function importInto(work: Import): Imported {
-  const { tx, caller, configuration, nowMs, now, warnings } = work;
+  const { change, configuration, warnings } = work;
   const [pools, upstreamsCreated] = importPools(work);
   const [certId, certificateImported] = importCertificate(work);
-  const asked = withCertificate(withPools(configuration.site ?? {}, pools), certId);
-  const around = surroundingsIn(tx, caller.tenantId, nowMs);
-  const checked = rethrownAt(at, () =>
-    checkSite(withSiteDefaults(keepSiteSecrets(asked, null)), around),
-  );
-  const site = newSiteRecord(checked, caller.tenantId, now);
-  importRouting(work, site, pools);
-  importOverride(work, site);
+  const { routing, policyOverride } = configuration;
+  if (policyOverride !== undefined) {
+    rethrownAt(`${at}.policyOverride`, () => checkOverrideRanges(policyOverride), 'override.');
+  }
+  const asked = {
+    ...withCertificate(withPools(configuration.site ?? {}, pools), certId),
+    ...(routing === undefined ? {} : { routing: routingWithPools(routing, pools) }),
+    ...(policyOverride === undefined ? {} : { policyOverride }),
+  };
+  const site = rethrownAt(at, () => createIn(change, siteResource, asked, 'import'));
   if (certificateImported && configuration.certificate?.managed === true) {
     warnings.push('the certificate was managed at the source; here it is kept as uploaded');
   }
-  keep(tx, caller, siteKind, null, site, { action: 'import' });
   return { site, upstreamsCreated, certificateImported, warnings };
 }
 
 /** The target's id for each pool of the configuration. Pools that are the same are shared. */
 function importPools(work: Import): [Map<string, string>, number] {
-  const { tx, caller, configuration, now } = work;
-  const known = ownedBy(tx, caller, upstreamKind);
+  const { change, configuration } = work;
+  const known = ownedBy(change.tx, change.caller, upstreamKind);
   const ids = new Map<string, string>();
   let created = 0;
   (configuration.upstreams ?? []).forEach((asked, index) => {
     const field = `${at}.upstreams[${index}]`;
     const same = known.find((pool) => pool.name === asked.name?.trim());
-    const checked = rethrownAt(
-      field,
-      () => checkUpstream(keepPoolSecrets(asked, same ?? null)),
-      'upstream.',
-    );
     if (same !== undefined) {
+      const checked = rethrownAt(
+        field,
+        () => checkUpstream(keepPoolSecrets(asked, same)),
+        'upstream.',
+      );
       if (!samePool(same, checked)) {
         throw refusal('already_exists', `${field}.name: another pool has it, with other settings`);
       }
       ids.set(asked.id ?? '', same.id);
       return;
     }
-    const { deletedAt: _deletedAt, ...rest } = checked;
-    const record: UpstreamRecord = {
-      ...rest,
-      id: `upstream-${randomUUID()}`,
-      tenantId: caller.tenantId,
-      name: checked.name ?? '',
-      createdAt: now,
-      updatedAt: now,
-    };
-    known.push(keep(tx, caller, upstreamKind, null, record, { action: 'import' }));
+    const record = rethrownAt(
+      field,
+      () => createIn(change, upstreamKind, asked, 'import'),
+      'upstream.',
+    );
+    known.push(record);
     ids.set(asked.id ?? '', record.id);
     created++;
   });
@@ -154,13 +138,13 @@ function importPools(work: Import): [Map<string, string>, number] {
 
 /** Id of the certificate at the target ('' for none), and whether it is new there. */
 function importCertificate(work: Import): [string, boolean] {
-  const { tx, caller, certificate, configuration, now } = work;
-  if (certificate === null) return ['', false];
-  const same = sameCertificate(tx, caller, certificate.fingerprintSha256);
+  const { change, certificate: checked, configuration } = work;
+  if (checked === null) return ['', false];
+  const same = sameCertificate(change.tx, change.caller, checked.fingerprintSha256);
   if (same !== undefined) return [same.id, false];
   const nameField = `${at}.certificate.name`;
   const name = checkName(configuration.certificate?.name ?? '', nameField);
-  const kept = keepCertificate(tx, caller, certificate, { name, nameField, managed: false, now });
+  const kept = createIn(change, certificateKind, { name, nameField, checked }, 'upload');
   return [kept.id, true];
 }
 
@@ -184,36 +168,4 @@ function withCertificate(site: SiteJson, certId: string): SiteJson {
   if (site.tls === undefined) return site;
   const { certId: _certId, ...tls } = site.tls;
   return { ...site, tls: certId === '' ? tls : { ...tls, certId } };
-}
-
-function importRouting(work: Import, site: SiteRecord, pools: ReadonlyMap<string, string>): void {
-  const { tx, caller, configuration, nowMs } = work;
-  if (configuration.routing === undefined) return;
-  const around = surroundingsIn(tx, caller.tenantId, nowMs);
-  const asked = routingWithPools(configuration.routing, pools);
-  const routing = rethrownAt(at, () =>
-    checkRouting(asked, {
-      site,
-      upstreamExists: around.upstreamExists,
-      upstreamActive: around.upstreamActive,
-      newId: () => `route-${randomUUID()}`,
-    }),
-  );
-  tx.put(siteRoutings, { id: site.id, routing });
-}
-
-function importOverride(work: Import, site: SiteRecord): void {
-  const { tx, caller, configuration, now } = work;
-  const asked = configuration.policyOverride;
-  if (asked === undefined) return;
-  rethrownAt(`${at}.policyOverride`, () => checkOverrideRanges(asked), 'override.');
-  tx.put(siteOverrides, {
-    ...asked,
-    id: site.id,
-    siteId: site.id,
-    tenantId: caller.tenantId,
-    policyId: site.waf?.policyId ?? '',
-    createdAt: now,
-    updatedAt: now,
-  });
 }

@@ -1,8 +1,5 @@
-/** Finds a caller's site and the record that a new one starts as. */
+/** Finds a caller's site. */
 
-import { randomUUID } from 'node:crypto';
-
-import type { SiteJson } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { plainName, refusal } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { policies, sites } from '../../store/collections.ts';
@@ -40,18 +37,4 @@ export function refuseOtherPolicy(
     `${field}: the site uses the policy ${plainName(name, used)}, so that this would have no ` +
       'effect there; name that policy, or move the site first',
   );
-}
-
-/** A checked site as the first revision of a new record of `tenantId`; `now` is RFC 3339. */
-export function newSiteRecord(checked: SiteJson, tenantId: string, now: string): SiteRecord {
-  return {
-    ...checked,
-    id: `site-${randomUUID()}`,
-    tenantId,
-    name: checked.name ?? '',
-    primaryHost: checked.primaryHost ?? '',
-    revision: '1',
-    createdAt: now,
-    updatedAt: now,
-  };
 }

@@ -1,7 +1,7 @@
 /** What a site is checked against. */
 
 import { providersFor } from '../../domain/site/dns-providers.ts';
-import type { PolicyRecord } from '../../domain/records.ts';
+import type { PolicyRecord, SiteRecord } from '../../domain/records.ts';
 import type { SiteSurroundings } from '../../domain/site/site.ts';
 import {
   certificates,
@@ -45,6 +45,23 @@ export function surroundingsIn(
       const known = store.list(dnsProviders).filter((one) => one.tenantId === tenantId);
       return providersFor(host, known).length > 0;
     },
+  };
+}
+
+/** An ended certificate or a policy that a site already has does not refuse another change. */
+export function unchangedPasses(
+  around: Required<SiteSurroundings>,
+  before: SiteRecord,
+): Required<SiteSurroundings> {
+  return {
+    ...around,
+    certificate: (id) => {
+      const facts = around.certificate(id);
+      return facts === undefined || id !== before.tls?.certId
+        ? facts
+        : { ...facts, expired: false };
+    },
+    policyProblem: (id) => (id === before.waf?.policyId ? '' : around.policyProblem(id)),
   };
 }
 

@@ -9,14 +9,14 @@ import { checkUserFields } from '../../domain/user-names.ts';
 import { readUserSpec, userSpec } from '../../publish/manifests/manifest-accounts.ts';
 import { credentials, roles, sessions, users } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import type { Change, Kind } from '../resource/resource.ts';
+import type { Change, StatedKind } from '../resource/resource.ts';
 import { holdsAll } from '../role-service/role.ts';
 
 const providersMax = 16;
 const rolesMax = 64;
 
 /** Users; their methods set passwords, roles and locks one by one and stand beside. */
-export const userKind: Kind<ReturnType<typeof readUserSpec>, UserRecord> = {
+export const userKind: StatedKind<ReturnType<typeof readUserSpec>, UserRecord> = {
   collection: users,
   noun: 'user',
   audit: 'user',

@@ -1,0 +1,31 @@
+/** The application that the first page of a site's origin shows. */
+
+import { AppError } from '../../../base/errors.ts';
+import { applicationNote, recognizePage } from '../../domain/policy/application-notes.ts';
+import type { SiteRecord } from '../../domain/records.ts';
+import { toBundleUpstream, upstreamOf, type BundleUpstream } from '../../publish/build-bundle.ts';
+import { upstreams } from '../../store/collections.ts';
+import type { Uses } from '../context.ts';
+import { policyOfSite } from '../log-service/explain-event.ts';
+
+/** What to say of the application that the origin's first page shows; nothing where none does. */
+export async function applicationOf(
+  { store, engine }: Uses<'store' | 'engine'>,
+  site: SiteRecord,
+): Promise<string[]> {
+  const pool = (id: string): BundleUpstream | undefined => {
+    const record = store.get(upstreams, id);
+    return record?.tenantId === site.tenantId ? toBundleUpstream(record) : undefined;
+  };
+  const host = (site.primaryHost ?? '').replace(/^\*\./, 'www.');
+  const page = await engine.firstPage(upstreamOf({ site }, { get: pool }), host).catch(noPage);
+  const found = page === null || page.status === 0 ? null : recognizePage(page);
+  const policy = policyOfSite(store, site.tenantId, site.id);
+  return found === null ? [] : [applicationNote(found, site.id, policy)];
+}
+
+/** The site is made: that nobody can ask its origin is no error of the call. */
+function noPage(thrown: unknown): null {
+  if (thrown instanceof AppError) return null;
+  throw thrown;
+}
