@@ -10,7 +10,6 @@ import {
   type LogService,
   type SiteLogPolicyOverrideJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
-import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import {
   globalLogPolicyId,
@@ -21,15 +20,25 @@ import {
   resolveLogPolicy,
   storageRisks,
   type FullLogPolicy,
+  type LogPolicyRecord,
 } from '../../domain/settings/log-policy.ts';
 import { globalLogPolicy, resolvedLogPolicy } from '../../publish/parts/log-parts.ts';
 import { logEmergencies, logPolicies } from '../../store/collections.ts';
-import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { actorNote, callerOf, type Uses } from '../context.ts';
+import type { ReadStore } from '../../store/store.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, nextRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { keep, noteOf, type Kept, type RowExtras } from '../resource/owned.ts';
 import { pendingBytesOf } from './coverage.ts';
 import { storedSite } from '../site-service/stored-site.ts';
+
+/** Policies of the deployment and of sites. */
+const logPolicyKind: Kept<LogPolicyRecord> = {
+  collection: logPolicies,
+  audit: 'log_policy',
+  nameOf: ({ id }) => id,
+  audited: ({ policy, override }) => policy ?? override ?? {},
+};
 
 /** The policy of the deployment. */
 export function getGlobalLogPolicy(
@@ -51,14 +60,13 @@ export function updateGlobalLogPolicy(
       requireExpected(expectedRevision, before.revision);
       const risks = [...storageRisks(wanted), ...newRisksOfSites(tx, before.policy, wanted)];
       requireAcknowledged(risks, acknowledgeStorageRisk);
-      tx.put(logPolicies, {
+      const after = {
         id: globalLogPolicyId,
         revision: nextRevision(before.revision),
         updatedAt: isoNow(parts.clock),
         policy: wanted,
-      });
-      const change = { before: before.policy, after: wanted };
-      tx.audit({ ...note(caller, globalLogPolicyId, risks), action: 'update', ...change });
+      };
+      keep(tx, caller, logPolicyKind, { ...after, policy: before.policy }, after, noted(risks));
     });
     return { policy: showGlobal(parts.store), storageHealth: showHealth(parts) };
   };
@@ -94,9 +102,9 @@ export function upsertSiteLogPolicyOverride(
       const known = storageRisks(inherited);
       const risks = storageRisks(configured).filter((risk) => !known.includes(risk));
       requireAcknowledged(risks, acknowledgeStorageRisk);
-      keepOverride(tx, parts, site.id, wanted);
-      const change = { before: stored?.override ?? {}, after: wanted };
-      tx.audit({ ...note(caller, site.id, risks), action: 'set', ...change });
+      const before = stored ?? { id: site.id, revision: '0', updatedAt: '' };
+      const extras = { action: 'set', ...noted(risks) };
+      keep(tx, caller, logPolicyKind, before, changedOverride(parts, before, wanted), extras);
     });
     return {
       policy: showResolved(parts.store, siteId),
@@ -112,29 +120,27 @@ export function deleteSiteLogPolicyOverride(
   return async ({ siteId, expectedRevision }, context) => {
     const caller = callerOf(context);
     await parts.store.write((tx) => {
-      const site = storedSite(tx, caller, siteId, 'siteId');
+      storedSite(tx, caller, siteId, 'siteId');
       const stored = tx.get(logPolicies, siteId);
       const before = stored?.override ?? null;
       if (stored === undefined || before === null) {
         throw refusal('not_found', 'This site does not override the log policy.');
       }
       requireExpected(expectedRevision, stored.revision);
-      keepOverride(tx, parts, site.id, null);
-      tx.audit({ ...note(caller, site.id, []), action: 'reset', before });
+      tx.put(logPolicies, changedOverride(parts, stored, null));
+      tx.audit({ ...noteOf(caller, logPolicyKind, stored), action: 'reset', before });
     });
     return { policy: showResolved(parts.store, siteId) };
   };
 }
 
 /** The revision continues over removals, so that a stale one never fits again. */
-function keepOverride(
-  tx: WriteStore,
+function changedOverride(
   parts: Uses<'clock'>,
-  siteId: string,
+  { id, revision }: Pick<LogPolicyRecord, 'id' | 'revision'>,
   override: SiteLogPolicyOverrideJson | null,
-): void {
-  const revision = nextRevision(tx.get(logPolicies, siteId)?.revision ?? '0');
-  tx.put(logPolicies, { id: siteId, revision, updatedAt: isoNow(parts.clock), override });
+): LogPolicyRecord {
+  return { id, revision: nextRevision(revision), updatedAt: isoNow(parts.clock), override };
 }
 
 /** Errors: aborted when the policy has moved on. */
@@ -196,13 +202,9 @@ function showOverride(store: ReadStore, siteId: string) {
   return { override: toMessage(SiteLogPolicyOverrideSchema, shown) };
 }
 
-function note(caller: Caller, id: string, acknowledged: readonly string[]) {
-  const risks = acknowledged.join('; ');
-  return {
-    ...actorNote(caller),
-    resourceType: 'log_policy',
-    resourceId: id,
-    resourceName: id,
-    ...(risks === '' ? {} : { metadata: { acknowledgedRisks: risks } }),
-  };
+/** What audit rows say of risks that were acknowledged. */
+function noted(acknowledged: readonly string[]): RowExtras {
+  return acknowledged.length === 0
+    ? {}
+    : { metadata: { acknowledgedRisks: acknowledged.join('; ') } };
 }

@@ -20,7 +20,7 @@ import { refuseFaultyRule } from '../custom-rule-service/rule-trial.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
 import { roleKind } from '../role-service/role.ts';
 import { statedListKind } from '../ip-list-service/ip-list-document.ts';
-import { statedPolicyKind } from '../policy-service/policy-document.ts';
+import { policyResource } from '../policy-service/policy.ts';
 import { siteResource } from '../site-service/site.ts';
 import { upstreamKind } from '../upstream-service/upstream.ts';
 import { countryRuleKind } from '../country-access-service/country-rule.ts';
@@ -216,7 +216,7 @@ function applyOne(run: ApplyRun, document: ManifestDocument): DocumentChange {
 }
 
 function applyPolicy(run: ApplyRun, document: ManifestDocument): DocumentChange {
-  const change = applyResource(run, document, statedPolicyKind);
+  const change = applyResource(run, document, policyResource);
   const policy = run.tx.get(policies, change.id);
   if (change.action !== 'unchanged' && policy !== undefined) {
     run.policiesChanged.set(policy.id, { policy, where: document.where });

@@ -1,16 +1,22 @@
 /** PolicyService. */
 
-import type { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
-import type { Uses } from '../context.ts';
+import {
+  BodyInspectionSchema,
+  PolicySchema,
+  type PolicyService,
+} from '../../../proto/gen/waf/v1/policy_pb.ts';
+import { bodyInspectionOf } from '../../domain/policy/body-inspection.ts';
+import { callerOf, type Uses } from '../context.ts';
+import { toMessage } from '../convert.ts';
 import type { Built } from '../method.ts';
+import { serve } from '../resource/serve.ts';
 import { createPolicy, createPolicyFromTemplate } from './create-policy.ts';
-import { deletePolicy } from './delete-policy.ts';
-import { getPolicy } from './get-policy.ts';
-import { listPolicies, listPolicyTemplates } from './list-policies.ts';
+import { policyResource } from './policy.ts';
 import { previewCrsImpact } from './preview-crs-impact.ts';
 import { previewSecLang } from './preview-sec-lang.ts';
 import { setActiveCrsRuleset } from './set-active-crs-ruleset.ts';
 import { setEngineState } from './set-engine-state.ts';
+import { storedPolicy } from './stored-policy.ts';
 import { testPolicy } from './test-policy.ts';
 import { updatePolicy } from './update-policy.ts';
 import { updatePolicyLayer } from './update-policy-layer.ts';
@@ -21,9 +27,18 @@ import { rollbackPolicy } from './rollback-policy.ts';
 export function policyService(
   parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
 ): Built<typeof PolicyService> {
+  const { list, remove } = serve(parts, policyResource);
   return {
-    listPolicies: listPolicies(parts),
-    getPolicy: getPolicy(parts),
+    listPolicies: (request, context) =>
+      list(request, context, ({ isTemplate }) => !request.templatesOnly || isTemplate === true),
+    getPolicy: ({ id }, context) => {
+      const policy = storedPolicy(parts.store, callerOf(context), id, 'id');
+      const inspection = bodyInspectionOf(policy);
+      return {
+        policy: toMessage(PolicySchema, policy),
+        ...(inspection && { bodyInspection: toMessage(BodyInspectionSchema, inspection) }),
+      };
+    },
     createPolicy: createPolicy(parts),
     createPolicyFromTemplate: createPolicyFromTemplate(parts),
     updatePolicy: updatePolicy(parts),
@@ -32,8 +47,9 @@ export function policyService(
     previewSecLang: previewSecLang(parts),
     previewCrsImpact: previewCrsImpact(parts),
     testPolicy: testPolicy(parts),
-    listPolicyTemplates: listPolicyTemplates(parts),
-    deletePolicy: deletePolicy(parts),
+    listPolicyTemplates: (request, context) =>
+      list(request, context, ({ isTemplate }) => isTemplate === true),
+    deletePolicy: remove,
     setActiveCrsRuleset: setActiveCrsRuleset(parts),
     listPolicyVersions: listPolicyVersions(parts),
     getPolicyVersion: getPolicyVersion(parts),

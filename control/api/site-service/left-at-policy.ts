@@ -1,4 +1,4 @@
-/** What a site leaves behind when it moves to another policy. */
+/** Rules and exclusions of a site that do not act under its new policy. */
 
 import type { SiteRecord } from '../../domain/records.ts';
 import { customRules, ruleOverrides } from '../../store/collections.ts';
