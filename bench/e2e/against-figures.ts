@@ -1,6 +1,6 @@
 /**
- * The comparison of two builds: ratios within rounds, the noise between two processes of the same
- * build, and which ratios are losses. Pure.
+ * The comparison of two builds: ratios of what many short rounds tell, their noise, and which
+ * ratios are losses. Pure.
  */
 
 import { formatNumber, markdownTable } from '../report/table.ts';
@@ -29,9 +29,9 @@ type FigureName = (typeof figures)[number]['name'];
 export interface Comparison {
   readonly workload: string;
   readonly figure: FigureName;
-  /** Of the rounds in which all sides count. */
+  /** Of the rounds in which all sides count, and its least and greatest under other draws. */
   readonly ratio: Spread;
-  /** How far two processes of one build are apart, as a share: what a loss must exceed. */
+  /** As a share: what a loss must exceed. */
   readonly noise: number;
   readonly lost: boolean;
 }
@@ -39,69 +39,102 @@ export interface Comparison {
 /** A loss is at least this share beyond the noise. */
 export const lossShareMin = 0.03;
 
-/** One round of one load: logarithms of ratios. */
-interface Pair {
-  readonly workload: string;
-  /** This tree by the middle of both processes of the older build. */
-  readonly change: number;
-  /** The second process of the older build by the first. */
-  readonly same: number;
+/** Other work on a machine only adds to a figure: of many rounds the lower ones tell most. */
+const lowerShare = 0.25;
+/** Draws of rounds that the standard error of a ratio is estimated from. */
+const resamples = 200;
+
+/** One figure of one round. */
+interface RoundFigures {
+  readonly now: number;
+  readonly before: number;
+  readonly again: number;
 }
 
 /**
- * Compares every figure of every load. The noise of a figure is the greater one of twice the
- * standard error of the median, estimated over all loads from both processes of the older build,
- * and the distance of the medians of those two under this load.
+ * Compares every figure of every load by the lower quartile of its rounds. The noise
+ * is the greater one of twice the standard error of that ratio, estimated by drawing the rounds
+ * anew, and the distance of the two processes of the older build.
+ * Source: B. Efron, "Bootstrap methods", 1979.
  */
 export function compareBuilds(
   runs: readonly RunRecord[],
   workloads: readonly string[],
   sides: Sides,
 ): Comparison[] {
-  return figures.flatMap(({ name: figure }) => {
-    const pairs = workloads.flatMap((workload) => pairsOf(runs, workload, sides, figure));
-    const single = deviation(pairs.map(({ same }) => same)) / Math.SQRT2;
-    return workloads.flatMap((workload) => {
-      const own = pairs.filter((pair) => pair.workload === workload);
-      if (own.length === 0) return [];
-      // Of a median over n rounds; the older build's middle adds half of a single run's variance.
-      const error = (1.2533 * single * Math.sqrt(1.5)) / Math.sqrt(own.length);
-      const apart = Math.abs(spread(own.map(({ same }) => same)).median);
-      const noise = Math.expm1(Math.max(2 * error, apart));
-      const changes = spread(own.map(({ change }) => change));
+  return figures.flatMap(({ name: figure }) =>
+    workloads.flatMap((workload) => {
+      const rounds = roundsOf(runs, workload, sides, figure);
+      if (rounds.length === 0) return [];
+      const drawn = draws(rounds).map(changeOf);
+      const error = deviation(drawn);
+      const noise = Math.expm1(Math.max(2 * error, Math.abs(apartOf(rounds))));
+      const { min, max } = spread(drawn);
       const ratio = {
-        median: Math.exp(changes.median),
-        min: Math.exp(changes.min),
-        max: Math.exp(changes.max),
+        median: Math.exp(changeOf(rounds)),
+        min: Math.exp(min),
+        max: Math.exp(max),
       };
       return [{ workload, figure, ratio, noise, lost: ratio.median > 1 + lossShareMin + noise }];
-    });
-  });
+    }),
+  );
 }
 
-function pairsOf(
+/** Logarithm of this tree's figure by the middle of both processes of the older build. */
+function changeOf(rounds: readonly RoundFigures[]): number {
+  const before = lower(rounds, 'before') + lower(rounds, 'again');
+  return lower(rounds, 'now') - before / 2;
+}
+
+/** Logarithm of the second process of the older build by the first. */
+function apartOf(rounds: readonly RoundFigures[]): number {
+  return lower(rounds, 'again') - lower(rounds, 'before');
+}
+
+function lower(rounds: readonly RoundFigures[], side: keyof RoundFigures): number {
+  return Math.log(quartile(rounds.map((round) => round[side])));
+}
+
+function quartile(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.floor((sorted.length - 1) * lowerShare)] ?? NaN;
+}
+
+/** The same rounds drawn anew, each as often as it comes; the same draws in every run. */
+function draws(rounds: readonly RoundFigures[]): RoundFigures[][] {
+  let state = 1;
+  const next = (): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * rounds.length);
+  };
+  return Array.from({ length: resamples }, () => rounds.map(() => rounds[next()]!));
+}
+
+function deviation(values: readonly number[]): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return Math.sqrt(squares / values.length);
+}
+
+/** The rounds in which all three sides gave a figure. */
+function roundsOf(
   runs: readonly RunRecord[],
   workload: string,
   sides: Sides,
   figure: FigureName,
-): Pair[] {
+): RoundFigures[] {
   const counted = runs.filter((run) => run.workload === workload && run.faults.length === 0);
   const rounds = new Set(counted.map(({ round }) => round));
   return [...rounds].flatMap((round) => {
     const value = (target: string): number =>
       counted.find((run) => run.round === round && run.target === target)?.[figure] ?? NaN;
-    const first = Math.log(value(sides.before));
-    const second = Math.log(value(sides.beforeAgain));
-    const now = Math.log(value(sides.now));
-    const pair = { workload, change: now - (first + second) / 2, same: second - first };
-    return Number.isFinite(pair.change) && Number.isFinite(pair.same) ? [pair] : [];
+    const figuresOfRound = {
+      now: value(sides.now),
+      before: value(sides.before),
+      again: value(sides.beforeAgain),
+    };
+    return Object.values(figuresOfRound).every((one) => one > 0) ? [figuresOfRound] : [];
   });
-}
-
-/** Standard deviation about zero, from the median of distances: single outliers weigh little. */
-function deviation(values: readonly number[]): number {
-  if (values.length === 0) return NaN;
-  return 1.4826 * spread(values.map(Math.abs)).median;
 }
 
 /** A Markdown table: a row a load, a column a figure; losses are bold. */
@@ -112,12 +145,12 @@ export function comparisonTable(
 ): string {
   const workloads = [...new Set(comparisons.map(({ workload }) => workload))];
   const cpu = (workload: string, target: string): number =>
-    spread(
+    quartile(
       runs
         .filter((run) => run.workload === workload && run.target === target)
         .filter((run) => run.faults.length === 0)
         .map((run) => run.cpuUsPerRequest),
-    ).median;
+    );
   const rows = workloads.map((workload) => {
     const before = (cpu(workload, sides.before) + cpu(workload, sides.beforeAgain)) / 2;
     const now = cpu(workload, sides.now);

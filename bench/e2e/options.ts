@@ -83,7 +83,7 @@ export const usage = `Measures this proxy beside others, interleaved, with the s
   --against COMMIT      builds COMMIT in a folder of its own and compares this tree with it, both
                         interleaved with nginx; exits 1 where a figure is more than 3 % worse
                         beyond the noise between two processes of the same build (10 rounds of 1 s)
-  --short               with --against: three loads, a minute and what the build takes
+  --short               with --against: three loads, two minutes and what the build takes
   --hold                start everything, print the addresses and wait
   --host NAME           Host of all requests (www.example.com)
   --no-pin              do not give proxies and load generator CPUs of their own
@@ -128,9 +128,9 @@ const wholeRun = {
   ...{ rounds: '2', seconds: '2', warmup: '6', turnWarmupSeconds },
   ...{ workload: '', half: 'get-six-arguments,get-new-values' },
 };
-const pair = { ...wholeRun, rounds: '10', seconds: '1', warmup: '4', half: '' };
+const pair = { ...wholeRun, rounds: '12', seconds: '1', warmup: '4', half: '' };
 const shortPair = {
-  ...{ ...pair, rounds: '3', warmup: '1', turnWarmupSeconds: 0 },
+  ...{ ...pair, rounds: '8', warmup: '1', turnWarmupSeconds: 0 },
   workload: 'get-new-values,form-1k-new,attack-mix',
 };
 
