@@ -210,6 +210,8 @@ export const turnLimits = {
   bulkReadBytesMin: 8_192,
   /** What the inspection of a message costs beside its bytes, 0.1 ms and more, in bytes. */
   messageCost: 2_048,
+  /** What a control frame, or one of many of a message, costs: some 4 us. */
+  frameCost: 32,
   /** Messages of one WebSocket in one turn, and of all of a thread: 4 and 16 small ones. */
   messageShareMax: 8_192,
   messageCostMax: 32_768,

@@ -75,7 +75,7 @@ export function tableOfShortValues(cacheFolder: string, crs4: string): string {
   return `# Short values\n\n${note}\n\n${markdownTable(heads, rows)}\n`;
 }
 
-/** A policy's patterns are compiled when they are first searched, and V8 optimises what is hot. */
+/** A policy's patterns are compiled when they are first searched, and V8 optimizes what is hot. */
 function warmUp(engine: PolicyEngine): void {
   for (const render of Object.values(places)) {
     for (const make of Object.values(kinds)) measured(engine, render, (at) => make(`9${at}`));

@@ -14,6 +14,8 @@ export class TurnShare {
   private readonly goOn: () => void;
   private turn = -1;
   private spent = 0;
+  /** What the work costs that waits. */
+  private waitsFor = 0;
   private waiting = false;
   private ended = false;
 
@@ -23,18 +25,19 @@ export class TurnShare {
   }
 
   /**
-   * True where work on `bytes` may be done in this turn. False: it waits, and `goOn` follows. The
-   * last work of a turn may be larger than what is left of it, so that all work is done some time.
+   * True where work of this cost, in bytes, may be done in this turn. False: it waits, and `goOn`
+   * follows. The last work of a turn may be larger than what is left of it, so that all work is
+   * done some time.
    */
-  take(bytes: number): boolean {
+  take(cost: number): boolean {
     openTurn();
     if (this.turn !== turn.number) this.spent = 0;
     this.turn = turn.number;
     if (turn.spent >= turnLimits.messageCostMax || this.spent >= turnLimits.messageShareMax) {
-      this.lineUp();
+      this.lineUp(cost);
       return false;
     }
-    this.spend(bytes);
+    this.spend(cost);
     return true;
   }
 
@@ -46,21 +49,22 @@ export class TurnShare {
   /** Its turn has come; called by the line. */
   proceed(): void {
     this.waiting = false;
-    if (!this.ended) this.goOn();
+    if (this.ended) return;
+    this.spend(this.waitsFor);
+    this.goOn();
   }
 
-  /** Counts work that is done without asking: that which was waited for. */
-  spend(bytes: number): void {
-    const cost = turnLimits.messageCost + bytes;
+  private spend(cost: number): void {
     if (this.turn !== turn.number) this.spent = 0;
     this.turn = turn.number;
     this.spent += cost;
     turn.spent += cost;
   }
 
-  private lineUp(): void {
+  private lineUp(cost: number): void {
     if (this.waiting) return;
     this.waiting = true;
+    this.waitsFor = cost;
     turn.line.push(this);
   }
 }

@@ -28,6 +28,8 @@ interface Passed {
   resumed: number;
   /** Messages that have their turn; more wait. */
   turns: number;
+  /** The same for frames that end no message. */
+  frames: number;
 }
 
 /** A gate that refuses messages with `attack` in what is inspected of them. */
@@ -36,7 +38,8 @@ function open({ later = false, room = Infinity } = {}): Passed {
   const inspected: [string, boolean][] = [];
   const faults: string[] = [];
   const gate = new WebsocketGate({
-    takesTurn: () => passed.turns-- > 0,
+    takesMessage: () => passed.turns-- > 0,
+    takesFrame: () => passed.frames-- > 0,
     inspect: (text, whole) => {
       inspected.push([text.toString(), whole]);
       const fault = text.includes('attack') ? refusal : null;
@@ -52,7 +55,7 @@ function open({ later = false, room = Infinity } = {}): Passed {
     resumed: () => passed.resumed++,
   });
   const forwarded = (): Buffer => Buffer.concat(out);
-  const counts = { held: 0, resumed: 0, turns: Infinity };
+  const counts = { held: 0, resumed: 0, turns: Infinity, frames: Infinity };
   const passed: Passed = { gate, inspected, faults, forwarded, ...counts };
   return passed;
 }
@@ -109,6 +112,28 @@ describe('the gate', () => {
     expect(passed.gate.waiting).toBe(false);
     expect(passed.forwarded()).toEqual(bytes);
     expect(passed.held).toBe(0);
+  });
+
+  test('takes nothing while frames that end no message wait for their turn', () => {
+    const passed = open();
+    const ping = { opcode: 9, payload: 'p' };
+    const parts = [
+      { payload: 'at', final: false },
+      { opcode: 0, payload: 'ta', final: false },
+      { opcode: 0, payload: 'ck' },
+    ];
+    const first = [{ payload: '' }, ping];
+    passed.frames = 1;
+    give(passed, wire(...first, ...parts));
+    expect(passed.forwarded()).toEqual(wire(...first));
+    expect(passed.gate.waiting).toBe(true);
+    passed.gate.proceed();
+    expect(passed.gate.waiting).toBe(true);
+    expect(passed.inspected).toEqual([]);
+    passed.gate.proceed();
+    passed.gate.proceed();
+    expect(passed.inspected).toEqual([['attack', true]]);
+    expect(passed.faults).toEqual(['attack']);
   });
 
   test('joins fragments, and lets a ping between them pass before', () => {

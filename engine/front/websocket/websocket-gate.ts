@@ -22,7 +22,9 @@ import { HeldBytes } from '../wire/held-bytes.ts';
 /** Who carries out what the gate says. */
 export interface GateOwner {
   /** False where the inspection has to wait for its turn; `proceed` of the gate follows. */
-  takesTurn(bytes: number): boolean;
+  takesMessage(bytes: number): boolean;
+  /** The same for frames that end no message. */
+  takesFrame(): boolean;
   /** Inspects a piece of a message; null where it may pass. `whole`: that is all of it. */
   inspect(piece: Buffer, whole: boolean): MaybePromise<FrameFault | null>;
   /** Sends bytes to the origin; they stay as they are. */
@@ -45,8 +47,10 @@ const noBytes = Buffer.alloc(0);
 
 /** The frames of one client; see the header. */
 export class WebsocketGate {
-  /** True while an inspection runs or waits for its turn: nothing more is taken. */
+  /** True while an inspection runs, or something waits for its turn: nothing more is taken. */
   waiting = false;
+  /** What waits for its turn is an inspection. */
+  private due = false;
   private readonly owner: GateOwner;
   private readonly reader = new FrameReader(true);
   private ended = false;
@@ -85,16 +89,18 @@ export class WebsocketGate {
       const fault = this.onFound(found, bytes);
       if (fault !== null) this.fail(fault);
       else if (this.isDue(found)) this.inspect(bytes, at, end);
+      else if (found === FRAME.END && !this.owner.takesFrame()) this.wait(bytes, at, end);
     }
     this.flush();
   }
 
-  /** The turn of a piece has come that had to wait for it. */
+  /** The turn of a piece has come, or of frames, that had to wait for it. */
   proceed(): void {
     if (this.ended) return;
     this.waiting = false;
-    const { rest } = this;
-    this.decide(rest, 0, rest.length);
+    const { rest, due } = this;
+    this.due = false;
+    if (due) this.decide(rest, 0, rest.length);
     if (!this.waiting) this.takeRest();
   }
 
@@ -195,9 +201,14 @@ export class WebsocketGate {
   }
 
   private inspect(bytes: Buffer, at: number, end: number): void {
-    if (this.textBytes === this.repeatedBytes) return this.clear();
-    if (this.owner.takesTurn(this.textBytes)) this.decide(bytes, at, end);
-    else this.wait(bytes, at, end);
+    if (this.textBytes === this.repeatedBytes) {
+      this.clear();
+      if (!this.owner.takesFrame()) this.wait(bytes, at, end);
+      return;
+    }
+    this.due = !this.owner.takesMessage(this.textBytes);
+    if (this.due) this.wait(bytes, at, end);
+    else this.decide(bytes, at, end);
   }
 
   private decide(bytes: Buffer, at: number, end: number): void {

@@ -3,7 +3,7 @@
  * frames of the origin begin and end, and how it is closed. Never touches a socket.
  */
 
-import { websocketLimits } from '../../../base/delivery-limits.ts';
+import { turnLimits, websocketLimits } from '../../../base/delivery-limits.ts';
 import { TurnShare } from '../../base/turn-shares.ts';
 import type { EvidenceSource } from '../../contract/evidence.ts';
 import type { MaybePromise } from '../../contract/inspection.ts';
@@ -101,8 +101,12 @@ export class WebsocketTunnel implements GateOwner {
 
   // ---- what the gate asks
 
-  takesTurn(bytes: number): boolean {
-    return this.share.take(bytes);
+  takesMessage(bytes: number): boolean {
+    return this.share.take(turnLimits.messageCost + bytes);
+  }
+
+  takesFrame(): boolean {
+    return this.share.take(turnLimits.frameCost);
   }
 
   inspect(text: Buffer, whole: boolean): MaybePromise<FrameFault | null> {
