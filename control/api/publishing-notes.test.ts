@@ -1,13 +1,14 @@
 /** Answers to changes: they wait for the receipt of the built-in node, or say that they did not. */
 
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { connectTestLink } from '../../test/support/test-link.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { silentLogger } from '../../base/log.ts';
 import type { VerifiedBundle } from '../../engine/bundle/signed-bundle.ts';
 import type { ControllerLink } from '../../engine/link/controller-link.ts';
+import { callLimits } from '../limits/call-limits.ts';
 import { saysPublishing } from './publishing-notes.ts';
 import { services } from './services.ts';
 
@@ -24,9 +25,15 @@ beforeEach(async () => {
   link = null;
 });
 afterEach(async () => {
+  vi.restoreAllMocks();
   await link?.close();
   await waf.control.close();
 });
+
+/** Whoever waits for a node now waits longer than a test may take. */
+const waitWithoutEnd = (): void => {
+  vi.spyOn(callLimits, 'servedWaitMs', 'get').mockReturnValue(3_600_000 as 3_000);
+};
 
 async function connect(): Promise<void> {
   link = connectTestLink(
@@ -116,10 +123,9 @@ test('an answer that waited in vain marks it, in its field and in a header', asy
 });
 
 test('without a node nobody waits, and the answer says that nobody serves it', async () => {
-  const startedMs = performance.now();
+  waitWithoutEnd();
   const made = await change('SiteService/CreateSite', site('alone'));
   expect(made['publishing']).toBe(true);
-  expect(performance.now() - startedMs).toBeLessThan(2_000);
 });
 
 test('an answer waits for a node that was connected a moment ago', async () => {
@@ -145,10 +151,10 @@ test('a site waits for its own receipt, not for policies of others that still co
   await connect();
   taking = ({ bundle }) =>
     bundle.sites.filter(({ name }) => name === 'compiling').map(({ id }) => id);
-  const startedMs = performance.now();
+  waitWithoutEnd();
   const quick = await change('SiteService/CreateSite', site('quick'));
   expect(quick['publishing']).toBeUndefined();
-  expect(performance.now() - startedMs).toBeLessThan(2_500);
+  vi.restoreAllMocks();
   const compiling = await change('SiteService/CreateSite', site('compiling'));
   expect(compiling['publishing']).toBe(true);
 });
@@ -156,11 +162,12 @@ test('a site waits for its own receipt, not for policies of others that still co
 test('what changes nothing that is served waits for nothing', async () => {
   await connect();
   taking = 'never';
-  const startedMs = performance.now();
-  await change('CustomRuleService/ListCustomRules', { policyId: '' }).catch(() => undefined);
-  const policy = { policy: { name: 'draft' }, dryRun: true };
-  await waf.call('PolicyService/CreatePolicy', policy);
-  expect(performance.now() - startedMs).toBeLessThan(2_500);
+  waitWithoutEnd();
+  await change('SiteService/ListSites', {});
+  const templateId = 'template-light';
+  await change('PolicyService/CreatePolicyFromTemplate', { templateId, name: 'draft' });
+  const refused = await waf.call('CustomRuleService/ListCustomRules', { policyId: '' });
+  expect(refused.status).toBe(400);
 });
 
 /** Services that change nothing that nodes serve. */
