@@ -7,7 +7,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inheritedBody } from '../../control/domain/documents/body-inheritance.ts';
 import { renderBodyRules } from '../../control/domain/policy/policy-body-rules.ts';
 import { bodyFamilyOf, processorReading } from '../../base/body-family.ts';
-import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
@@ -17,6 +16,7 @@ import { readMediaType } from '../../engine/schema/media-type.ts';
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { databaseFolder } from '../support/databases.ts';
+import { rulePorts } from '../support/rule-ports.ts';
 
 const httpPolicy = {
   bodyProcessorOverrides: [
@@ -38,10 +38,9 @@ beforeAll(async () => {
   "id:1,phase:2,t:none,pass,log,msg:'probe',logdata:'%{REQBODY_PROCESSOR}'"`;
     const seclangEntry = `SecRuleEngine On\nSecRequestBodyAccess On\n${probe}\n${rules}\n`;
     const log = createLogger('test', 'error');
-    const ports = { clock: systemClock, collections: null, geo: null, rbl: null, env: new Map() };
     const source = { id: name, name, revision: '1', seclangEntry, files: new Map() };
     const cache = new DatabaseFiles(databaseFolder, log);
-    engines.set(name, await buildEngine(source, { cache, log, ports }));
+    engines.set(name, await buildEngine(source, { cache, log, ports: rulePorts }));
   }
 });
 afterAll(() => engines.forEach((engine) => engine.retire()));

@@ -4,7 +4,6 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
 import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
@@ -15,6 +14,7 @@ import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { databaseFolder } from '../support/databases.ts';
+import { rulePorts } from '../support/rule-ports.ts';
 
 const rule = 4_200;
 let engine: PolicyEngine;
@@ -27,9 +27,12 @@ beforeAll(async () => {
   const beforeCrs = `SecRule ARGS:grpc.2.3 "@rx ^evil$|one long evil text" "${deny}"\n`;
   const { seclang } = renderPolicy({ ...light, crsCore, argLimits }, null, { beforeCrs });
   const log = createLogger('test', 'error');
-  const ports = { clock: systemClock, collections: null, geo: null, rbl: null, env: new Map() };
   const source = { id: 's', name: 's', revision: '1', seclangEntry: seclang, files: new Map() };
-  engine = await buildEngine(source, { cache: new DatabaseFiles(databaseFolder, log), log, ports });
+  engine = await buildEngine(source, {
+    cache: new DatabaseFiles(databaseFolder, log),
+    log,
+    ports: rulePorts,
+  });
 });
 afterAll(() => engine.retire());
 

@@ -4,7 +4,6 @@
  */
 
 import { afterEach, describe, expect, test } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
 import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
@@ -13,6 +12,7 @@ import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { databaseFolder } from '../support/databases.ts';
+import { rulePorts } from '../support/rule-ports.ts';
 import { sendInProcess, type TableRequest } from './policy-in-process.ts';
 
 const bodyLimit = 1_000;
@@ -63,9 +63,12 @@ function engineOf(combination: Combination): PolicyEngine {
   const beforeCrs = `SecRule ARGS "@contains evil" "${attack}"\n`;
   const { seclang } = renderPolicy(policyOf(combination), null, { beforeCrs });
   const log = createLogger('test', 'error');
-  const ports = { clock: systemClock, collections: null, geo: null, rbl: null, env: new Map() };
   const source = { id: 's', name: 's', revision: '1', seclangEntry: seclang, files: new Map() };
-  return buildEngine(source, { cache: new DatabaseFiles(databaseFolder, log), log, ports });
+  return buildEngine(source, {
+    cache: new DatabaseFiles(databaseFolder, log),
+    log,
+    ports: rulePorts,
+  });
 }
 
 const form = (body: string): TableRequest => {

@@ -6,7 +6,6 @@
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { renderPolicy, type AddedSecLang } from '../../control/domain/policy/policy-seclang.ts';
 import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
@@ -24,6 +23,7 @@ import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { corpusRoot } from '../seclang/corpus.ts';
 import { compileAlone, databaseFolder } from '../support/databases.ts';
+import { rulePorts } from '../support/rule-ports.ts';
 
 const crs4Folder = path.join(corpusRoot, 'crs', '4.28.0');
 
@@ -73,11 +73,10 @@ export async function templateEngine(
   const ruleset = folder === null ? null : readRulesetFolder(folder);
   const { seclang } = renderPolicy(policy, ruleset, added);
   const log = createLogger('test', 'error');
-  const ports = { clock: systemClock, collections: null, geo: null, rbl: null, env: new Map() };
   const texts = new Map((ruleset?.files ?? []).map((file) => [file.path, file.content]));
   const source = { id: 's', name: 's', revision: '1', seclangEntry: seclang, files: texts };
   return compileAlone(`in process ${template} ${ruleset?.version ?? 'none'}`, () =>
-    buildEngine(source, { cache: new DatabaseFiles(databaseFolder, log), log, ports }),
+    buildEngine(source, { cache: new DatabaseFiles(databaseFolder, log), log, ports: rulePorts }),
   );
 }
 

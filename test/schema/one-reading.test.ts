@@ -5,7 +5,6 @@
  */
 
 import { afterAll, expect, test } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import type { BodyFamily } from '../../base/body-family.ts';
 import type { ApiBodyControl } from '../../engine/contract/body-control.ts';
@@ -19,6 +18,7 @@ import { CheckCounts } from '../../engine/schema/check-counts.ts';
 import { checksOf, operation, segmentsOf } from '../../engine/schema/fixture.ts';
 import { SiteChecks } from '../../engine/schema/site-checks.ts';
 import { simulateRequest } from '../../engine/simulate/simulated-request.ts';
+import { rulePorts } from '../support/rule-ports.ts';
 import { simulatedHead } from '../support/simulated-head.ts';
 
 /** A rule of an operator reads what carries the header X-Read in the way that it names. */
@@ -35,10 +35,12 @@ const rules = [
 ].join('\n');
 
 const { program } = buildProgram(loadText(rules, 'test.conf'), fullCatalog, () => null);
-const ports = { clock: systemClock, collections: null, geo: null, rbl: null, env: new Map() };
 const cache = { get: () => null, put: () => undefined };
 const log = createLogger('test', 'error');
-const inspector = new PolicyEngine(buildPlan(program!, { cache, log, ports }), ports);
+const inspector = new PolicyEngine(
+  buildPlan(program!, { cache, log, ports: rulePorts }),
+  rulePorts,
+);
 afterAll(() => inspector.retire());
 
 const control = (

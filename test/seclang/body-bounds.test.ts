@@ -6,7 +6,6 @@
 
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
 import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
@@ -26,6 +25,7 @@ import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { databaseFolder } from '../support/databases.ts';
+import { rulePorts } from '../support/rule-ports.ts';
 import { attack, bodyKinds, boundRows, budget, type BoundRow } from './body-bounds-table.ts';
 
 const log = createLogger('test', 'error');
@@ -44,10 +44,9 @@ async function engineOf({ core, engineState = 'ENGINE_STATE_ON' }: BoundRow) {
   const { httpPolicy = {}, argLimits = {} } = light;
   const policy = { name: 'p', engineState, crsCore, httpPolicy, argLimits };
   const { seclang } = renderPolicy(policy, null, { afterCrs: rule });
-  const ports = { clock: systemClock, collections: null, geo: null, rbl: null, env: new Map() };
   const source = { id: 'p', name: 'p', revision: '1', seclangEntry: seclang, files: new Map() };
   const cache = new DatabaseFiles(databaseFolder, log);
-  const engine = await buildEngine(source, { cache, log, ports });
+  const engine = await buildEngine(source, { cache, log, ports: rulePorts });
   engines.push(engine);
   return engine;
 }

@@ -6,9 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { toByteString, type ByteString } from '../../base/byte-string.ts';
-import { systemClock } from '../../base/clock.ts';
 import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
-import type { RulePorts } from '../../engine/rules/transaction/ports.ts';
 import { formatErrorLogLine } from '../../engine/rules/transaction/report.ts';
 import type { Program } from '../../engine/rules/transaction/types.ts';
 import { loadSourceSet, type SourceFile } from '../../engine/rules/language/include.ts';
@@ -19,6 +17,7 @@ import {
 } from '../../engine/rules/oracle/conformance/exchange.ts';
 import { evaluateTransaction, type Exchange } from '../../engine/rules/oracle/evaluate.ts';
 import { buildProgram } from '../../engine/rules/program/build-program.ts';
+import { rulePorts } from '../support/rule-ports.ts';
 import { corpusRoot } from './corpus.ts';
 import { readWire } from './wire.ts';
 
@@ -120,14 +119,6 @@ function readRules(file: string): SourceFile {
   return { path: file, text: toByteString(readFileSync(file)) };
 }
 
-const ports: RulePorts = {
-  clock: systemClock,
-  collections: null,
-  geo: null,
-  rbl: null,
-  env: new Map(),
-};
-
 /** What came of a stage. */
 export interface StageOutcome {
   readonly result: 'pass' | 'fail' | 'refused';
@@ -138,7 +129,7 @@ export interface StageOutcome {
 export function runStage(program: Program, stage: CrsStage): StageOutcome {
   const exchange = stageExchange(stage);
   if ('refusal' in exchange) return { result: 'refused', detail: exchange.refusal };
-  const result = evaluateTransaction(program, exchange, ports);
+  const result = evaluateTransaction(program, exchange, rulePorts);
   const logged = result.matchedRules.filter(({ log }) => log);
   const ids = new Set(logged.map(({ ruleId }) => ruleId));
   const log = logged.map((rule) => formatErrorLogLine(rule, result.transaction)).join('\n');

@@ -6,7 +6,6 @@
 import { expect, test } from 'vitest';
 import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
 import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
-import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';
 import { headFrom, responseFrom } from '../../engine/rules/load/test-sample.ts';
@@ -14,6 +13,7 @@ import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.t
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { databaseFolder } from '../support/databases.ts';
+import { rulePorts } from '../support/rule-ports.ts';
 
 const log = createLogger('test', 'error');
 const selector = '//b'.repeat(9);
@@ -26,10 +26,9 @@ test.each([
   const template = builtInTemplates.find((one) => one.name === name)!;
   const crsCore = { ...template.crsCore, responseBodyAccess: true, responseBodyLimit: '100' };
   const { seclang } = renderPolicy({ ...template, crsCore }, null, { afterCrs: costly });
-  const ports = { clock: systemClock, collections: null, geo: null, rbl: null, env: new Map() };
   const source = { id: name, name, revision: '1', seclangEntry: seclang, files: new Map() };
   const cache = new DatabaseFiles(databaseFolder, log);
-  const engine = await buildEngine(source, { cache, log, ports });
+  const engine = await buildEngine(source, { cache, log, ports: rulePorts });
   const ask = (body: string) => {
     const lines = ['Host: a.example', 'Content-Type: text/xml', `Content-Length: ${body.length}`];
     const snapshot = {

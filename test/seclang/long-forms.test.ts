@@ -6,7 +6,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import net from 'node:net';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { valueLimits } from '../../base/rule-limits.ts';
 import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
@@ -21,6 +20,7 @@ import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { databaseFolder } from '../support/databases.ts';
+import { rulePorts } from '../support/rule-ports.ts';
 
 const megabyte = 1_048_576;
 const rule = 'SecRule ARGS "@contains <evil>" "id:1,phase:2,t:none,deny,status:403,log"';
@@ -47,10 +47,9 @@ function engineOf(template: Template, files = '200000000'): PolicyEngine {
     argLimits: limits,
   };
   const { seclang } = renderPolicy(policy, null, { afterCrs: rule });
-  const ports = { clock: systemClock, collections: null, geo: null, rbl: null, env: new Map() };
   const source = { id: 'p', name: 'p', revision: '1', seclangEntry: seclang, files: new Map() };
   const cache = new DatabaseFiles(databaseFolder, log);
-  const engine = buildEngine(source, { cache, log, ports });
+  const engine = buildEngine(source, { cache, log, ports: rulePorts });
   engines.push(engine);
   return engine;
 }

@@ -14,7 +14,6 @@ import {
   builtInCrsFolder,
   readRulesetFolder,
 } from '../../control/publish/rulesets/ruleset-folder.ts';
-import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import type { TransactionRecord } from '../../engine/contract/verdict.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';
@@ -24,6 +23,7 @@ import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-re
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { compileAlone, databaseFolder } from '../support/databases.ts';
+import { rulePorts } from '../support/rule-ports.ts';
 import { corpusRoot } from './corpus.ts';
 
 const timeoutMs = 600_000;
@@ -48,7 +48,6 @@ async function engineOf(
   const { version, includes, files } = readRulesetFolder(folder);
   const { seclang } = renderPolicy(policy, { version, includes });
   const log = createLogger('test', 'error');
-  const ports = { clock: systemClock, collections: null, geo: null, rbl: null, env: new Map() };
   const source = {
     id: name,
     name,
@@ -57,7 +56,7 @@ async function engineOf(
     files: new Map(files.map((file) => [file.path, file.content])),
   };
   const engine = await compileAlone(`observed ${name} ${version}`, () =>
-    buildEngine(source, { cache: new DatabaseFiles(databaseFolder, log), log, ports }),
+    buildEngine(source, { cache: new DatabaseFiles(databaseFolder, log), log, ports: rulePorts }),
   );
   engines.set(key, engine);
   return engine;

@@ -30,9 +30,7 @@ import {
   readRulesetFolder,
 } from '../../control/publish/rulesets/ruleset-folder.ts';
 import { toByteString } from '../../base/byte-string.ts';
-import { systemClock } from '../../base/clock.ts';
 import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
-import type { RulePorts } from '../../engine/rules/transaction/ports.ts';
 import type { Program } from '../../engine/rules/transaction/types.ts';
 import { createFileSet } from '../../engine/rules/language/file-set.ts';
 import { loadSourceSet, type SourceFile } from '../../engine/rules/language/include.ts';
@@ -40,6 +38,7 @@ import { parseSecLang } from '../../engine/rules/language/parse.ts';
 import { makeBody } from '../../engine/rules/oracle/conformance/exchange.ts';
 import { evaluateTransaction } from '../../engine/rules/oracle/evaluate.ts';
 import { buildProgram } from '../../engine/rules/program/build-program.ts';
+import { rulePorts } from '../support/rule-ports.ts';
 import { readWire } from './wire.ts';
 
 const setUp = path.join(import.meta.dirname, 'modsecurity');
@@ -251,14 +250,6 @@ test('rules of phases 3 to 5 are kept in their phases', () => {
   expect(customRules.map(({ phase }) => phase)).toEqual([3, 4, 5]);
 });
 
-const ports: RulePorts = {
-  clock: systemClock,
-  collections: null,
-  geo: null,
-  rbl: null,
-  env: new Map(),
-};
-
 function program(entry: SourceFile, files: readonly SourceFile[]): Program {
   const { readFiles, readDataFile } = createFileSet(files);
   const built = buildProgram(loadSourceSet([entry], readFiles), fullCatalog, readDataFile);
@@ -346,7 +337,7 @@ function decide(
   const { verdict, matchedRules, variables } = evaluateTransaction(
     one,
     { request: read.request, requestBody: makeBody(read.body), response: null, responseBody: null },
-    ports,
+    rulePorts,
   );
   const crs = matchedRules.filter(({ log, ruleId }) => log && ruleId >= 900_000 && ruleId < 1e6);
   return {

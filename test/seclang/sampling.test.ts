@@ -12,7 +12,6 @@ import {
   builtInCrsFolder,
   readRulesetFolder,
 } from '../../control/publish/rulesets/ruleset-folder.ts';
-import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
@@ -21,6 +20,7 @@ import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.t
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { compileAlone, databaseFolder } from '../support/databases.ts';
+import { rulePorts } from '../support/rule-ports.ts';
 import { corpusRoot } from './corpus.ts';
 
 const crs4Folder = path.join(corpusRoot, 'crs', '4.28.0');
@@ -35,11 +35,10 @@ async function engineOf(folder: string, samplingPercentage: number): Promise<Pol
   const { version, includes, files } = readRulesetFolder(folder);
   const { seclang } = renderPolicy(policy, { version, includes });
   const log = createLogger('test', 'error');
-  const ports = { clock: systemClock, collections: null, geo: null, rbl: null, env: new Map() };
   const texts = new Map(files.map((file) => [file.path, file.content]));
   const source = { id: 's', name: 's', revision: '1', seclangEntry: seclang, files: texts };
   return compileAlone(`sampling ${version}`, () =>
-    buildEngine(source, { cache: new DatabaseFiles(databaseFolder, log), log, ports }),
+    buildEngine(source, { cache: new DatabaseFiles(databaseFolder, log), log, ports: rulePorts }),
   );
 }
 
