@@ -14,6 +14,7 @@ import { alertLimits } from '../limits/alert-limits.ts';
 import { heldNote } from '../publish/held-policies.ts';
 import { agents, certificates, siteRoutings, sites, upstreams } from '../store/collections.ts';
 import type { ReadStore } from '../store/store.ts';
+import { ownedBy } from './resource/owned.ts';
 import { lastSeenAt, localNodeId } from './agent-service/known-nodes.ts';
 import type { ApiParts } from './context.ts';
 import { staleAfterMs } from './upstream-service/unhealthy-origins.ts';
@@ -26,7 +27,7 @@ export function alertFactsReader(
   startedMs: number,
 ): (tenantId: string) => Omit<AlertFactSet, 'counts' | 'countsFromMs' | 'nowMs'> {
   return (tenantId) => {
-    const ours = parts.store.list(sites).filter((site) => site.tenantId === tenantId);
+    const ours = ownedBy(parts.store, { tenantId }, { collection: sites });
     const nodes = nodeFacts(parts, tenantId, startedMs);
     const named = [...ours, ...nodes];
     return {
@@ -41,7 +42,7 @@ export function alertFactsReader(
 
 function nodeFacts(parts: FactParts, tenantId: string, startedMs: number): NodeFact[] {
   const local = { id: localNodeId, name: 'Built-in node' };
-  const remote = parts.store.list(agents).filter((agent) => agent.tenantId === tenantId);
+  const remote = ownedBy(parts.store, { tenantId }, { collection: agents });
   return [
     ...(tenantId === defaultTenantId ? [nodeFact(parts, local, startedMs)] : []),
     ...remote.map((agent) => nodeFact(parts, agent, startedMs, agent)),
@@ -80,7 +81,7 @@ function certificateFacts(
   tenantId: string,
   ours: readonly SiteRecord[],
 ): CertificateFact[] {
-  const all = store.list(certificates).filter((one) => one.tenantId === tenantId);
+  const all = ownedBy(store, { tenantId }, { collection: certificates });
   const choose = certificateChooser(all);
   const users = new Map<string, string[]>();
   for (const site of ours) {

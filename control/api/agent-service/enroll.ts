@@ -24,6 +24,7 @@ import { nodeActor } from '../nodes/node-actor.ts';
 import type { Method } from '../method.ts';
 import type { CertificatePem } from '../listener/own-certificate.ts';
 import { fingerprintOf, keyFingerprint, signedBy } from '../node-service/renew-identity.ts';
+import { ownedBy } from '../resource/owned.ts';
 import { readToken } from './enrollment-tokens.ts';
 import { showAgent } from './show-node.ts';
 
@@ -199,7 +200,7 @@ function agentOf(
   if (tx.count(agents) >= nodeLimits.agentsMax) {
     throw refusal('resource_exhausted', 'there are too many nodes: delete some first');
   }
-  const others = tx.list(agents).filter(({ tenantId }) => tenantId === token.tenantId);
+  const others = ownedBy(tx, token, { collection: agents });
   if (others.some((other) => other.fingerprint === fingerprint)) {
     throw enrollsTwice();
   }

@@ -19,7 +19,7 @@ import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import { createRule } from '../custom-rule-service/write-rules.ts';
 import type { Method } from '../method.ts';
-import { noteOf, stored, type Owned } from '../resource/owned.ts';
+import { noteOf, ownedBy, stored, type Owned } from '../resource/owned.ts';
 
 /** Proposals of the caller's tenant, newest first. */
 export function listAIProposals(parts: Uses<'store'>): Method<typeof AIService, 'listAIProposals'> {
@@ -33,9 +33,7 @@ export function listAIProposals(parts: Uses<'store'>): Method<typeof AIService, 
       throw invalidField('page.offset', 'excludes page.cursor: give one of them');
     }
     const wanted = enumToJson(AIProposalStatusSchema, status);
-    const all = parts.store
-      .list(aiProposals)
-      .filter((one) => one.tenantId === tenantId)
+    const all = ownedBy(parts.store, { tenantId }, { collection: aiProposals })
       .filter((one) => wanted === 'AI_PROPOSAL_STATUS_UNSPECIFIED' || one.status === wanted)
       .sort(byAge);
     const after = cursor === '' ? offset : all.findIndex(({ id }) => id === cursor) + 1;

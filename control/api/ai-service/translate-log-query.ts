@@ -23,6 +23,7 @@ import { sites } from '../../store/collections.ts';
 import { actorNote, callerOf, type Uses } from '../context.ts';
 import { requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { ownedBy } from '../resource/owned.ts';
 import { assistantOf } from './shared-assistant.ts';
 
 /** The filters are held to the rules of the query before they are handed out. */
@@ -50,9 +51,7 @@ export function translateLogQuery(
 function sitesOf({ store }: Uses<'store'>, { permissions, tenantId }: Caller) {
   const needed = { public: false, anyPermission: ['site:read'], allPermission: [] };
   if (!meets(needed, permissions)) return [];
-  return store
-    .list(sites)
-    .filter((site) => site.tenantId === tenantId)
+  return ownedBy(store, { tenantId }, { collection: sites })
     .slice(0, aiLimits.sitesNamedMax)
     .map(({ id, name }) => ({ id, name: name ?? '' }));
 }

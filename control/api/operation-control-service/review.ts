@@ -19,6 +19,7 @@ import { schemaBindings, schemaContracts, schemaProfiles } from '../../store/api
 import type { ReadStore } from '../../store/store.ts';
 import type { Uses } from '../context.ts';
 import { capabilitiesSha256 } from '../nodes/node-registry.ts';
+import { ownedBy } from '../resource/owned.ts';
 import { wantedControls } from './intents.ts';
 
 /** Reads the state; `controls` are those that are to be published. */
@@ -72,10 +73,10 @@ function targetsOf(
   store: ReadStore,
   site: SiteRecord,
 ): OperationControlRequiredTargetJson[] {
-  const remote = store
-    .list(agents)
-    .filter(({ tenantId }) => tenantId === site.tenantId)
-    .map(({ id }) => ({ nodeId: id, kind: 'remote' }));
+  const remote = ownedBy(store, site, { collection: agents }).map(({ id }) => ({
+    nodeId: id,
+    kind: 'remote',
+  }));
   return [{ nodeId: 'local', kind: 'local' }, ...remote].map(({ nodeId, kind }) => {
     const node = nodes.get(nodeId);
     const known = node?.connected === true ? node.capabilities : null;

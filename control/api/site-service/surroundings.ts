@@ -12,6 +12,7 @@ import {
   upstreams,
 } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
+import { ownedBy } from '../resource/owned.ts';
 
 /** The other sites, and the pools, policies, certificates and providers of a tenant. */
 export function surroundingsIn(
@@ -42,7 +43,7 @@ export function surroundingsIn(
     },
     ipListExists: (id) => ours(store.get(ipLists, id)) !== undefined,
     canProveDns: (host) => {
-      const known = store.list(dnsProviders).filter((one) => one.tenantId === tenantId);
+      const known = ownedBy(store, { tenantId }, { collection: dnsProviders });
       return providersFor(host, known).length > 0;
     },
   };

@@ -20,6 +20,7 @@ import { observationCoverage } from '../log-service/coverage.ts';
 import type { Method } from '../method.ts';
 import { overloadFor, overloadFreshness } from '../nodes/node-overload.ts';
 import { storedSite } from '../site-service/stored-site.ts';
+import { ownedBy } from '../resource/owned.ts';
 import { AttackCounts, AttackerCounts, CountryCounts } from './attack-counts.ts';
 import { dashboardStats, eventsOf, limitOf } from './dashboard.ts';
 import { topValues } from './rankings.ts';
@@ -94,9 +95,7 @@ function topSites(
   limit: number,
 ) {
   const { resolution, startMs, endMs } = buckets;
-  const counted = parts.store
-    .list(sites)
-    .filter((site) => site.tenantId === caller.tenantId)
+  const counted = ownedBy(parts.store, caller, { collection: sites })
     .map(({ id }) => ({
       id,
       ...totalOf(parts.counters.traffic(resolution, caller.tenantId, id, startMs, endMs)),

@@ -19,6 +19,7 @@ import { upgradeRuns } from '../../store/collections.ts';
 import { actorNote, callerOf, type Uses } from '../context.ts';
 import { pageOf, requireText, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { ownedBy } from '../resource/owned.ts';
 
 /** Runs, the newest first. */
 export function listUpgradeRuns(
@@ -26,10 +27,9 @@ export function listUpgradeRuns(
 ): Method<typeof SystemService, 'listUpgradeRuns'> {
   return ({ page: asked }, context) => {
     const { tenantId } = callerOf(context);
-    const found = parts.store
-      .list(upgradeRuns)
-      .filter((run) => run.tenantId === tenantId)
-      .sort((left, right) => right.createdAt.localeCompare(left.createdAt));
+    const found = ownedBy(parts.store, { tenantId }, { collection: upgradeRuns }).sort(
+      (left, right) => right.createdAt.localeCompare(left.createdAt),
+    );
     const { items, page } = pageOf(found, asked);
     return { items: items.map(showRun), page };
   };

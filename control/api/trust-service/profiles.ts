@@ -32,7 +32,7 @@ import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { drop, keep, type Kept } from '../resource/owned.ts';
+import { drop, keep, ownedBy, type Kept } from '../resource/owned.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 
@@ -140,7 +140,7 @@ export function getTrustStatus(
   return async (_request, context) => {
     const { store } = parts;
     const { tenantId } = callerOf(context);
-    const ours = store.list(sites).filter((site) => site.tenantId === tenantId);
+    const ours = ownedBy(store, { tenantId }, { collection: sites });
     const known = new Map(ours.map((site) => [site.id, site]));
     const siteOverrides = store
       .list(trustProfiles)
