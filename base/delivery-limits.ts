@@ -194,6 +194,8 @@ export const tlsLimits = {
   fingerprintNumbersMax: 128,
   /** How long a session can be resumed. */
   sessionSeconds: 7_200,
+  /** Subject of a client's certificate, which its origin gets; a longer one is not valid. */
+  subjectBytesMax: 4_096,
   /** How often the keys of session tickets are replaced: what a stolen key can open. */
   ticketRotationMs: 12 * 3_600_000,
   /** Answers to authorities at one time: names of one order, times orders under way. */

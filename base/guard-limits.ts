@@ -20,6 +20,18 @@ export const pathAuthLimits = {
   rememberedMax: 1_024,
 } as const;
 
+/** Services that are asked before requests. */
+export const forwardAuthLimits = {
+  /** One question where the rule names no other time. */
+  askMs: 5_000,
+  /** Questions of one site and thread under way; further clients are to come again. */
+  asksMax: 256,
+  /** Page of an answer that refuses; a longer one counts as a failure. */
+  answerBytesMax: 65_536,
+  /** Fields of one answer that origins get, all together. */
+  copiedBytesMax: 16_384,
+} as const;
+
 /** Challenges, and the clearances that they lead to. */
 export const botLimits = {
   /** Challenges in a row before a visitor gets a plain page: settings that disagree end there. */

@@ -24,6 +24,7 @@ export function deliveryOf({
   return {
     ...stated,
     basicAuth: byLength(stated.basicAuth),
+    forwardAuth: byLength(stated.forwardAuth),
     bodyLimits: byLength(stated.bodyLimits),
     cors: byLength(stated.cors),
     ...(maintenance && {

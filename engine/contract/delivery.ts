@@ -37,6 +37,32 @@ export interface BasicAuthConfig {
   readonly open: boolean;
 }
 
+/** Asks a service of the operator's own. */
+export interface ForwardAuthConfig {
+  readonly pathPrefix: string;
+  /** '' where `open`. */
+  readonly url: string;
+  /** Lower case. */
+  readonly copiedFields: readonly string[];
+  readonly timeoutMs: number;
+  /** Special addresses that it may have, in CIDR form. */
+  readonly allowedNetworks: readonly string[];
+  /** Nobody is asked. */
+  readonly open: boolean;
+}
+
+/** Asks clients for certificates. */
+export interface ClientCertificatesConfig {
+  /** PEM of the authorities. */
+  readonly caPem: string;
+  /** Of `caPem`: equal means the same authorities. */
+  readonly fingerprint: string;
+  readonly optional: boolean;
+}
+
+/** Fields in which origins get what a client showed; lower case. */
+export const certificateFields = ['x-client-cert-subject', 'x-client-cert-fingerprint'] as const;
+
 /** Bounds bodies of requests. */
 export interface BodyLimitConfig {
   readonly pathPrefix: string;
@@ -75,6 +101,8 @@ export interface DeliveryConfig {
   readonly maintenance?: MaintenanceConfig;
   readonly redirects: readonly RedirectConfig[];
   readonly basicAuth: readonly BasicAuthConfig[];
+  readonly forwardAuth: readonly ForwardAuthConfig[];
+  readonly clientCertificates?: ClientCertificatesConfig;
   readonly bodyLimits: readonly BodyLimitConfig[];
   readonly securityTxt: string;
   readonly cors: readonly CorsConfig[];
@@ -86,6 +114,7 @@ export interface DeliveryConfig {
 export const noDelivery: DeliveryConfig = {
   redirects: [],
   basicAuth: [],
+  forwardAuth: [],
   bodyLimits: [],
   securityTxt: '',
   cors: [],

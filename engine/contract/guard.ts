@@ -72,9 +72,11 @@ export interface GuardVerdict {
   readonly finding?: SchemaFinding;
   /**
    * What it comes to once it is known, in place of this verdict; for verdicts that answer. Null
-   * lets the request continue: only the last guard may do that. Never rejects.
+   * or a bypass lets the request continue: only the last guard may do that. Never rejects.
    */
   readonly later?: Promise<GuardVerdict | null>;
+  /** Of a bypass that came later: header lines for the origin, with their ends; byte string. */
+  readonly originLines?: string;
 }
 
 /** What an event keeps of a verdict. */

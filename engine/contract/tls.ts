@@ -34,4 +34,22 @@ export interface TlsFacts {
   readonly cipher: string;
   /** Fingerprint of the client's first message, see engine/tls/ja4.ts. */
   readonly ja4: string;
+  /** Null where no certificate was asked for. */
+  readonly shown: ShownCertificate | null;
+}
+
+/** The authorities that clients of a site have their certificates from. */
+export interface ClientAuthorities {
+  readonly caPem: string;
+  /** Equal means the same authorities. */
+  readonly fingerprint: string;
+}
+
+/** What a client showed that was asked for a certificate. */
+export interface ShownCertificate {
+  /** Fingerprint of the authorities that it was checked against. */
+  readonly authorities: string;
+  readonly state: 'none' | 'valid' | 'invalid';
+  /** Ready header lines for origins; '' unless it is valid. */
+  readonly lines: string;
 }

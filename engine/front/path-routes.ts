@@ -3,6 +3,11 @@
  * case with the path as it was sent.
  */
 
+import {
+  certificateFields,
+  type DeliveryConfig,
+  type FieldChangeConfig,
+} from '../contract/delivery.ts';
 import type { SiteConfig, UpstreamConfig } from '../contract/site.ts';
 import { isPlainPath, READER, readPath } from '../../base/path-readings.ts';
 import { REFUSAL, type Refusal } from '../http/refusal.ts';
@@ -34,7 +39,7 @@ export class PathRoutes {
 
   /** Holds every upstream of the site; `releaseUpstreams` gives them back. */
   constructor(site: SiteConfig, upstreams: UpstreamRegistry) {
-    const changes = site.delivery?.requestFields ?? [];
+    const changes = [...(site.delivery?.requestFields ?? []), ...ownFields(site.delivery)];
     const use = (config: UpstreamConfig) => {
       const upstream = upstreams.hold(config);
       const fields = changedFields(upstream.fields, changes);
@@ -83,6 +88,14 @@ export class PathRoutes {
 export function releaseUpstreams(site: SiteConfig, upstreams: UpstreamRegistry): void {
   for (const { upstream } of site.routes ?? []) upstreams.release(upstream);
   upstreams.release(site.upstream);
+}
+
+/** Fields that only the product says: those of clients are taken away. */
+function ownFields(delivery: DeliveryConfig | undefined): FieldChangeConfig[] {
+  const { forwardAuth = [], clientCertificates } = delivery ?? {};
+  const names = new Set(forwardAuth.flatMap(({ copiedFields }) => copiedFields));
+  for (const name of clientCertificates === undefined ? [] : certificateFields) names.add(name);
+  return [...names].map((name) => ({ name, value: '', remove: true }));
 }
 
 function startsWith(bytes: Uint8Array, start: number, end: number, prefix: Uint8Array): boolean {

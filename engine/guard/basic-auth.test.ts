@@ -7,8 +7,8 @@ import { viewOf } from '../../test/support/request-view.ts';
 import { noDelivery } from '../contract/delivery.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
 import type { SiteConfig } from '../contract/site.ts';
-import { basicAuth } from './basic-auth.ts';
 import { noGuardServices, type Guard } from './guard.ts';
+import { pathAuth } from './path-auth.ts';
 
 const passwordHash = hashPathPassword('right');
 
@@ -18,7 +18,7 @@ function guard(): Guard {
     ...noDelivery,
     basicAuth: [{ ...rule, users: [{ name: 'ann', passwordHash }] }],
   };
-  return basicAuth.compile({ delivery } as unknown as SiteConfig, noGuardServices)!;
+  return pathAuth.compile({ delivery } as unknown as SiteConfig, noGuardServices)!;
 }
 
 const sent = (password: string, more: object = {}) => {

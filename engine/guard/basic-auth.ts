@@ -9,18 +9,9 @@ import { pathAuthLimits } from '../../base/guard-limits.ts';
 import { checkPathPassword, checkPathPasswordSync } from '../../base/path-password.ts';
 import type { BasicAuthConfig } from '../contract/delivery.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
-import type { Guard, GuardKind } from './guard.ts';
+import type { Guard } from './guard.ts';
 import { rulesOfPath } from './path-rules.ts';
 import type { RequestView } from './request-view.ts';
-
-/** Users of paths. The last guard: who is not let in by others is not asked. */
-export const basicAuth: GuardKind = {
-  name: 'auth',
-  compile: ({ delivery }) => {
-    const rules = delivery?.basicAuth ?? [];
-    return rules.length === 0 ? null : new BasicAuth(rules);
-  },
-};
 
 interface Credentials {
   readonly name: string;
@@ -34,7 +25,8 @@ interface Failures {
   readonly untilMs: number;
 }
 
-class BasicAuth implements Guard {
+/** Users of paths of one site. */
+export class BasicAuth implements Guard {
   readonly name = 'auth';
   private readonly rules: readonly BasicAuthConfig[];
   private readonly key = randomBytes(32);

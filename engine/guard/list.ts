@@ -3,11 +3,11 @@
  * needs of the configuration comes with `SiteConfig`.
  */
 
-import { basicAuth } from './basic-auth.ts';
 import { botGate } from './bot/bot-gate.ts';
 import { countryAccess } from './country-access.ts';
 import type { GuardKind } from './guard.ts';
 import { ipAccess } from './ip-access.ts';
+import { pathAuth } from './path-auth.ts';
 import { rateLimitGuard } from './rate-limit.ts';
 
 /** Every kind of guard, in the order in which they are asked; inspection by rules comes after. */
@@ -18,5 +18,5 @@ export const guardKinds: readonly GuardKind[] = [
   countryAccess,
   // Resource guards.
   // Virtual patches are rules: engine/phases/patch-notes.ts.
-  basicAuth,
+  pathAuth,
 ];

@@ -132,6 +132,16 @@ export class RequestView {
     return values;
   }
 
+  /** Name and value of every field as it was sent, in order. */
+  allFields(): (readonly [name: string, value: string])[] {
+    const { spans, fieldCount } = this.head;
+    return Array.from({ length: fieldCount }, (_, i) => {
+      const at = SPAN.fields + 4 * i;
+      const name = this.text(spans[at]!, spans[at + 1]!);
+      return [name, this.text(spans[at + 2]!, spans[at + 3]!)];
+    });
+  }
+
   /**
    * True when the path lies under a folded prefix of whole segments: `loosely` by any reading that
    * an origin may have, else by all that are usual. What denies or counts asks loosely, what allows

@@ -35,6 +35,8 @@ export class PhaseDriver implements GuardFaults {
   bypassed = false;
   /** Lines of the answer on rate limits, with their ends; '' for none. */
   rateLines = '';
+  /** Lines for the origin that a guard vouches for, with their ends; '' for none. */
+  grantedLines = '';
   /** What the request teaches; null for nothing. */
   lesson: LearningRun | null = null;
   private readonly host: PhaseHost;
@@ -260,13 +262,16 @@ export class PhaseDriver implements GuardFaults {
     return name !== 'auth' && this.site!.site.waf.failPolicy === 'open';
   }
 
-  /** What a guard's verdict came to; null where the request continues. */
+  /** What a guard's verdict came to; null or a bypass where the request continues. */
   private settle(verdict: GuardVerdict | null, outcome: GuardOutcome): void {
     if (this.host.ended) return;
     const earlier = this.notes.slice(0, -1);
-    this.notes = verdict === null ? earlier : [...earlier, noteOf(verdict)];
-    if (verdict === null) this.proceed(this.passGuards(outcome));
-    else {
+    if (verdict === null || verdict.action === 'bypass') {
+      this.notes = earlier;
+      this.grantedLines = verdict?.originLines ?? '';
+      this.proceed(this.passGuards(outcome));
+    } else {
+      this.notes = [...earlier, noteOf(verdict)];
       this.host.endings.enforceGuard(verdict);
       this.proceed(EVENT.STOP);
     }

@@ -8,14 +8,22 @@ import type net from 'node:net';
 import { TLSSocket, type SecureContext } from 'node:tls';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
 import { tlsLimits } from '../../base/delivery-limits.ts';
-import type { CertificateConfig, TlsFacts, TlsVersion } from '../contract/tls.ts';
+import type {
+  CertificateConfig,
+  ClientAuthorities,
+  TlsFacts,
+  TlsVersion,
+} from '../contract/tls.ts';
 import { ALERT, readClientHello, type ClientHello } from './client-hello.ts';
+import { shownCertificate } from './client-certificate.ts';
 import { ja4 } from './ja4.ts';
 
 /** What answers for a name. */
 export interface CertificateChoice {
   readonly certificate: CertificateConfig;
   readonly minVersion: TlsVersion;
+  /** Who issues certificates of clients; null where none is asked for. */
+  readonly authorities: ClientAuthorities | null;
 }
 
 /** Why a handshake ended without a connection. */
@@ -108,16 +116,22 @@ export class Handshake<About = unknown> implements DeadlineHolder {
     this.raw.unshift(this.received === null ? Buffer.from(received) : received);
     this.received = null;
     const { protocols: ALPNProtocols } = this.parts;
-    const options = { isServer: true, secureContext, requestCert: false, ALPNProtocols };
+    const requestCert = choice.authorities !== null;
+    const options = { isServer: true, secureContext, requestCert, ALPNProtocols };
     const socket = new TLSSocket(this.raw, options);
     this.socket = socket;
     socket.on('error', () => this.fail('failed'));
     socket.on('_tlsError', () => this.fail('failed'));
     socket.on('close', () => this.fail('closed'));
-    socket.once('secure', () => this.finish(socket, hello, name));
+    socket.once('secure', () => this.finish(socket, hello, name, choice));
   }
 
-  private finish(socket: TLSSocket, hello: ClientHello, serverName: string): void {
+  private finish(
+    socket: TLSSocket,
+    hello: ClientHello,
+    serverName: string,
+    { authorities }: CertificateChoice,
+  ): void {
     if (this.done) return;
     // OpenSSL read the same bytes: should it have understood another name, nothing is served.
     const understood = (socket as { servername?: string | false }).servername || null;
@@ -127,7 +141,8 @@ export class Handshake<About = unknown> implements DeadlineHolder {
     this.settle();
     const version = socket.getProtocol() ?? '';
     const cipher = socket.getCipher().name;
-    const facts = { serverName, version, cipher, ja4: ja4(hello) };
+    const shown = authorities === null ? null : shownCertificate(socket, authorities);
+    const facts = { serverName, version, cipher, ja4: ja4(hello), shown };
     this.parts.onSecure(this, socket, facts);
   }
 

@@ -7,7 +7,7 @@
 import { constants } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { tlsLimits } from '../../base/delivery-limits.ts';
-import type { CertificateConfig, TlsVersion } from '../contract/tls.ts';
+import type { CertificateConfig, ClientAuthorities, TlsVersion } from '../contract/tls.ts';
 
 /** Source: https://wiki.mozilla.org/Security/Server_Side_TLS. Clients choose the order. */
 const ciphers = [
@@ -51,8 +51,12 @@ export class SecureContexts {
   }
 
   /** Cost: about 0.3 ms when it is made. Errors: those of OpenSSL for a key that does not fit. */
-  get(certificate: CertificateConfig, minVersion: TlsVersion): SecureContext {
-    const name = `${certificate.fingerprint} ${minVersion}`;
+  get(
+    certificate: CertificateConfig,
+    minVersion: TlsVersion,
+    authorities: ClientAuthorities | null = null,
+  ): SecureContext {
+    const name = `${certificate.fingerprint} ${minVersion} ${authorities?.fingerprint ?? ''}`;
     const known = this.kept.get(name);
     if (known !== undefined) {
       // The one used last comes last.
@@ -60,24 +64,31 @@ export class SecureContexts {
       this.kept.set(name, known);
       return known;
     }
-    const made = this.make(certificate, minVersion);
+    const made = this.make(certificate, minVersion, authorities);
     this.kept.set(name, made);
     if (this.kept.size > this.max) this.kept.delete(this.kept.keys().next().value!);
     return made;
   }
 
-  private make(certificate: CertificateConfig, minVersion: TlsVersion): SecureContext {
+  private make(
+    certificate: CertificateConfig,
+    minVersion: TlsVersion,
+    authorities: ClientAuthorities | null,
+  ): SecureContext {
+    const secureOptions = constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_NO_COMPRESSION;
     return createSecureContext({
       cert: Buffer.from(certificate.certificatePem),
       key: Buffer.from(certificate.keyPem),
-      // No authorities: clients show no certificates, and the system's are not read.
-      ca: [],
+      // The system's authorities are never read.
+      ca: authorities === null ? [] : [authorities.caPem],
       minVersion,
       maxVersion: 'TLSv1.3',
       ciphers,
       ecdhCurve: curves,
       honorCipherOrder: false,
-      secureOptions: constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_NO_COMPRESSION,
+      // What a client shows is checked in each handshake: no session is resumed.
+      secureOptions:
+        authorities === null ? secureOptions : secureOptions | constants.SSL_OP_NO_TICKET,
       // A ticket of one certificate opens no session of another.
       sessionIdContext: certificate.fingerprint.slice(0, 32),
       sessionTimeout: tlsLimits.sessionSeconds,

@@ -30,7 +30,7 @@ beforeAll(async () => {
   await mustCall('CertService/UploadCert', upload);
   const file = new URL('../../control/cli/manifest/export-everything.yaml', import.meta.url);
   const authority = await makeTestCertificate({ subject: 'CN=Ours', authority: true });
-  const yaml = readFileSync(file, 'utf8').replace('AUTHORITY', JSON.stringify(authority.cert));
+  const yaml = readFileSync(file, 'utf8').replaceAll('AUTHORITY', JSON.stringify(authority.cert));
   await mustCall('SystemService/Apply', { manifestYaml: base64(yaml) });
   const applied: VerifiedBundle[] = [];
   const link = await connectTakingLink(waf.socket, applied);

@@ -14,6 +14,8 @@ export interface Target {
   /** Name in the TLS handshake. */
   readonly serverName: string;
   readonly requestId: string;
+  /** What the client shows over TLS. */
+  readonly certificate?: { readonly cert: string; readonly key: string } | undefined;
 }
 
 /** What came back; status 0 when the connection ended without an answer. */
@@ -47,7 +49,7 @@ export function sendChain(way: Way, request: ChainRequest, target: Target): Prom
 function connect(
   secure: boolean,
   { proxy = '' }: ChainRequest,
-  { port, securePort, serverName }: Target,
+  { port, securePort, serverName, certificate }: Target,
   localAddress: string,
   ALPNProtocols: string[],
 ): net.Socket {
@@ -57,7 +59,7 @@ function connect(
   if (!secure) return socket;
   const options = { servername: serverName, rejectUnauthorized: false, ALPNProtocols };
   socket.on('error', () => undefined);
-  return tls.connect({ ...options, socket });
+  return tls.connect({ ...options, ...certificate, socket });
 }
 
 function fieldsOf(request: ChainRequest, { requestId }: Target): Record<string, string> {

@@ -7,6 +7,7 @@ import { bodyGroup } from './rows-bodies.ts';
 import { countryGroup } from './rows-countries.ts';
 import { deliveryGroup } from './rows-delivery.ts';
 import { edgeGroup } from './rows-edge.ts';
+import { entryGroup } from './rows-entry.ts';
 import { healthGroup } from './rows-health.ts';
 import { httpPolicyGroup } from './rows-http-policy.ts';
 import { limitGroup } from './rows-limits.ts';
@@ -30,6 +31,7 @@ export const chainGroups: Readonly<Record<string, ChainGroup>> = {
   sites: siteGroup,
   delivery: deliveryGroup,
   edge: edgeGroup,
+  entry: entryGroup,
   pools: poolGroup,
   health: healthGroup,
   access: accessGroup,

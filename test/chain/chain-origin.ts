@@ -1,6 +1,7 @@
 /**
  * An origin of the chain's table: says in its answer's fields who it is and what it got. The one
- * named `ill` fails under `/health`, `cuts` closes without an answer, `calls` speaks HTTP/2 alone.
+ * named `auth` says who may enter, `ill` fails under `/health`, `cuts` closes without an answer,
+ * `calls` speaks HTTP/2 alone.
  */
 
 import http from 'node:http';
@@ -21,6 +22,7 @@ export interface ChainOrigin {
 export async function startChainOrigin(name: string): Promise<ChainOrigin> {
   const asked = new Map<string, number>();
   const answer: http.RequestListener = (request, response) => {
+    if (name === 'auth') return vouch(request, response);
     if (name === 'cuts') return void request.socket.destroy();
     const target = request.url ?? '';
     const times = asked.get(target) ?? 0;
@@ -40,6 +42,7 @@ export async function startChainOrigin(name: string): Promise<ChainOrigin> {
         'x-for': String(headers['x-forwarded-for'] ?? ''),
         'x-host': String(headers.host),
         'x-added': String(headers['x-added'] ?? ''),
+        'x-subject': String(headers['x-client-cert-subject'] ?? ''),
         ...(status === 302 && { location: '/' }),
       });
       response.end(`from the origin ${name}`);
@@ -49,6 +52,34 @@ export async function startChainOrigin(name: string): Promise<ChainOrigin> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
   return { name, url: `http://127.0.0.1:${port}`, close };
+}
+
+/** A service that is asked who may enter: a cookie says what it answers. */
+function vouch({ headers }: http.IncomingMessage, response: http.ServerResponse): void {
+  const [, who = ''] = /who=(\w+)/.exec(headers.cookie ?? '') ?? [];
+  const told = ['method', 'host', 'uri'].map((name) => headers[`x-forwarded-${name}`]).join(' ');
+  switch (who) {
+    case 'ann':
+      return void response.writeHead(200, { 'x-added': 'ann' }).end();
+    case 'told':
+      response.writeHead(204, { 'x-added': told });
+      return void response.end();
+    case 'eve':
+      return void response.writeHead(403).end();
+    case 'new':
+      response.writeHead(302, { location: 'https://login.example/', 'set-cookie': 'state=1' });
+      return void response.end();
+    case 'ill':
+      return void response.writeHead(500).end();
+    case 'late':
+      return undefined;
+    case 'gone':
+      return void response.destroy();
+    case 'long':
+      return void response.writeHead(401).end('x'.repeat(100_000));
+    default:
+      return void response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('who are you');
+  }
 }
 
 interface Server {

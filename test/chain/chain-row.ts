@@ -26,6 +26,10 @@ export interface ChainRequest {
    * together with `from`.
    */
   readonly proxy?: string;
+  /** Name in the TLS handshake, where it is not the host. */
+  readonly serverName?: string;
+  /** The certificate that the client shows over TLS. */
+  readonly certificate?: string;
   /** The request opens a WebSocket, and sends this text message over it. */
   readonly message?: string;
   /** The same, with frames as they stand on the wire. */
@@ -83,8 +87,8 @@ export interface ChainRow {
 
 /**
  * One call of the set-up. In bodies `$policy:KEY`, `$site:KEY`, `$list:KEY`, `$pool:KEY` and
- * `$cert:KEY` stand for ids, `$origin:KEY` for a URL, `$revision` for the revision of the policy
- * that the body names.
+ * `$cert:KEY` stand for ids, `$origin:KEY` for a URL, `$authority:KEY` for a certificate,
+ * `$revision` for the revision of the policy that the body names.
  */
 export interface SetupCall {
   readonly rpc: string;

@@ -8,7 +8,7 @@ import { openEvents, type EventJson } from '../agree/event-reader.ts';
 import { startLiveWaf, type LiveWaf } from '../agree/live-waf.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
-import { makeTestCertificate } from '../support/test-certificates.ts';
+import { makeTestCertificate, type TestCertificate } from '../support/test-certificates.ts';
 import { balancers } from './chain-client.ts';
 import { startChainOrigin } from './chain-origin.ts';
 import { domain, type SetupCall } from './chain-row.ts';
@@ -17,6 +17,8 @@ import { domain, type SetupCall } from './chain-row.ts';
 export interface ChainWaf {
   readonly live: LiveWaf;
   readonly securePort: number;
+  /** Certificates of clients, by name. */
+  readonly certificates: ReadonlyMap<string, TestCertificate>;
   /** Ids by kind and key: `site:exact`. */
   readonly ids: ReadonlyMap<string, string>;
   /** Makes changes, and waits until they are served. */
@@ -33,8 +35,11 @@ export async function startChainWaf(
 ): Promise<ChainWaf> {
   const securePort = await freePort();
   const live = await startLiveWaf({ securePort, proxyHeaderFrom: balancers });
-  const origins = await Promise.all(['a', 'b', 'c', 'ill', 'cuts', 'calls'].map(startChainOrigin));
+  const origins = await Promise.all(
+    ['a', 'b', 'c', 'ill', 'cuts', 'calls', 'auth'].map(startChainOrigin),
+  );
   const ids = new Map<string, string>();
+  const certificates = await makeClientCertificates(ids);
   await live.serve(async () => {
     const { cert, key } = await makeTestCertificate({ names: [domain, ...names] });
     const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -56,6 +61,7 @@ export async function startChainWaf(
   return {
     live,
     securePort,
+    certificates,
     ids,
     change: (calls) =>
       live.serve(async () => {
@@ -70,9 +76,26 @@ export async function startChainWaf(
   };
 }
 
+/** Certificates of clients, and the authorities that setup calls name, as JSON holds them. */
+async function makeClientCertificates(
+  ids: Map<string, string>,
+): Promise<ReadonlyMap<string, TestCertificate>> {
+  const made = new Map<string, TestCertificate>();
+  for (const name of ['ours', 'other']) {
+    const issuer = await makeTestCertificate({ subject: `CN=${name}`, authority: true });
+    ids.set(`authority:${name}`, JSON.stringify(issuer.cert).slice(1, -1));
+    const client = { subject: 'O=Ours, CN=ann', issuer, usages: ['1.3.6.1.5.5.7.3.2'] };
+    made.set(name, await makeTestCertificate(client));
+    if (name === 'other') continue;
+    made.set('late', await makeTestCertificate({ ...client, fromDays: -9, toDays: -1 }));
+    made.set('server', await makeTestCertificate({ ...client, usages: ['1.3.6.1.5.5.7.3.1'] }));
+  }
+  return made;
+}
+
 async function carryOut(live: LiveWaf, ids: Map<string, string>, call: SetupCall): Promise<void> {
   let text = JSON.stringify(call.body).replaceAll(
-    /\$((?:policy|site|list|pool|cert|origin):[\w-]+)/g,
+    /\$((?:policy|site|list|pool|cert|origin|authority):[\w-]+)/g,
     (_, name: string) => {
       const id = ids.get(name);
       if (id === undefined) throw new Error(`${call.rpc}: nothing is called ${name}`);

@@ -20,4 +20,6 @@ export const edgeExpectations: Readonly<Record<string, string>> = {
   'a second try elsewhere': 'Resilience',
   'rate limits': 'Rate limits',
   'access by address': 'IP rules',
+  'forward authentication': 'Forward authentication:',
+  'client certificates': 'Client certificates:',
 };

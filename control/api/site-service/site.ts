@@ -30,7 +30,10 @@ const mask: MaskFields = {
   ),
   delivery: {
     maintenance: fieldsOf('enabled retryAfterSeconds title message allowedNetworks allowedPaths'),
-    ...fieldsOf('redirects basicAuth bodyLimits securityTxt cors requestFields responseFields'),
+    clientCertificates: fieldsOf('caPem optional'),
+    ...fieldsOf(
+      'redirects basicAuth forwardAuth bodyLimits securityTxt cors requestFields responseFields',
+    ),
   },
 };
 

@@ -61,10 +61,10 @@ import { runCommandLine } from '../program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'waf-everything-'));
 const authority = await makeTestCertificate({ subject: 'CN=Ours', authority: true });
-const everything = readFileSync(new URL('export-everything.yaml', import.meta.url), 'utf8').replace(
-  'AUTHORITY',
-  JSON.stringify(authority.cert),
-);
+const everything = readFileSync(
+  new URL('export-everything.yaml', import.meta.url),
+  'utf8',
+).replaceAll('AUTHORITY', JSON.stringify(authority.cert));
 const commands = await loadCommands([]);
 let first: TestControl;
 let second: TestControl;

@@ -20,9 +20,9 @@ export const siteDeliveryCommands: readonly CommandDefinition[] = [
     path: ['site', 'delivery'],
     summary: 'Show or change redirects, users of paths, body limits, CORS and header fields',
     help:
-      'A file names what is to change: redirects, basicAuth, bodyLimits, securityTxt, cors,\n' +
-      'requestFields, responseFields, maintenance; what it does not name stays, an empty list\n' +
-      'removes. See deploy/guides/delivery.md.\n' +
+      'A file names what is to change: redirects, basicAuth, forwardAuth, clientCertificates,\n' +
+      'bodyLimits, securityTxt, cors, requestFields, responseFields, maintenance; what it does not\n' +
+      'name stays, an empty list removes. See deploy/guides/delivery.md.\n' +
       'Example: waf site delivery shop --file delivery.yaml',
     arguments: idArgument,
     flags: [{ flags: '--file <file>', summary: 'JSON or YAML; - reads standard input' }],
@@ -149,6 +149,11 @@ function deliveryTable(site: Site | undefined): Table {
   for (const { pathPrefix, users, open: free } of delivery?.basicAuth ?? []) {
     rows.push(['users', pathPrefix, free ? 'open' : users.map(({ name }) => name).join(' ')]);
   }
+  for (const { pathPrefix, url, open: free } of delivery?.forwardAuth ?? []) {
+    rows.push(['asked service', pathPrefix, free ? 'open' : url]);
+  }
+  const { caPem = '', optional } = delivery?.clientCertificates ?? {};
+  if (caPem !== '') rows.push(['client certificates', '/', optional ? 'optional' : 'required']);
   for (const { pathPrefix, maxBytes } of delivery?.bodyLimits ?? []) {
     rows.push(['body limit', pathPrefix, `${maxBytes} bytes`]);
   }

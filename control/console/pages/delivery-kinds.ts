@@ -13,6 +13,7 @@ import {
 import { partsOf, type Field, type Values } from '../parts/edit.tsx';
 import { hashPathPassword } from '../parts/path-password.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
+import { services } from './delivery-entry.ts';
 import type { DeliveryKind, ListName } from './delivery-list.tsx';
 
 const w = pageTexts({
@@ -108,6 +109,7 @@ export function deliveryKinds(): {
   return {
     redirects: redirects(),
     basicAuth: users(),
+    forwardAuth: services(),
     bodyLimits: bodyLimits(),
     cors: cors(),
     requestFields: fieldChanges('requestFields', 'request', 'addRequest'),

@@ -35,7 +35,13 @@ const w = pageTexts({
 
 /** Lists of a delivery. */
 export type ListName =
-  'redirects' | 'basicAuth' | 'bodyLimits' | 'cors' | 'requestFields' | 'responseFields';
+  | 'forwardAuth'
+  | 'redirects'
+  | 'basicAuth'
+  | 'bodyLimits'
+  | 'cors'
+  | 'requestFields'
+  | 'responseFields';
 /** An entry of a list. */
 export type EntryOf<N extends ListName> = SiteDelivery[N][number];
 

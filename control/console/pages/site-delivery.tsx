@@ -9,6 +9,7 @@ import {
 import { partsOf, type Field, type Values } from '../parts/edit.tsx';
 import { Card } from '../parts/panel.tsx';
 import { pageTexts } from '../text/text.ts';
+import { certificateFields, enteredCertificates } from './delivery-entry.ts';
 import { deliveryKinds } from './delivery-kinds.ts';
 import { DeliveryList, deliveryOf } from './delivery-list.tsx';
 import { SiteEdit, type ShownSite } from './site-form.tsx';
@@ -28,6 +29,11 @@ const w = pageTexts({
     '仍提供服务的地址与网段，每行一个',
   ],
   paths: ['Paths that are served, one a line', '仍提供服务的路径，每行一个'],
+  certificates: ['Certificates of clients', '客户端证书'],
+  certificatesNote: [
+    'Clients show a certificate over TLS; the origin gets its subject and fingerprint.',
+    '客户端通过 TLS 出示证书；源站收到其主体与指纹。',
+  ],
   security: ['Who reports a weakness (security.txt)', '漏洞报告方式（security.txt）'],
   securityNote: [
     'The answer at /.well-known/security.txt; empty leaves the path to the origin.',
@@ -55,6 +61,19 @@ export function SiteDelivery({ of }: { readonly of: ShownSite }): JSX.Element {
       </Card>
       <DeliveryList of={of} kind={kinds.redirects} />
       <DeliveryList of={of} kind={kinds.basicAuth} />
+      <DeliveryList of={of} kind={kinds.forwardAuth} />
+      <Card title={w('certificates')} note={w('certificatesNote')}>
+        <SiteEdit
+          of={of}
+          label={w('certificates')}
+          mask={['delivery.clientCertificates']}
+          fields={(site) => certificateFields(deliveryOf(site).clientCertificates)}
+          apply={(site, values) => {
+            const clientCertificates = enteredCertificates(values);
+            return { ...site, delivery: { ...deliveryOf(site), clientCertificates } };
+          }}
+        />
+      </Card>
       <DeliveryList of={of} kind={kinds.bodyLimits} />
       <DeliveryList of={of} kind={kinds.cors} />
       <DeliveryList of={of} kind={kinds.requestFields} />

@@ -1,9 +1,11 @@
 /** What the delivery of a site may be. Pure. */
 
+import { X509Certificate } from 'node:crypto';
 import type {
   BasicAuthRuleJson,
   CorsRuleJson,
   FieldChangeJson,
+  ForwardAuthRuleJson,
   SiteDeliveryJson,
   SiteRedirectJson,
 } from '../../../proto/gen/waf/v1/delivery_pb.ts';
@@ -39,6 +41,9 @@ export function checkDelivery(delivery: SiteDeliveryJson | undefined): typeof de
   const redirects = (delivery.redirects ?? []).map(checkRedirect);
   checkPrefixes('basicAuth', delivery.basicAuth ?? []);
   (delivery.basicAuth ?? []).forEach(checkBasicAuth);
+  checkPrefixes('forwardAuth', delivery.forwardAuth ?? []);
+  (delivery.forwardAuth ?? []).forEach((rule, index) => checkForwardAuth(rule, index, delivery));
+  checkClientCertificates(delivery);
   checkPrefixes('bodyLimits', delivery.bodyLimits ?? []);
   checkPrefixes('cors', delivery.cors ?? []);
   (delivery.cors ?? []).forEach(checkCors);
@@ -125,6 +130,65 @@ function checkBasicAuth({ realm = '', users = [], open }: BasicAuthRuleJson, ind
       throw invalidField(`${user}.passwordHash`, 'must be what waf site hash-password prints');
     }
   });
+}
+
+function checkForwardAuth(
+  rule: ForwardAuthRuleJson,
+  index: number,
+  { requestFields = [] }: SiteDeliveryJson,
+): void {
+  const field = `${at}.forwardAuth[${index}]`;
+  const { url = '', open = false, copiedFields = [], allowedNetworks = [] } = rule;
+  if (open && (url !== '' || copiedFields.length > 0)) {
+    throw invalidField(`${field}.${url === '' ? 'copiedFields' : 'url'}`, 'is empty where open');
+  }
+  if (!open && !isServiceUrl(url)) {
+    throw invalidField(`${field}.url`, 'must be an http or https URL without user and fragment');
+  }
+  allowedNetworks.forEach((network, place) => {
+    if (parseNetwork(network) !== null) return;
+    const problem = 'must be an address or a network such as 10.0.0.0/8';
+    throw invalidField(`${field}.allowedNetworks[${place}]`, problem);
+  });
+  copiedFields.forEach((name, place) => {
+    const one = `${field}.copiedFields[${place}]`;
+    if (!token.test(name)) throw invalidField(one, 'is no header name');
+    const lower = name.toLowerCase();
+    if (lower === 'host') throw invalidField(one, 'must not be host: pools have it');
+    checkRequestHeaders({ [name]: '' }, one);
+    if (requestFields.some((change) => change.name?.toLowerCase() === lower)) {
+      throw invalidField(one, 'is one of requestFields');
+    }
+  });
+}
+
+function isServiceUrl(text: string): boolean {
+  if (!/^https?:\/\/[^\s\\#]+$/.test(text) || !URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username === '' && password === '';
+}
+
+function checkClientCertificates({ clientCertificates }: SiteDeliveryJson): void {
+  const field = `${at}.clientCertificates`;
+  const { caPem = '', optional = false } = clientCertificates ?? {};
+  if (caPem === '') {
+    if (optional) throw invalidField(`${field}.optional`, 'needs caPem');
+    return;
+  }
+  const blocks = caPem.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [];
+  const rest = blocks.reduce((text, block) => text.replace(block, ''), caPem).trim();
+  if (blocks.length === 0 || rest !== '' || !blocks.every(isAuthority)) {
+    throw invalidField(`${field}.caPem`, 'must hold PEM certificates of authorities, nothing else');
+  }
+}
+
+function isAuthority(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).ca;
+  } catch {
+    // The caller says what is wrong: OpenSSL's words name no field.
+    return false;
+  }
 }
 
 function checkCors(rule: CorsRuleJson, index: number): void {

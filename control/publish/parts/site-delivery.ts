@@ -1,5 +1,7 @@
 /** How the delivery of a site travels: as JSON, with nothing left out but what is not set. Pure. */
 
+import { createHash } from 'node:crypto';
+import { forwardAuthLimits } from '../../../base/guard-limits.ts';
 import type { SiteDeliveryJson } from '../../../proto/gen/waf/v1/delivery_pb.ts';
 
 /** UTF-8 of the engine's own form; empty where nothing is set. */
@@ -24,6 +26,15 @@ export function toRuntimeDelivery(delivery: SiteDeliveryJson | undefined): Uint8
       ...{ pathPrefix: pathPrefix ?? '', realm: realm ?? '', open: open ?? false },
       users: users.map(({ name, passwordHash }) => ({ name, passwordHash })),
     })),
+    ...listOf('forwardAuth', delivery.forwardAuth, (rule) => ({
+      pathPrefix: rule.pathPrefix ?? '',
+      url: rule.url ?? '',
+      copiedFields: (rule.copiedFields ?? []).map((name) => name.toLowerCase()),
+      timeoutMs: rule.timeoutMs || forwardAuthLimits.askMs,
+      allowedNetworks: rule.allowedNetworks ?? [],
+      open: rule.open ?? false,
+    })),
+    ...certificatesOf(delivery),
     ...listOf('bodyLimits', delivery.bodyLimits, ({ pathPrefix, maxBytes }) => ({
       ...{ pathPrefix: pathPrefix ?? '', maxBytes: Number(maxBytes ?? 0) },
     })),
@@ -42,6 +53,13 @@ export function toRuntimeDelivery(delivery: SiteDeliveryJson | undefined): Uint8
   };
   if (Object.keys(runtime).length === 0) return new Uint8Array();
   return Buffer.from(JSON.stringify(runtime), 'utf8');
+}
+
+function certificatesOf({ clientCertificates }: SiteDeliveryJson): object {
+  const { caPem = '', optional = false } = clientCertificates ?? {};
+  if (caPem === '') return {};
+  const fingerprint = createHash('sha256').update(caPem).digest('hex');
+  return { clientCertificates: { caPem, fingerprint, optional } };
 }
 
 function changeOf(change: {

@@ -63,7 +63,8 @@ export class StrictListener implements Listener {
       timeoutMs: context.settings.handshakeTimeoutMs,
       protocols: context.settings.http2 ? ['h2', 'http/1.1'] : ['http/1.1'],
       choose: (serverName) => certificateFor(context.generation, serverName),
-      context: ({ certificate, minVersion }) => context.tls.get(certificate, minVersion),
+      context: ({ certificate, minVersion, authorities }) =>
+        context.tls.get(certificate, minVersion, authorities),
       onSecure: (handshake, socket, facts) => this.onSecure(handshake, socket, facts),
       onFailed: (handshake, failure) => {
         context.onHandshake(failure);

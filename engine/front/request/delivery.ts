@@ -21,9 +21,10 @@ export function certificateFor(
   generation: Generation,
   serverName: string,
 ): CertificateChoice | null {
-  const tls = generation.find(serverName)?.site.tls;
+  const { tls, delivery } = generation.find(serverName)?.site ?? {};
   if (tls === undefined || tls.certificate === null) return null;
-  return { certificate: tls.certificate, minVersion: tls.minVersion };
+  const { certificate, minVersion } = tls;
+  return { certificate, minVersion, authorities: delivery?.clientCertificates ?? null };
 }
 
 /** What an answer says of TLS: nothing over plain HTTP (RFC 6797 section 7.2). */
@@ -49,7 +50,18 @@ export function deliveryAnswer(
     const token = front.acmeTokens.empty ? null : acmeAnswer(front, client.parser, bytes);
     if (token !== null) return token;
   } else if (route !== null && !fits(front.generation, client.tls, route)) return misdirected;
-  return facts.scheme === 'https' ? null : plainAnswer(front, client, route, bytes);
+  const plain = facts.scheme === 'https' ? null : plainAnswer(front, client, route, bytes);
+  return plain ?? certificateAnswer(client.tls, route);
+}
+
+/** What becomes of a request by the certificate that its client showed, or did not. */
+function certificateAnswer(tls: TlsFacts | null, route: Route | null): DeliveryAnswer | null {
+  const wanted = route?.site.delivery?.clientCertificates;
+  if (wanted === undefined) return null;
+  const state = tls?.shown?.state ?? 'none';
+  if (state === 'valid' || (state === 'none' && wanted.optional)) return null;
+  const reason = state === 'none' ? 'client_certificate_missing' : 'client_certificate_invalid';
+  return { status: 403, reason, location: null, text: null };
 }
 
 const misdirected: DeliveryAnswer = {
@@ -61,16 +73,24 @@ const misdirected: DeliveryAnswer = {
 
 /**
  * Whether a request may use the connection it came on (RFC 9110 section 7.4): that of its own site,
- * or of one with the same certificate, and of a version that its site takes. What counts is what
+ * or of one with the same certificate, of a version that its site takes, and where the client was
+ * asked for a certificate of the same authorities. What counts is what
  * sites have now: a renewed certificate does not end the connections of before.
  */
-function fits(generation: Generation, { serverName, version }: TlsFacts, { site }: Route): boolean {
-  const { tls } = site;
+function fits(
+  generation: Generation,
+  { serverName, version, shown }: TlsFacts,
+  { site }: Route,
+): boolean {
+  const { tls, delivery } = site;
+  // Who was asked for another authority's certificate, or for none, showed nothing that counts.
+  const wanted = delivery?.clientCertificates?.fingerprint;
+  if (wanted !== undefined && wanted !== shown?.authorities) return false;
   if (tls === undefined || (tls.minVersion === 'TLSv1.3' && version !== 'TLSv1.3')) return false;
-  const shown = generation.find(serverName)?.site;
-  if (shown === site) return true;
+  const named = generation.find(serverName)?.site;
+  if (named === site) return true;
   const fingerprint = tls.certificate?.fingerprint;
-  return fingerprint !== undefined && shown?.tls?.certificate?.fingerprint === fingerprint;
+  return fingerprint !== undefined && named?.tls?.certificate?.fingerprint === fingerprint;
 }
 
 function acmeAnswer(

@@ -333,6 +333,12 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     return this.requestClient.forwardedLines;
   }
 
+  get vouchedLines(): string {
+    const { grantedLines } = this.phases;
+    if (this.site?.site.delivery?.clientCertificates === undefined) return grantedLines;
+    return (this.client.tls?.shown?.lines ?? '') + grantedLines;
+  }
+
   get proved(): boolean {
     return this.requestClient.proved === true;
   }

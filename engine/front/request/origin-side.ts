@@ -28,6 +28,8 @@ export interface OriginOwner {
   readonly requestId: string;
   /** Ready header lines that name the client to origins. */
   readonly forwardedLines: string;
+  /** Ready header lines that origins may believe; '' for none. */
+  readonly vouchedLines: string;
   /** Proxies that a trust profile proves sent the request. */
   readonly proved: boolean;
   /** The WebSocket whose messages are inspected; null for none, or none yet. */
@@ -146,6 +148,7 @@ export class OriginSide implements OriginSink {
     if (this.head.wantsTrailers) connection.keepsTrailers = true;
     owner.request.open(connection, this.bytes, {
       forwardedLines: owner.forwardedLines,
+      vouchedLines: owner.vouchedLines,
       defaultHost: this.attempts.pool!.name,
       requestId: owner.requestId,
       fields,

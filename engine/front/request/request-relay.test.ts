@@ -12,7 +12,13 @@ import { RequestRelay } from './request-relay.ts';
 
 const facts = {
   ...{ forwardedLines: '', defaultHost: 'a', requestId: 'id', fields: null, skip: 0 },
-  ...{ inspected: true, upgrade: false, withoutExtensions: false, traceLines: null },
+  ...{
+    inspected: true,
+    upgrade: false,
+    withoutExtensions: false,
+    traceLines: null,
+    vouchedLines: '',
+  },
 };
 
 /** An origin that takes `takes` bytes of a body before it asks to wait. */

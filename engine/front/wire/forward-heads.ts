@@ -71,6 +71,8 @@ const trailedDrops = dropTable(hopByHop.filter((kind) => kind !== FIELD.TRAILER)
 export interface RequestHeadFacts {
   /** Ready lines about the connection: X-Forwarded-For and X-Forwarded-Proto. */
   readonly forwardedLines: string;
+  /** Ready lines that nobody but the product says; '' for none. */
+  readonly vouchedLines: string;
   /** For requests without a host of their own. */
   readonly defaultHost: string;
   readonly requestId: string;
@@ -132,7 +134,8 @@ export function writeRequestHead(
     writer.text(keepForwarded(facts.forwardedLines, fields));
     writer.text(fields.lines);
   }
-  const { traceLines } = facts;
+  const { traceLines, vouchedLines } = facts;
+  if (vouchedLines !== '') writer.text(vouchedLines);
   if (traceLines !== null) {
     writer.text(fields === null ? traceLines : keepUnnamed(traceLines, fields));
   }

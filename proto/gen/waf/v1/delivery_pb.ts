@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/v1/delivery.proto.
  */
 export const file_waf_v1_delivery: GenFile = /*@__PURE__*/
-  fileDesc("ChV3YWYvdjEvZGVsaXZlcnkucHJvdG8SBndhZi52MSKVAwoMU2l0ZURlbGl2ZXJ5EiwKC21haW50ZW5hbmNlGAEgASgLMhcud2FmLnYxLk1haW50ZW5hbmNlTW9kZRIyCglyZWRpcmVjdHMYAiADKAsyFC53YWYudjEuU2l0ZVJlZGlyZWN0Qgm6SAaSAQMQ9AMSMwoKYmFzaWNfYXV0aBgDIAMoCzIVLndhZi52MS5CYXNpY0F1dGhSdWxlQgi6SAWSAQIQZBI0Cgtib2R5X2xpbWl0cxgEIAMoCzIVLndhZi52MS5Cb2R5TGltaXRSdWxlQgi6SAWSAQIQZBIfCgxzZWN1cml0eV90eHQYBSABKAlCCbpIBnIEKICAARIoCgRjb3JzGAYgAygLMhAud2FmLnYxLkNvcnNSdWxlQgi6SAWSAQIQZBI1Cg5yZXF1ZXN0X2ZpZWxkcxgHIAMoCzITLndhZi52MS5GaWVsZENoYW5nZUIIukgFkgECEEASNgoPcmVzcG9uc2VfZmllbGRzGAggAygLMhMud2FmLnYxLkZpZWxkQ2hhbmdlQgi6SAWSAQIQQCLGAQoPTWFpbnRlbmFuY2VNb2RlEg8KB2VuYWJsZWQYASABKAgSKAoTcmV0cnlfYWZ0ZXJfc2Vjb25kcxgCIAEoBUILukgIGgYYgPUkKAASFwoFdGl0bGUYAyABKAlCCLpIBXIDGIACEhkKB21lc3NhZ2UYBCABKAlCCLpIBXIDGIAgEiMKEGFsbG93ZWRfbmV0d29ya3MYBSADKAlCCbpIBpIBAxDoBxIfCg1hbGxvd2VkX3BhdGhzGAYgAygJQgi6SAWSAQIQZCJ4CgxTaXRlUmVkaXJlY3QSFgoEaG9zdBgBIAEoCUIIukgFcgMY/QESFgoEcGF0aBgCIAEoCUIIukgFcgMYgBASGAoGdGFyZ2V0GAMgASgJQgi6SAVyAxiAEBIeCgZzdGF0dXMYBCABKAVCDrpIC9gBARoGGLQCKK0CIoYBCg1CYXNpY0F1dGhSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIXCgVyZWFsbRgCIAEoCUIIukgFcgMYgAESLwoFdXNlcnMYAyADKAsyFS53YWYudjEuQmFzaWNBdXRoVXNlckIJukgGkgEDEMgBEgwKBG9wZW4YBCABKAgiSAoNQmFzaWNBdXRoVXNlchIWCgRuYW1lGAEgASgJQgi6SAVyAxiAARIfCg1wYXNzd29yZF9oYXNoGAIgASgJQgi6SAVyAxiAAiJKCg1Cb2R5TGltaXRSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIaCgltYXhfYnl0ZXMYAiABKANCB7pIBCICKAAi9wEKCENvcnNSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIiCg9hbGxvd2VkX29yaWdpbnMYAiADKAlCCbpIBpIBAxDIARIhCg9hbGxvd2VkX21ldGhvZHMYAyADKAlCCLpIBZIBAhAgEiEKD2FsbG93ZWRfaGVhZGVycxgEIAMoCUIIukgFkgECEGQSIQoPZXhwb3NlZF9oZWFkZXJzGAUgAygJQgi6SAWSAQIQZBIZChFhbGxvd19jcmVkZW50aWFscxgGIAEoCBIkCg9tYXhfYWdlX3NlY29uZHMYByABKAVCC7pICBoGGICjBSgAIk4KC0ZpZWxkQ2hhbmdlEhYKBG5hbWUYASABKAlCCLpIBXIDGIABEhcKBXZhbHVlGAIgASgJQgi6SAVyAxiAIBIOCgZyZW1vdmUYAyABKAhiBnByb3RvMw", [file_buf_validate_validate]);
+  fileDesc("ChV3YWYvdjEvZGVsaXZlcnkucHJvdG8SBndhZi52MSKHBAoMU2l0ZURlbGl2ZXJ5EiwKC21haW50ZW5hbmNlGAEgASgLMhcud2FmLnYxLk1haW50ZW5hbmNlTW9kZRIyCglyZWRpcmVjdHMYAiADKAsyFC53YWYudjEuU2l0ZVJlZGlyZWN0Qgm6SAaSAQMQ9AMSMwoKYmFzaWNfYXV0aBgDIAMoCzIVLndhZi52MS5CYXNpY0F1dGhSdWxlQgi6SAWSAQIQZBI0Cgtib2R5X2xpbWl0cxgEIAMoCzIVLndhZi52MS5Cb2R5TGltaXRSdWxlQgi6SAWSAQIQZBIfCgxzZWN1cml0eV90eHQYBSABKAlCCbpIBnIEKICAARIoCgRjb3JzGAYgAygLMhAud2FmLnYxLkNvcnNSdWxlQgi6SAWSAQIQZBI1Cg5yZXF1ZXN0X2ZpZWxkcxgHIAMoCzITLndhZi52MS5GaWVsZENoYW5nZUIIukgFkgECEEASNgoPcmVzcG9uc2VfZmllbGRzGAggAygLMhMud2FmLnYxLkZpZWxkQ2hhbmdlQgi6SAWSAQIQQBI3Cgxmb3J3YXJkX2F1dGgYCSADKAsyFy53YWYudjEuRm9yd2FyZEF1dGhSdWxlQgi6SAWSAQIQZBI3ChNjbGllbnRfY2VydGlmaWNhdGVzGAogASgLMhoud2FmLnYxLkNsaWVudENlcnRpZmljYXRlcyLGAQoPTWFpbnRlbmFuY2VNb2RlEg8KB2VuYWJsZWQYASABKAgSKAoTcmV0cnlfYWZ0ZXJfc2Vjb25kcxgCIAEoBUILukgIGgYYgPUkKAASFwoFdGl0bGUYAyABKAlCCLpIBXIDGIACEhkKB21lc3NhZ2UYBCABKAlCCLpIBXIDGIAgEiMKEGFsbG93ZWRfbmV0d29ya3MYBSADKAlCCbpIBpIBAxDoBxIfCg1hbGxvd2VkX3BhdGhzGAYgAygJQgi6SAWSAQIQZCJ4CgxTaXRlUmVkaXJlY3QSFgoEaG9zdBgBIAEoCUIIukgFcgMY/QESFgoEcGF0aBgCIAEoCUIIukgFcgMYgBASGAoGdGFyZ2V0GAMgASgJQgi6SAVyAxiAEBIeCgZzdGF0dXMYBCABKAVCDrpIC9gBARoGGLQCKK0CIoYBCg1CYXNpY0F1dGhSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIXCgVyZWFsbRgCIAEoCUIIukgFcgMYgAESLwoFdXNlcnMYAyADKAsyFS53YWYudjEuQmFzaWNBdXRoVXNlckIJukgGkgEDEMgBEgwKBG9wZW4YBCABKAgiSAoNQmFzaWNBdXRoVXNlchIWCgRuYW1lGAEgASgJQgi6SAVyAxiAARIfCg1wYXNzd29yZF9oYXNoGAIgASgJQgi6SAVyAxiAAiJKCg1Cb2R5TGltaXRSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIaCgltYXhfYnl0ZXMYAiABKANCB7pIBCICKAAi9wEKCENvcnNSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIiCg9hbGxvd2VkX29yaWdpbnMYAiADKAlCCbpIBpIBAxDIARIhCg9hbGxvd2VkX21ldGhvZHMYAyADKAlCCLpIBZIBAhAgEiEKD2FsbG93ZWRfaGVhZGVycxgEIAMoCUIIukgFkgECEGQSIQoPZXhwb3NlZF9oZWFkZXJzGAUgAygJQgi6SAWSAQIQZBIZChFhbGxvd19jcmVkZW50aWFscxgGIAEoCBIkCg9tYXhfYWdlX3NlY29uZHMYByABKAVCC7pICBoGGICjBSgAIk4KC0ZpZWxkQ2hhbmdlEhYKBG5hbWUYASABKAlCCLpIBXIDGIABEhcKBXZhbHVlGAIgASgJQgi6SAVyAxiAIBIOCgZyZW1vdmUYAyABKAgiuwEKD0ZvcndhcmRBdXRoUnVsZRIdCgtwYXRoX3ByZWZpeBgBIAEoCUIIukgFcgMYgBASFQoDdXJsGAIgASgJQgi6SAVyAxiAEBIfCg1jb3BpZWRfZmllbGRzGAMgAygJQgi6SAWSAQIQIBIfCgp0aW1lb3V0X21zGAQgASgFQgu6SAgaBhjg1AMoABIiChBhbGxvd2VkX25ldHdvcmtzGAUgAygJQgi6SAWSAQIQIBIMCgRvcGVuGAYgASgIIkEKEkNsaWVudENlcnRpZmljYXRlcxIZCgZjYV9wZW0YASABKAlCCbpIBnIEKICABBIQCghvcHRpb25hbBgCIAEoCGIGcHJvdG8z", [file_buf_validate_validate]);
 
 /**
  * How a site is delivered. What is not set costs nothing and changes nothing.
@@ -76,6 +76,20 @@ export type SiteDelivery = Message<"waf.v1.SiteDelivery"> & {
    * @generated from field: repeated waf.v1.FieldChange response_fields = 8;
    */
   responseFields: FieldChange[];
+
+  /**
+   * Which paths a service of the operator's own opens; the longest prefix decides.
+   *
+   * @generated from field: repeated waf.v1.ForwardAuthRule forward_auth = 9;
+   */
+  forwardAuth: ForwardAuthRule[];
+
+  /**
+   * Certificates that clients show over TLS.
+   *
+   * @generated from field: waf.v1.ClientCertificates client_certificates = 10;
+   */
+  clientCertificates?: ClientCertificates | undefined;
 };
 
 /**
@@ -139,6 +153,20 @@ export type SiteDeliveryJson = {
    * @generated from field: repeated waf.v1.FieldChange response_fields = 8;
    */
   responseFields?: FieldChangeJson[];
+
+  /**
+   * Which paths a service of the operator's own opens; the longest prefix decides.
+   *
+   * @generated from field: repeated waf.v1.ForwardAuthRule forward_auth = 9;
+   */
+  forwardAuth?: ForwardAuthRuleJson[];
+
+  /**
+   * Certificates that clients show over TLS.
+   *
+   * @generated from field: waf.v1.ClientCertificates client_certificates = 10;
+   */
+  clientCertificates?: ClientCertificatesJson;
 };
 
 /**
@@ -686,4 +714,158 @@ export type FieldChangeJson = {
  */
 export const FieldChangeSchema: GenMessage<FieldChange, {jsonType: FieldChangeJson}> = /*@__PURE__*/
   messageDesc(file_waf_v1_delivery, 7);
+
+/**
+ * Asks a service before each request (auth_request of nginx, forward_auth of Caddy).
+ *
+ * @generated from message waf.v1.ForwardAuthRule
+ */
+export type ForwardAuthRule = Message<"waf.v1.ForwardAuthRule"> & {
+  /**
+   * Path prefix of whole segments; / for all.
+   *
+   * @generated from field: string path_prefix = 1;
+   */
+  pathPrefix: string;
+
+  /**
+   * Address that gets the head of the request with GET; 2xx lets it continue.
+   *
+   * @generated from field: string url = 2;
+   */
+  url: string;
+
+  /**
+   * Fields of its answer that the origin gets; those of clients are taken away on the whole site.
+   *
+   * @generated from field: repeated string copied_fields = 3;
+   */
+  copiedFields: string[];
+
+  /**
+   * How long the service may take; 0 acts as 5000. After it the request gets 503.
+   *
+   * @generated from field: int32 timeout_ms = 4;
+   */
+  timeoutMs: number;
+
+  /**
+   * Networks of special addresses, such as private ones, that the service may have.
+   *
+   * @generated from field: repeated string allowed_networks = 5;
+   */
+  allowedNetworks: string[];
+
+  /**
+   * Nobody is asked under this path, although a shorter prefix asks.
+   *
+   * @generated from field: bool open = 6;
+   */
+  open: boolean;
+};
+
+/**
+ * Asks a service before each request (auth_request of nginx, forward_auth of Caddy).
+ *
+ * @generated from message waf.v1.ForwardAuthRule
+ */
+export type ForwardAuthRuleJson = {
+  /**
+   * Path prefix of whole segments; / for all.
+   *
+   * @generated from field: string path_prefix = 1;
+   */
+  pathPrefix?: string;
+
+  /**
+   * Address that gets the head of the request with GET; 2xx lets it continue.
+   *
+   * @generated from field: string url = 2;
+   */
+  url?: string;
+
+  /**
+   * Fields of its answer that the origin gets; those of clients are taken away on the whole site.
+   *
+   * @generated from field: repeated string copied_fields = 3;
+   */
+  copiedFields?: string[];
+
+  /**
+   * How long the service may take; 0 acts as 5000. After it the request gets 503.
+   *
+   * @generated from field: int32 timeout_ms = 4;
+   */
+  timeoutMs?: number;
+
+  /**
+   * Networks of special addresses, such as private ones, that the service may have.
+   *
+   * @generated from field: repeated string allowed_networks = 5;
+   */
+  allowedNetworks?: string[];
+
+  /**
+   * Nobody is asked under this path, although a shorter prefix asks.
+   *
+   * @generated from field: bool open = 6;
+   */
+  open?: boolean;
+};
+
+/**
+ * Describes the message waf.v1.ForwardAuthRule.
+ * Use `create(ForwardAuthRuleSchema)` to create a new message.
+ */
+export const ForwardAuthRuleSchema: GenMessage<ForwardAuthRule, {jsonType: ForwardAuthRuleJson}> = /*@__PURE__*/
+  messageDesc(file_waf_v1_delivery, 8);
+
+/**
+ * Certificates of clients (mutual TLS).
+ *
+ * @generated from message waf.v1.ClientCertificates
+ */
+export type ClientCertificates = Message<"waf.v1.ClientCertificates"> & {
+  /**
+   * PEM certificates of the authorities that clients have theirs from; empty asks for none.
+   *
+   * @generated from field: string ca_pem = 1;
+   */
+  caPem: string;
+
+  /**
+   * Requests without a certificate are served, too; one that is not valid gets 403 in any case.
+   *
+   * @generated from field: bool optional = 2;
+   */
+  optional: boolean;
+};
+
+/**
+ * Certificates of clients (mutual TLS).
+ *
+ * @generated from message waf.v1.ClientCertificates
+ */
+export type ClientCertificatesJson = {
+  /**
+   * PEM certificates of the authorities that clients have theirs from; empty asks for none.
+   *
+   * @generated from field: string ca_pem = 1;
+   */
+  caPem?: string;
+
+  /**
+   * Requests without a certificate are served, too; one that is not valid gets 403 in any case.
+   *
+   * @generated from field: bool optional = 2;
+   */
+  optional?: boolean;
+};
+
+/**
+ * Describes the message waf.v1.ClientCertificates.
+ * Use `create(ClientCertificatesSchema)` to create a new message.
+ */
+export const ClientCertificatesSchema: GenMessage<ClientCertificates, {jsonType: ClientCertificatesJson}> = /*@__PURE__*/
+  messageDesc(file_waf_v1_delivery, 9);
 

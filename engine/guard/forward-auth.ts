@@ -1,0 +1,197 @@
+/**
+ * Asks a service of the operator's own whether a request may continue (auth_request of nginx). It
+ * gets the head with GET, never the body. 2xx lets the request continue, its refusals go to the
+ * client as they are, and whatever else happens lets nobody in. Redirects are not followed.
+ */
+
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { checkedAddress } from '../../base/checked-address.ts';
+import { forwardAuthLimits } from '../../base/guard-limits.ts';
+import { withinTime } from '../../base/time-limit.ts';
+import type { ForwardAuthConfig } from '../contract/delivery.ts';
+import type { GuardVerdict } from '../contract/guard.ts';
+import type { Guard } from './guard.ts';
+import { rulesOfPath } from './path-rules.ts';
+import type { RequestView } from './request-view.ts';
+
+const { answerBytesMax, asksMax, copiedBytesMax } = forwardAuthLimits;
+
+/** Answers that refuse and go to the client; all others are failures of the service. */
+const refusals = new Set([401, 403]);
+const redirects = new Set([301, 302, 303, 307, 308]);
+/** Fields of such an answer that go along. */
+const relayedFields = ['www-authenticate', 'set-cookie'];
+
+/** Of one connection, of the body, or what is said of the client anew. */
+const notForwarded = new RegExp(
+  '^(?:accept-encoding|connection|content-.*|expect|forwarded|host|keep-alive|proxy-.*|te|trailer|' +
+    'transfer-encoding|upgrade|x-forwarded.*|x-original-.*|x-real-ip)$',
+);
+const carriedName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const notCarried = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** What the service is asked about one request. */
+type Question = Readonly<Record<string, string>>;
+
+/** The guard of one site. Questions of one request are asked one after another. */
+export class ForwardAuth implements Guard {
+  readonly name = 'auth';
+  private readonly rules: readonly ForwardAuthConfig[];
+  /** Fields that only services say, of all rules. */
+  private readonly copied: ReadonlySet<string>;
+  private underWay = 0;
+
+  constructor(rules: readonly ForwardAuthConfig[]) {
+    this.rules = rules;
+    this.copied = new Set(rules.flatMap(({ copiedFields }) => copiedFields));
+  }
+
+  decide(view: RequestView): GuardVerdict | null {
+    const later = this.asking(view);
+    if (later === null) return null;
+    if (view.trial) return { ...unavailable, ...{ action: 'monitor', reason: 'auth_not_asked' } };
+    return { ...unavailable, later: later() };
+  }
+
+  describe(): string {
+    return 'what the service of the path says';
+  }
+
+  /** Asks when it is called, when the view may serve another request; null for nobody. */
+  asking(view: RequestView): (() => Promise<GuardVerdict>) | null {
+    const rules = rulesOfPath(this.rules, view).filter(({ open }) => !open);
+    if (rules.length === 0) return null;
+    const question = this.questionOf(view);
+    return () => this.ask(rules, question);
+  }
+
+  private questionOf(view: RequestView): Question {
+    const { method, path, query, host, facts } = view;
+    const headers: Record<string, string> = Object.create(null) as Record<string, string>;
+    for (const [name, value] of view.allFields()) {
+      const lower = name.toLowerCase();
+      const known = lower.replaceAll('_', '-');
+      if (notForwarded.test(known) || this.copied.has(known) || !carriedName.test(name)) continue;
+      const before = headers[lower];
+      const joint = lower === 'cookie' ? '; ' : ', ';
+      headers[lower] = before === undefined ? value : before + joint + value;
+    }
+    return {
+      ...headers,
+      'x-forwarded-method': method,
+      'x-forwarded-proto': facts.scheme,
+      'x-forwarded-host': host,
+      'x-forwarded-uri': query === '' ? path : `${path}?${query}`,
+      'x-forwarded-for': facts.clientIp,
+    };
+  }
+
+  private async ask(
+    rules: readonly ForwardAuthConfig[],
+    question: Question,
+  ): Promise<GuardVerdict> {
+    if (this.underWay >= asksMax) return { ...unavailable, reason: 'auth_busy' };
+    this.underWay++;
+    try {
+      let lines = '';
+      for (const rule of rules) {
+        const answer = await answerOf(rule, question);
+        if (answer.status < 200 || answer.status > 299) return refusalOf(rule, answer);
+        lines += copiedLines(rule, answer);
+      }
+      return lines.length > copiedBytesMax ? unavailable : granted(lines);
+    } catch {
+      // Whatever failed, nobody is let in; the event names the guard and the reason.
+      return unavailable;
+    } finally {
+      this.underWay--;
+    }
+  }
+}
+
+/** What a request gets while nobody vouches for it. */
+const unavailable: GuardVerdict = {
+  ...{ guard: 'auth', action: 'deny', reason: 'auth_unavailable', ruleId: '', detail: '' },
+  ...{ status: 503, scenario: null },
+};
+
+function granted(originLines: string): GuardVerdict {
+  return {
+    ...unavailable,
+    ...{ action: 'bypass', reason: 'auth_granted', status: 0 },
+    originLines,
+  };
+}
+
+interface ServiceAnswer {
+  readonly status: number;
+  /** Names in lower case and values, in order. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+}
+
+function refusalOf({ pathPrefix }: ForwardAuthConfig, answer: ServiceAnswer): GuardVerdict {
+  const { status, fields, body } = answer;
+  const detail = `path ${pathPrefix || '/'}, status ${status}`;
+  const location = valueOf(answer, 'location');
+  const redirect = redirects.has(status) && location !== '';
+  if (!redirect && !refusals.has(status)) return { ...unavailable, detail };
+  const contentType = valueOf(answer, 'content-type') || 'text/plain; charset=utf-8';
+  return {
+    ...unavailable,
+    ...{ action: redirect ? 'redirect' : 'deny', reason: 'auth_refused', status, detail },
+    headers: fields.filter(([name]) => relayedFields.includes(name)),
+    ...(redirect && { location }),
+    ...((redirect || body.length > 0) && { page: { contentType, body } }),
+  };
+}
+
+function copiedLines({ copiedFields }: ForwardAuthConfig, { fields }: ServiceAnswer): string {
+  return fields
+    .filter(([name]) => copiedFields.includes(name))
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+}
+
+function valueOf({ fields }: ServiceAnswer, wanted: string): string {
+  return fields.find(([name]) => name === wanted)?.[1] ?? '';
+}
+
+/** Errors: for a head that cannot be sent on, an address that is not allowed, a late answer. */
+function answerOf(rule: ForwardAuthConfig, headers: Question): Promise<ServiceAnswer> {
+  return withinTime(rule.timeoutMs, [], async (signal) => {
+    const url = new URL(rule.url);
+    if (Object.values(headers).some((value) => notCarried.test(value))) throw new Error('head');
+    const lookup = await checkedAddress(url.hostname, rule.allowedNetworks);
+    if (typeof lookup === 'string') throw new Error(lookup);
+    signal.throwIfAborted();
+    const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    return await new Promise<ServiceAnswer>((resolve, reject) => {
+      const asked = start(url, { method: 'GET', agent: false, lookup, signal, headers });
+      asked.on('error', reject);
+      asked.on('response', (response) => {
+        readAnswer(response).then(resolve, reject);
+      });
+      asked.end();
+    });
+  });
+}
+
+async function readAnswer(response: IncomingMessage): Promise<ServiceAnswer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > answerBytesMax) throw new Error('answer too long');
+    pieces.push(piece);
+  }
+  const { rawHeaders, statusCode = 0 } = response;
+  const fields: [string, string][] = [];
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const value = rawHeaders[i + 1]!;
+    if (notCarried.test(value)) throw new Error('field');
+    fields.push([rawHeaders[i]!.toLowerCase(), value]);
+  }
+  return { status: statusCode, fields, body: Buffer.concat(pieces) };
+}
