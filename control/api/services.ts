@@ -23,6 +23,7 @@ import { RateLimitService } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { SessionService } from '../../proto/gen/waf/access/v1/session_pb.ts';
 import { TokenService } from '../../proto/gen/waf/access/v1/token_pb.ts';
 import { EvidenceKeyService } from '../../proto/gen/waf/evidence/v1/evidence_key_pb.ts';
+import { GuardService } from '../../proto/gen/waf/guard/v1/guard_pb.ts';
 import { LearningService } from '../../proto/gen/waf/learning/v1/learning_pb.ts';
 import { ReplayService } from '../../proto/gen/waf/replay/v1/replay_pb.ts';
 import { RoleService } from '../../proto/gen/waf/v1/role_pb.ts';
@@ -48,6 +49,7 @@ import { customRuleService } from './custom-rule-service/service.ts';
 import { evidenceKeyService } from './evidence-key-service/service.ts';
 import { evidenceUploadService } from './evidence-upload-service/service.ts';
 import { ipListService } from './ip-list-service/service.ts';
+import { guardService } from './guard-service/service.ts';
 import { learningService } from './learning-service/service.ts';
 import { logService } from './log-service/service.ts';
 import { menuService } from './menu-service/service.ts';
@@ -106,6 +108,7 @@ export const services: readonly ServiceEntry[] = [
 export const ownServices: readonly ServiceEntry[] = [
   entry(ReplayService, replayService),
   entry(LearningService, learningService),
+  entry(GuardService, guardService),
   entry(TokenService, tokenService),
   entry(SessionService, sessionService),
   entry(EvidenceKeyService, evidenceKeyService),

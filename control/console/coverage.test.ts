@@ -9,8 +9,10 @@ const protos = join(import.meta.dirname, '../../proto');
 
 /** Calls as the contract's files have them: `Service/Method`, and whether a client streams. */
 function contract(): Map<string, boolean> {
-  const own = ['waf/replay/v1', 'waf/access/v1', 'waf/learning/v1', 'waf/evidence/v1'];
-  const folders = ['waf/v1', ...own].map((path) => join(protos, path));
+  const own = ['replay', 'access', 'learning', 'evidence', 'guard'];
+  const folders = ['waf', ...own.map((name) => `waf/${name}`)].map((path) =>
+    join(protos, path, 'v1'),
+  );
   const found = new Map<string, boolean>();
   for (const folder of folders) {
     for (const name of readdirSync(folder)) {

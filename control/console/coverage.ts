@@ -27,6 +27,9 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     ListEvidenceKeys: 'operations',
     RotateEvidenceKey: 'operations',
   },
+  GuardService: {
+    ListRuleHits: 'parts/rule-hits',
+  },
   ReplayService: {
     RunReplay: 'pages/allow',
   },

@@ -15,8 +15,8 @@ export function spanOf(text: string | null): Span {
   return spans.find((one) => one === text) ?? '24h';
 }
 
-/** The span as calls want it, until now. */
-export function timeRange(span: Span): { start: Timestamp; end: Timestamp } {
-  const end = Date.now();
+/** The span as calls want it, until now or some time ago. */
+export function timeRange(span: Span, agoMs = 0): { start: Timestamp; end: Timestamp } {
+  const end = Date.now() - agoMs;
   return { start: timestampFromMs(end - hours[span] * 3_600_000), end: timestampFromMs(end) };
 }

@@ -25,8 +25,8 @@ const delta = (siteId: string, requests: bigint, status: string) =>
     entries: [{ family: 'status', key: status, count: requests }],
   });
 
-function batchOf(batchSeq: bigint, deltas: ReturnType<typeof delta>[]) {
-  const payload = toBinary(CounterBatchSchema, create(CounterBatchSchema, { deltas }));
+function batchOf(batchSeq: bigint, deltas: ReturnType<typeof delta>[], toMs = 0n) {
+  const payload = toBinary(CounterBatchSchema, create(CounterBatchSchema, { deltas, toMs }));
   const run = { agentId: 'local', tenantId: 't', bootId: 'ab' };
   return { ...run, batchSeq, crc32c: crc32c(payload), payload };
 }
@@ -43,6 +43,42 @@ test('adds up by site and policy, and takes each batch once', async () => {
   expect(a?.durations.slice(0, 4)).toEqual([0, 0, 5, 0]);
   expect(b?.requests).toBe(1);
   expect(none).toBeUndefined();
+});
+
+test('decisions of a guard are counted by rule, with the last time, apart from sites', async () => {
+  const nowMs = 1_700_000_000_000;
+  const store = openCounterStore(openMemoryKv(), undefined, { nowMs: () => nowMs });
+  const decided = (count: bigint) => {
+    const one = delta('a', count, '403');
+    const entry = { family: 'guard_rule', key: 'binding', count };
+    one.entries.push(create(CounterDeltaSchema, { entries: [entry] }).entries[0]!);
+    return one;
+  };
+  const at = (batchSeq: bigint, toMs: number, count: bigint) =>
+    store.ingest(batchOf(batchSeq, [decided(count)], BigInt(toMs)), metricPayloadVersion);
+  await at(1n, nowMs - 2_000, 3n);
+  await at(2n, nowMs - 5_000, 1n);
+  expect(store.guardRuleHits('t', 'binding')).toEqual({ hits: 4, lastMs: nowMs - 2_000 });
+  await at(3n, nowMs + 60_000, 1n);
+  expect(store.guardRuleHits('t', 'binding')).toEqual({ hits: 5, lastMs: nowMs });
+  expect(store.guardRuleHits('other', 'binding')).toBeNull();
+  expect(store.guardRuleHits('t', 'another')).toBeNull();
+  expect(store.list()[0]?.entries).toEqual({ status: { 403: 5 } });
+});
+
+test('the rule that decided nothing for longest gives its place to a new one', async () => {
+  const store = openCounterStore(openMemoryKv());
+  const { countedGuardRulesMax } = observationLimits;
+  for (const from of [0, 1]) {
+    const many = delta('a', 1n, '403');
+    const keys = from === 0 ? Array.from({ length: countedGuardRulesMax }, (_, at) => at) : [-1];
+    const entries = keys.map((key) => ({ family: 'guard_rule', key: `r${key}`, count: 1n }));
+    many.entries.push(...create(CounterDeltaSchema, { entries }).entries);
+    await store.ingest(batchOf(BigInt(from + 1), [many], BigInt(from + 1)), metricPayloadVersion);
+  }
+  const held = ['r-1', 'r0', 'r1'].map((id) => store.guardRuleHits('t', id)?.hits ?? 0);
+  expect(held.toSorted((one, other) => one - other)).toEqual([0, 1, 1]);
+  expect(held[0]).toBe(1);
 });
 
 test('what has no place of its own is counted among the others', async () => {

@@ -44,6 +44,12 @@ import {
 } from './detection-clients.ts';
 import type { LearnedRow } from '../domain/policy/detection-learning.ts';
 import type { LearnedEvidence } from '../domain/documents/api-learning.ts';
+import {
+  addGuardRuleHits,
+  guardRuleFamily,
+  readGuardRuleHits,
+  type GuardRuleHits,
+} from './guard-rule-hits.ts';
 import { HeldCounts } from './held-counts.ts';
 import type { CountStep } from '../domain/alert/alert-facts.ts';
 import { addRankings, forgetRankings, rankedPrefix, readRankings } from './ranking-series.ts';
@@ -109,6 +115,8 @@ export interface CounterStore {
   learned(assetId: string, generation: number): LearnedEvidence;
   /** Clients that showed signs of attacks in values of a site, in a generation. */
   clients(siteId: string, generation: number): LearnedRow[];
+  /** How often a rule of a guard decided; null for never. */
+  guardRuleHits(tenantId: string, ruleId: string): GuardRuleHits | null;
   /** Removes what was learned by endpoints whose learning was purged, or that are gone. */
   forgetLearned(): Promise<void>;
   /** The most frequent values of a site ('' for all of a tenant) in the hours of a span. */
@@ -149,6 +157,7 @@ export function openCounterStore(
     endpoints: (tenantId, siteId) => readEndpoints(kv, tenantId, siteId),
     endpointChanges: (tenantId, siteId) => changes.of(tenantId, siteId),
     learned: (assetId, generation) => readLearning(kv, assetId, generation),
+    guardRuleHits: (tenantId, ruleId) => readGuardRuleHits(kv, tenantId, ruleId),
     clients: (siteId, generation) => readClients(kv, siteId, generation),
     forgetLearned: () =>
       kv.write((writer) => {
@@ -175,6 +184,7 @@ export function openCounterStore(
         for (const delta of counted.deltas) {
           addRankings(writer, batch.tenantId, atMs, delta);
           addDetection(writer, batch.tenantId, delta);
+          addGuardRuleHits(writer, batch.tenantId, knownMs, delta);
           addEndpoints(writer, batch.tenantId, atMs, delta);
           addLearning(writer, generationOf, batch.tenantId, atMs, delta);
           addClients(writer, placeOf, batch.tenantId, clock.nowMs(), delta);
@@ -209,8 +219,11 @@ function countsRequests({ requests, entries }: CounterDelta): boolean {
   return requests > 0n || entries.some(({ family }) => isSummed(family));
 }
 
+/** Families with rows of their own. */
+const apartFamilies = new Set([alertFamily, detectionClientsFamily, guardRuleFamily]);
+
 function isSummed(family: string): boolean {
-  if (family === alertFamily || family === detectionClientsFamily) return false;
+  if (apartFamilies.has(family)) return false;
   return !family.startsWith(rankedPrefix) && !family.startsWith(apiPrefix);
 }
 

@@ -18,6 +18,8 @@ export type CounterFamily =
   | 'limit'
   | 'event'
   | 'guard'
+  /** Decisions of guards by the rule, binding or limit that decided. */
+  | 'guard_rule'
   /** Inspected messages of WebSockets by what became of them. */
   | 'message'
   | 'rule'

@@ -82,6 +82,8 @@ test('where asked for, the first page of the origin says which application a new
     const { id } = blog['site'] as { id: string };
     const command = `waf site applications ${id} --names wordpress`;
     expect(blog['warnings']).toEqual([expect.stringContaining(command)]);
+    const named = { name: 'WordPress', profile: 'wordpress' };
+    expect(blog['recognizedApplication']).toMatchObject(named);
     expect(asked).toEqual(['www.blog.test /']);
     expect((await make('gone.test', 'http://127.0.0.1:1', true))['warnings'] ?? []).toEqual([]);
   } finally {

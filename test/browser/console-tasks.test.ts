@@ -13,6 +13,7 @@ import { deliveryTasks } from './tasks/delivery-tasks.ts';
 import { Desk } from './tasks/desk.ts';
 import { editTasks } from './tasks/edit-tasks.ts';
 import { eventTasks } from './tasks/event-tasks.ts';
+import { freshTasks } from './tasks/fresh-tasks.ts';
 import { keyTasks } from './tasks/key-tasks.ts';
 import { operateTasks } from './tasks/operate-tasks.ts';
 import { policyTasks } from './tasks/policy-tasks.ts';
@@ -28,7 +29,14 @@ const usualFault = /status of (?:400|409) /;
 
 const tasks = [
   ...[...eventTasks, ...keyTasks, ...chineseTasks, ...siteTasks, ...editTasks],
-  ...[...deliveryTasks, ...policyTasks, ...operateTasks, ...refusedTasks, ...wholeTasks],
+  ...[
+    ...freshTasks,
+    ...deliveryTasks,
+    ...policyTasks,
+    ...operateTasks,
+    ...refusedTasks,
+    ...wholeTasks,
+  ],
 ];
 const origin = createServer((_request, response) => response.end('ok'));
 let browser: Browser;

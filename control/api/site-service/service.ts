@@ -55,8 +55,8 @@ export function siteService(parts: Uses<'store' | 'clock' | 'engine'>): Built<ty
     // Without a stated WAF, the default policy protects the site.
     createSite: async ({ site, recognizeApplication }, context) => {
       const stored = await create(asked(site), context);
-      const warnings = recognizeApplication ? await applicationOf(parts, stored) : [];
-      return { site: show(stored), warnings };
+      const found = recognizeApplication ? await applicationOf(parts, stored) : {};
+      return { site: show(stored), ...found };
     },
     updateSite: async (request, context) => {
       let warnings: string[] = [];

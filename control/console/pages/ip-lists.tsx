@@ -10,8 +10,9 @@ import {
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
+import { useHitsColumn } from '../parts/rule-hits.tsx';
 import { Edit, partsOf } from '../parts/edit.tsx';
-import { FoldedEdit, List, usePages, type Listed, type Pages } from '../parts/list.tsx';
+import { FoldedEdit, List, refreshMs, usePages, type Listed, type Pages } from '../parts/list.tsx';
 import { Card } from '../parts/panel.tsx';
 import { Table } from '../parts/table.tsx';
 import { inList } from '../parts/in-list.ts';
@@ -104,7 +105,8 @@ function ListTable({
         { title: w('source'), of: ({ source }) => source?.url ?? w('byHand') },
         {
           title: w('state'),
-          of: ({ syncStatus, deploymentStatus }) => syncStatus?.lastError || deploymentStatus,
+          of: ({ syncStatus, deploymentStatus }) =>
+            syncStatus?.lastError || stateName(deploymentStatus),
         },
         {
           title: '',
@@ -249,7 +251,12 @@ function Create({ changed }: { readonly changed: () => void }): JSX.Element {
 }
 
 function Bindings({ known }: { readonly known: readonly IpList[] }): JSX.Element {
-  const found = useCall('bindings', (signal) => lists.listGlobalIpListBindings({}, { signal }));
+  const found = useCall(
+    'bindings',
+    (signal) => lists.listGlobalIpListBindings({}, { signal }),
+    refreshMs,
+  );
+  const hits = useHitsColumn(found.value?.items ?? []);
   return (
     <Card title={w('bindings')}>
       <List
@@ -259,6 +266,7 @@ function Bindings({ known }: { readonly known: readonly IpList[] }): JSX.Element
         columns={[
           { title: w('name'), of: ({ ipListName }) => ipListName },
           { title: w('kind'), of: ({ kind }) => stateName(kind) },
+          hits,
         ]}
         remove={{
           label: w('remove'),

@@ -8,20 +8,24 @@ import {
   type DashboardSecurityTopK,
   type GetDashboardOverviewResponse,
 } from '../../../proto/gen/waf/v1/system_pb.ts';
+import { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { address } from '../address.ts';
 import { useCall } from '../call.ts';
 import { Link } from '../parts/link.tsx';
+import { allItems } from '../parts/list.tsx';
 import { Ranking, type Rank } from '../parts/ranking.tsx';
 import { SpanChoice } from '../parts/span-choice.tsx';
 import { State } from '../parts/state.tsx';
 import { TimeBars } from '../parts/time-bars.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, localTime, percent, shortNumber, t } from '../text/text.ts';
+import { changeOf, exactNumber, localTime, percent, shortNumber, t } from '../text/text.ts';
 import { spanOf, timeRange, type Span } from '../time-span.ts';
 
 const system = createClient(SystemService, transport);
+const sites = createClient(SiteService, transport);
 const refreshMs = 10_000;
 const ranksShown = 8;
+const weekMs = 7 * 24 * 3_600_000;
 
 /** Numbers of all sites over a span, refreshed while it is looked at. */
 export function Overview(): JSX.Element {
@@ -35,25 +39,40 @@ export function Overview(): JSX.Element {
       ),
     refreshMs,
   );
+  const before = useCall(span, (signal) =>
+    system.getDashboardOverview({ timeRange: timeRange(span, weekMs), topKLimit: 1 }, { signal }),
+  );
   return (
     <>
       <div class="head">
         <h1>{t('overview.title')}</h1>
         <SpanChoice />
       </div>
-      <State of={found}>{(answer) => <Numbers answer={answer} span={span} />}</State>
+      <State of={found}>
+        {(answer) => <Numbers answer={answer} before={before.value} span={span} />}
+      </State>
     </>
   );
 }
 
 interface NumbersProps {
   readonly answer: GetDashboardOverviewResponse;
+  /** The same a week before; null until it is known. */
+  readonly before: GetDashboardOverviewResponse | null;
   readonly span: Span;
 }
 
-function Numbers({ answer, span }: NumbersProps): JSX.Element {
-  const total = answer.traffic.reduce((sum, point) => sum + point.total, 0n);
-  const blocked = answer.traffic.reduce((sum, point) => sum + point.blocked, 0n);
+/** Requests of a span, and how many of them were blocked. */
+function sumOf(answer: GetDashboardOverviewResponse | null): { total: bigint; blocked: bigint } {
+  const points = answer?.traffic ?? [];
+  return {
+    total: points.reduce((sum, point) => sum + point.total, 0n),
+    blocked: points.reduce((sum, point) => sum + point.blocked, 0n),
+  };
+}
+
+function Numbers({ answer, before, span }: NumbersProps): JSX.Element {
+  const { total, blocked } = sumOf(answer);
   const { stats } = answer;
   const label = t('overview.trafficText', {
     total: exactNumber(total),
@@ -69,12 +88,22 @@ function Numbers({ answer, span }: NumbersProps): JSX.Element {
   return (
     <>
       <div class="tiles">
-        <Tile name={t('overview.requests')} value={total} />
+        <Tile
+          name={t('overview.requests')}
+          value={total}
+          note={changeNote(total, sumOf(before).total)}
+        />
         <Tile
           name={t('overview.blocked')}
           value={blocked}
-          note={`${percent(blocked, total)} ${t('overview.share')}`}
+          note={[
+            `${percent(blocked, total)} ${t('overview.share')}`,
+            changeNote(blocked, sumOf(before).blocked),
+          ]
+            .filter(Boolean)
+            .join('; ')}
         />
+        <QualityTiles answer={answer} before={before} />
         <Tile name={t('overview.sites')} value={stats?.sitesEnabled ?? 0} />
         <Tile
           name={t('overview.nodes')}
@@ -112,10 +141,45 @@ function Numbers({ answer, span }: NumbersProps): JSX.Element {
           title={t('overview.topPaths')}
           ranks={(answer.topPaths?.items ?? []).map(({ key, total: count }) => ({ key, count }))}
         />
+        <TopSites answer={answer} span={span} />
+        <Ranking
+          title={t('overview.topCountries')}
+          ranks={(answer.securityTopCountries?.items ?? []).map(({ key, count }) => ({
+            key,
+            count,
+          }))}
+        />
       </div>
       {answer.coverageLimited && <p class="quiet">{t('overview.limited')}</p>}
     </>
   );
+}
+
+/** Errors that clients got, and how long answers took. */
+function QualityTiles({
+  answer: { trafficQuality: now },
+  before,
+}: Pick<NumbersProps, 'answer' | 'before'>): JSX.Element {
+  const { total = 0n, status5xx = 0n, durationSumMicros = 0n } = now ?? {};
+  const meanMs = total === 0n ? 0 : Number(durationSumMicros) / Number(total) / 1000;
+  const earlier = before?.trafficQuality?.status5xx ?? 0n;
+  return (
+    <>
+      <Tile
+        name={t('overview.errors')}
+        value={status5xx}
+        note={[percent(status5xx, total), changeNote(status5xx, earlier)]
+          .filter(Boolean)
+          .join('; ')}
+      />
+      <Tile name={t('overview.duration')} value={Math.round(meanMs * 10) / 10} note="ms" />
+    </>
+  );
+}
+
+function changeNote(now: bigint, earlier: bigint): string {
+  const change = changeOf(now, earlier);
+  return change === '' ? '' : t('overview.change', { change });
 }
 
 function Tile({
@@ -134,6 +198,24 @@ function Tile({
         <span class="large">{shortNumber(value)}</span> <small>{note}</small>
       </p>
     </section>
+  );
+}
+
+/** Sites by their requests, under their names. */
+function TopSites({ answer, span }: Pick<NumbersProps, 'answer' | 'span'>): JSX.Element {
+  const known = useCall('sites', (signal) =>
+    allItems((page) => sites.listSites({ page }, { signal })),
+  );
+  const nameOf = (id: string): string => known.value?.find((one) => one.id === id)?.name ?? id;
+  return (
+    <Ranking
+      title={t('overview.topSites')}
+      ranks={answer.topSites.map(({ siteId, total }) => ({
+        key: nameOf(siteId),
+        count: total,
+        href: `/attacks?${new URLSearchParams({ span, site: siteId }).toString()}`,
+      }))}
+    />
   );
 }
 

@@ -8,8 +8,10 @@ import { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { TrustService } from '../../../proto/gen/waf/v1/trust_pb.ts';
 import { useCall } from '../call.ts';
 import { partsOf } from '../parts/edit.tsx';
-import { allItems, FoldedEdit, List } from '../parts/list.tsx';
+import { allItems, FoldedEdit, List, refreshMs } from '../parts/list.tsx';
 import { Card, Head, Tabs } from '../parts/panel.tsx';
+import { useHitsColumn } from '../parts/rule-hits.tsx';
+import { stateName } from '../parts/state-name.ts';
 import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { inList } from '../parts/in-list.ts';
@@ -112,7 +114,12 @@ function Limits(): JSX.Element {
 }
 
 function Countries(): JSX.Element {
-  const found = useCall('rules', (signal) => countries.listCountryAccessRules({}, { signal }));
+  const found = useCall(
+    'rules',
+    (signal) => countries.listCountryAccessRules({}, { signal }),
+    refreshMs,
+  );
+  const hits = useHitsColumn(found.value?.items ?? []);
   const catalog = useCall('catalog', (signal) => countries.getCountryCatalog({}, { signal }));
   const known = catalog.value?.catalog;
   return (
@@ -129,7 +136,7 @@ function Countries(): JSX.Element {
             title: w('countries'),
             of: ({ countryCodes }) => countryCodes.map(countryName).join(', '),
           },
-          { title: w('kind'), of: ({ kind }) => kind },
+          { title: w('kind'), of: ({ kind }) => stateName(kind) },
           {
             title: w('where'),
             of: ({ targets }) =>
@@ -138,6 +145,7 @@ function Countries(): JSX.Element {
                 .join(', '),
           },
           { title: w('state'), of: ({ enabled }) => w(enabled ? 'on' : 'off') },
+          hits,
         ]}
         remove={{
           label: w('remove'),

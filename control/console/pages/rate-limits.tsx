@@ -12,7 +12,8 @@ import {
 } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { useCall } from '../call.ts';
 import { Edit, partsOf, type Field, type Values } from '../parts/edit.tsx';
-import { FoldedEdit, List } from '../parts/list.tsx';
+import { FoldedEdit, List, refreshMs } from '../parts/list.tsx';
+import { useHitsColumn } from '../parts/rule-hits.tsx';
 import { heldBy } from './site-form.tsx';
 import type { Column } from '../parts/table.tsx';
 import { transport } from '../session.ts';
@@ -63,9 +64,12 @@ export function RateLimits({
   readonly siteId: string;
 }): JSX.Element {
   const [edited, setEdited] = useState('');
-  const found = useCall(`${policyId} ${siteId}`, (signal) =>
-    limits.listRateLimitEndpoints({ policyId, siteId }, { signal }),
+  const found = useCall(
+    `${policyId} ${siteId}`,
+    (signal) => limits.listRateLimitEndpoints({ policyId, siteId }, { signal }),
+    refreshMs,
   );
+  const hits = useHitsColumn(found.value?.items ?? []);
   const opened = found.value?.items.find(({ id }) => id === edited);
   return (
     <>
@@ -86,6 +90,7 @@ export function RateLimits({
           },
           { title: w('after'), of: effectOf },
           ...(siteId === '' ? [siteColumn()] : []),
+          hits,
           {
             title: '',
             of: ({ id }) => (

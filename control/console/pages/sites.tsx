@@ -3,6 +3,7 @@
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import type { CreateSiteResponse } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { ResourceStatus } from '../../../proto/gen/waf/v1/common_pb.ts';
 import { SiteService, WafMode, type Site } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { Link } from '../parts/link.tsx';
@@ -10,6 +11,7 @@ import { FoldedEdit, List, usePages } from '../parts/list.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
 import { t } from '../text/text.ts';
+import { KnownApplication } from './known-application.tsx';
 
 const sites = createClient(SiteService, transport);
 
@@ -65,33 +67,38 @@ function inspectionOf({ waf }: Site): 'sites.off' | 'sites.detection' | 'sites.b
 
 function CreateSite({ onCreated }: { readonly onCreated: () => void }): JSX.Element {
   const [created, setCreated] = useState({ name: '', host: '' });
+  const [answer, setAnswer] = useState<CreateSiteResponse | null>(null);
+  const found = answer?.recognizedApplication;
   return (
-    <FoldedEdit
-      label={t('sites.create')}
-      codes={['site:write']}
-      submit={t('sites.submit')}
-      done={t('sites.created', created)}
-      fields={[
-        {
-          ...{ name: 'host', label: t('sites.host'), hint: t('sites.hostHint'), required: true },
-          api: ['primaryHost'],
-        },
-        {
-          ...{ name: 'origin', label: t('sites.origin'), hint: t('sites.originHint') },
-          ...{ required: true, api: ['upstreams', 'url'] },
-        },
-        { name: 'name', label: t('sites.name') },
-      ]}
-      save={async ({ host = '', origin = '', name = '' }) => {
-        const site = {
-          ...{ name: name || host, primaryHost: host, status: ResourceStatus.ACTIVE },
-          upstreams: [{ inline: { url: origin, weight: 1 } }],
-          waf: { enabled: true, mode: WafMode.BLOCKING },
-        };
-        await sites.createSite({ site });
-        setCreated({ name: site.name, host });
-      }}
-      saved={onCreated}
-    />
+    <>
+      <FoldedEdit
+        label={t('sites.create')}
+        codes={['site:write']}
+        submit={t('sites.submit')}
+        done={t('sites.created', created)}
+        fields={[
+          {
+            ...{ name: 'host', label: t('sites.host'), hint: t('sites.hostHint'), required: true },
+            api: ['primaryHost'],
+          },
+          {
+            ...{ name: 'origin', label: t('sites.origin'), hint: t('sites.originHint') },
+            ...{ required: true, api: ['upstreams', 'url'] },
+          },
+          { name: 'name', label: t('sites.name') },
+        ]}
+        save={async ({ host = '', origin = '', name = '' }) => {
+          const site = {
+            ...{ name: name || host, primaryHost: host, status: ResourceStatus.ACTIVE },
+            upstreams: [{ inline: { url: origin, weight: 1 } }],
+            waf: { enabled: true, mode: WafMode.BLOCKING },
+          };
+          setAnswer(await sites.createSite({ site, recognizeApplication: true }));
+          setCreated({ name: site.name, host });
+        }}
+        saved={onCreated}
+      />
+      {found !== undefined && <KnownApplication siteId={answer?.site?.id ?? ''} found={found} />}
+    </>
   );
 }

@@ -12,7 +12,7 @@ import {
   TlsHttpBehavior,
   TlsMode,
   WafMode,
-  type Site,
+  type CreateSiteResponse,
 } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import { go } from '../address.ts';
@@ -23,6 +23,7 @@ import { pemParts } from '../parts/pem.ts';
 import { auth, person, transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
 import { FirstAttack } from './first-attack.tsx';
+import { KnownApplication } from './known-application.tsx';
 
 const sites = createClient(SiteService, transport);
 const certs = createClient(CertService, transport);
@@ -70,8 +71,9 @@ const w = pageTexts({
 
 /** The page: the step that is due. */
 export function Start(): JSX.Element {
-  const [site, setSite] = useState<Site | null>(null);
-  const step = person.value.firstPassword ? 0 : site === null ? 1 : 2;
+  const [answer, setAnswer] = useState<CreateSiteResponse | null>(null);
+  const { site, recognizedApplication: known } = answer ?? {};
+  const step = person.value.firstPassword ? 0 : site === undefined ? 1 : 2;
   return (
     <>
       <Head title={w('title')} note={w('note')} />
@@ -81,8 +83,9 @@ export function Start(): JSX.Element {
         ))}
       </ol>
       {step === 0 && <Password />}
-      {step === 1 && <NewSite created={setSite} />}
-      {step === 2 && site !== null && <FirstAttack site={site} />}
+      {step === 1 && <NewSite created={setAnswer} />}
+      {known !== undefined && <KnownApplication siteId={site?.id ?? ''} found={known} />}
+      {step === 2 && site !== undefined && <FirstAttack site={site} />}
     </>
   );
 }
@@ -124,7 +127,11 @@ function Password(): JSX.Element {
   );
 }
 
-function NewSite({ created }: { readonly created: (site: Site) => void }): JSX.Element {
+function NewSite({
+  created,
+}: {
+  readonly created: (answer: CreateSiteResponse) => void;
+}): JSX.Element {
   const [kind, setKind] = useState('none');
   const certificate = {
     none: [],
@@ -180,7 +187,7 @@ function NewSite({ created }: { readonly created: (site: Site) => void }): JSX.E
   );
 }
 
-async function createSite(kind: string, values: Values): Promise<Site> {
+async function createSite(kind: string, values: Values): Promise<CreateSiteResponse> {
   const { host = '', origin = '' } = values;
   const site = {
     name: host,
@@ -190,10 +197,10 @@ async function createSite(kind: string, values: Values): Promise<Site> {
     status: ResourceStatus.ACTIVE,
   };
   const certId = await certificateOf(kind, host, values);
-  const answer = await sites.createSite({
+  return sites.createSite({
+    recognizeApplication: true,
     site: certId === '' ? site : { ...site, tls: tls(kind, certId) },
   });
-  return answer.site!;
 }
 
 function tls(kind: string, certId: string): object {

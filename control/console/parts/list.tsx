@@ -13,6 +13,8 @@ import { Table, type Column } from './table.tsx';
 
 /** The largest page that the API gives. */
 const pageSize = 200;
+/** What somebody else changed is shown after this time at the latest. */
+export const refreshMs = 10_000;
 
 /** An answer with records; `page` says how many there are in all. */
 export interface Listed<T> {
@@ -32,11 +34,11 @@ export interface Pages<A> extends Loaded<A> {
   readonly turn?: (page: number) => void;
 }
 
-/** Calls `load` for the page that is shown, as `useCall` does. */
+/** Calls `load` for the page that is shown, as `useCall` does, and again as time passes. */
 export function usePages<A>(
   key: string,
   load: (page: PageWanted, signal: AbortSignal) => Promise<A>,
-  everyMs = 0,
+  everyMs = refreshMs,
 ): Pages<A> {
   const [at, turn] = useState(1);
   const wanted = { page: at, pageSize };

@@ -30,11 +30,21 @@ const chinese: Readonly<Record<string, string>> = {
   deny: '拒绝',
   monitor: '仅记录',
   config_receipts_complete: '已在所有节点生效',
+  config_pending: '等待发布',
+  config_applying: '正在生效',
+  config_failed: '未能生效',
+  not_in_use: '未使用',
+  unverified: '未确认（节点未连接）',
 };
 
 /** Words of the API that say too little in English. */
 const english: Readonly<Record<string, string>> = {
   config_receipts_complete: 'in force on all nodes',
+  config_pending: 'waits to be published',
+  config_applying: 'is being applied',
+  config_failed: 'could not be applied',
+  not_in_use: 'not in use',
+  unverified: 'not known: the node is not connected',
 };
 
 /** The word in the language that is shown; one that is not known here stays as it is. */

@@ -49,8 +49,8 @@ export function Table<T>({
         </thead>
         <tbody role="rowgroup" ref={body}>
           <Space pixels={above} columns={columns.length} />
-          {items.slice(from, to).map((item) => (
-            <tr role="row">
+          {items.slice(from, to).map((item, place) => (
+            <tr role="row" key={keyOf(item, from + place)}>
               {columns.map((column) => (
                 <Cell column={column} value={column.of(item)} />
               ))}
@@ -61,6 +61,12 @@ export function Table<T>({
       </table>
     </div>
   );
+}
+
+/** A row keeps its state, such as a question that is open, where rows come and go before it. */
+function keyOf(item: unknown, place: number): string {
+  const id: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, 'id') : '';
+  return typeof id === 'string' && id !== '' ? id : String(place);
 }
 
 /** A cell names its column, too: in a narrow window the head is out of sight. */

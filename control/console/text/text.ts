@@ -73,6 +73,13 @@ export function percent(part: bigint, whole: bigint): string {
   return new Intl.NumberFormat(language.value, format).format(Number(part) / Number(whole));
 }
 
+/** How a count changed, in percent with its sign; '' where there was none before. */
+export function changeOf(now: bigint, before: bigint): string {
+  if (before === 0n) return '';
+  const format = { style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero' } as const;
+  return new Intl.NumberFormat(language.value, format).format(Number(now) / Number(before) - 1);
+}
+
 /** A time in the zone of the reader; the year is there where it is another one than now. */
 export function localTime(at: Timestamp | undefined): string {
   if (at === undefined) return '–';

@@ -200,8 +200,8 @@ export function applicationNote(
   siteId: string,
   policy: PolicyJson | undefined,
 ): string {
-  const profile = profileNamed(name);
-  if (profile !== null && policy?.crsCore?.decision === 'DECISION_SCORE') {
+  const profile = profileFor(name, policy);
+  if (profile !== '') {
     const place = prefix === '' ? profile : `${profile}@${prefix}`;
     return (
       `This looks like ${name}: its profile keeps the score from counting what its editors send. ` +
@@ -224,8 +224,9 @@ export function applicationNote(
   );
 }
 
-/** The profile of an application by what people call it; null for none. */
-function profileNamed(title: string): string | null {
+/** The profile of an application by what people call it; '' where the policy has no use for one. */
+export function profileFor(title: string, policy: PolicyJson | undefined): string {
+  if (policy?.crsCore?.decision !== 'DECISION_SCORE') return '';
   for (const one of applicationProfiles().values()) if (one.title === title) return one.name;
-  return null;
+  return '';
 }

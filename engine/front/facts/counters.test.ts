@@ -44,3 +44,18 @@ test('counts the limits that requests reached, by name', () => {
     arguments: 2,
   });
 });
+
+test('counts what guards decided, by the rule that decided where there is one', () => {
+  const counters = new FrontCounters();
+  const note = { guard: 'ip', action: 'deny', reason: 'ip_deny', detail: '', skipped: [] } as const;
+  const guards = [
+    { ...note, ruleId: 'binding' },
+    { ...note, ruleId: '' },
+  ];
+  counters.add({ ...event([]), guards }, 'p');
+  counters.add({ ...event([]), guards: guards.slice(0, 1) }, 'p');
+  counters.add(event([]), 'p');
+  const [delta] = counters.drain();
+  expect(Object.fromEntries(delta!.entries.get('guard')!)).toEqual({ 'ip:deny': 3 });
+  expect(Object.fromEntries(delta!.entries.get('guard_rule')!)).toEqual({ binding: 2 });
+});

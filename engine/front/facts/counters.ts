@@ -33,7 +33,10 @@ export class FrontCounters {
       count(delta, outcome === 'origin_error' ? 'origin_error' : 'refusal', refusal);
     }
     if (event.guards !== undefined) {
-      for (const { guard, action } of event.guards) count(delta, 'guard', `${guard}:${action}`);
+      for (const { guard, action, ruleId } of event.guards) {
+        count(delta, 'guard', `${guard}:${action}`);
+        if (ruleId !== '') count(delta, 'guard_rule', ruleId);
+      }
     }
     if (transaction !== null) countInspection(delta, transaction, event.blocked);
     if (isSecurity(event)) countForAlerts(delta.entries.get('alert')!, event);
@@ -111,6 +114,7 @@ function emptyDelta(siteId: string, policyId: string): CounterDelta {
       ['limit', new Map()],
       ['event', new Map()],
       ['guard', new Map()],
+      ['guard_rule', new Map()],
       ['message', new Map()],
       ['alert', new Map()],
       ['rule', new Map()],

@@ -1,6 +1,7 @@
 /** Tasks on policies and on what protects all sites: settings, rules, versions, address lists. */
 
 import { expect } from 'vitest';
+import { inList } from '../../../control/console/parts/in-list.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Task, World } from './task.ts';
 
@@ -14,6 +15,16 @@ async function setThreshold(world: World, id: string, score: number): Promise<vo
   const request = { policy: wanted, revision, updateMask: 'crs_core' };
   await world.call('PolicyService/UpdatePolicy', request);
 }
+
+/** The first word of the hits of each list that acts for all sites, by its name. */
+const hitsShown = `(() => {
+  const table = document.querySelector('[aria-label="Where lists act for all sites"] table');
+  const rows = [...(table?.querySelectorAll('tbody tr') ?? [])].map((row) => [
+    row.cells[0].textContent.replace(/[\\u2068\\u2069]/g, ''),
+    row.querySelector('[data-title=Hits]').textContent.split(' ')[0],
+  ]);
+  return Object.fromEntries(rows);
+})()`;
 
 /** The table. */
 export const policyTasks: readonly Task[] = [
@@ -161,6 +172,38 @@ export const policyTasks: readonly Task[] = [
       await desk.press('Let a list act for all sites');
       await eventually(async () => (await get(client)) === 403);
       expect(await get(world.client())).toBe(200);
+    },
+  },
+  {
+    id: 'list-hits',
+    page: 'Protection',
+    does: 'reads how often a list was hit where it acts',
+    expects: 'the number is that of the API, and of what was refused; another list was never hit',
+    run: async (desk, world) => {
+      await world.site('hits');
+      const client = world.client();
+      const bind = async (name: string, address: string): Promise<string> => {
+        const ipListId = await world.ipList(name, address);
+        const made = await world.call('IpListService/UpsertGlobalIpListBinding', {
+          binding: { ipListId, kind: 'deny', ...inList },
+        });
+        return (made['binding'] as { id: string }).id;
+      };
+      const ruleIds = [await bind('Hit', client), await bind('Quiet', '203.0.113.200')];
+      const get = (): Promise<number> => world.get('/', client, 'hits.example');
+      let refused = 0;
+      await eventually(async () => {
+        if ((await get()) === 403) refused += 1;
+        return refused === 3;
+      });
+      await desk.go('/protection');
+      await eventually(async () => {
+        const { items } = await world.call('waf.guard.v1.GuardService/ListRuleHits', { ruleIds });
+        const [hit, quiet] = items as { hits?: string }[];
+        const rows = (await desk.page.evaluate(hitsShown)) as Record<string, string>;
+        expect(quiet!.hits ?? '0').toBe('0');
+        return hit!.hits === '3' && rows['Hit'] === '3' && rows['Quiet'] === 'never';
+      });
     },
   },
   {

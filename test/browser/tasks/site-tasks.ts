@@ -1,5 +1,7 @@
 /** Tasks on sites: names, routes, TLS, inspection, challenges, limits, and whose address counts. */
 
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { makeTestCertificate } from '../../support/test-certificates.ts';
@@ -24,6 +26,39 @@ export const siteTasks: readonly Task[] = [
       await desk.shows('Created created.example.');
       await eventually(async () => (await world.get('/', '127.0.0.1', 'created.example')) === 200);
       expect(await world.get(attack, '127.0.0.1', 'created.example')).toBe(403);
+    },
+  },
+  {
+    id: 'site-application',
+    page: 'Sites',
+    does: 'creates a site before an application that is known, and uses its profile',
+    expects: 'the page names the application, the setting holds its profile for this site alone',
+    run: async (desk, world) => {
+      const blog = createServer((_request, response) =>
+        response.end('<link href="/wp-includes/css/dashicons.css">'),
+      );
+      await new Promise<void>((resolve) => blog.listen(0, '127.0.0.1', resolve));
+      try {
+        await desk.go('/');
+        await desk.go('/sites');
+        await desk.press('Create a site');
+        await desk.fill('Host', 'blog.example');
+        await desk.fill('Origin', `http://127.0.0.1:${(blog.address() as AddressInfo).port}`);
+        await desk.press('Create');
+        await desk.shows('This looks like WordPress');
+        await desk.press('Use the profile of WordPress');
+        await desk.shows('The profile of WordPress is in use.');
+      } finally {
+        blog.closeAllConnections();
+        blog.close();
+      }
+      const { items } = await world.call('SiteService/ListSites', { query: 'blog.example' });
+      const { id } = (items as { id: string; primaryHost: string }[]).find(
+        ({ primaryHost }) => primaryHost === 'blog.example',
+      )!;
+      const { settings } = await world.call('SystemService/GetSystemSettings', {});
+      const { values } = settings as { values: Record<string, object> };
+      expect(values['detection.applications']).toEqual({ [id]: 'wordpress' });
     },
   },
   {

@@ -44,18 +44,20 @@ export const wholeTasks: readonly Task[] = [
         const end = new Date();
         const timeRange = { start: new Date(end.getTime() - 3_600_000), end };
         const found = await world.call('SystemService/GetDashboardOverview', { timeRange });
-        const { traffic, stats } = found as {
+        const { traffic, stats, trafficQuality } = found as {
           traffic: { total?: string; blocked?: string }[];
+          trafficQuality: { status5xx?: string };
           stats: { nodesOnline: number; sitesEnabled: number };
         };
         const sum = (name: 'total' | 'blocked'): string =>
           String(traffic.reduce((all, point) => all + Number(point[name] ?? 0), 0));
         const shown = (await desk.page.evaluate(tiles)) as Record<string, string>;
-        expect(Object.keys(shown)).toHaveLength(4);
+        expect(Object.keys(shown)).toHaveLength(6);
         return (
           Number(shown['Requests']) > 0 &&
           shown['Requests'] === sum('total') &&
           shown['Blocked'] === sum('blocked') &&
+          shown['Server errors'] === (trafficQuality.status5xx ?? '0') &&
           shown['Active sites'] === String(stats.sitesEnabled) &&
           shown['Nodes online'] === String(stats.nodesOnline)
         );

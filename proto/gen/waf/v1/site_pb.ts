@@ -24,7 +24,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file waf/v1/site.proto.
  */
 export const file_waf_v1_site: GenFile = /*@__PURE__*/
-  fileDesc("ChF3YWYvdjEvc2l0ZS5wcm90bxIGd2FmLnYxImcKEExpc3RTaXRlc1JlcXVlc3QSIQoEcGFnZRgBIAEoCzITLndhZi52MS5QYWdlUmVxdWVzdBIXCgVxdWVyeRgCIAEoCUIIukgFcgMYgAgSFwoGc3RhdHVzGAMgASgJQge6SARyAhhAIlQKEUxpc3RTaXRlc1Jlc3BvbnNlEhsKBWl0ZW1zGAEgAygLMgwud2FmLnYxLlNpdGUSIgoEcGFnZRgCIAEoCzIULndhZi52MS5QYWdlUmVzcG9uc2UiMwoOR2V0U2l0ZVJlcXVlc3QSIQoCaWQYASABKAlCFbpIEsgBAXINGIACMgheWyEtfl0qJCJwCg9HZXRTaXRlUmVzcG9uc2USGgoEc2l0ZRgBIAEoCzIMLndhZi52MS5TaXRlEhAKCHdhcm5pbmdzGAIgAygJEi8KD2JvZHlfaW5zcGVjdGlvbhgKIAEoCzIWLndhZi52MS5Cb2R5SW5zcGVjdGlvbiJWChFDcmVhdGVTaXRlUmVxdWVzdBIiCgRzaXRlGAEgASgLMgwud2FmLnYxLlNpdGVCBrpIA8gBARIdChVyZWNvZ25pemVfYXBwbGljYXRpb24YCiABKAgiVgoSQ3JlYXRlU2l0ZVJlc3BvbnNlEhoKBHNpdGUYASABKAsyDC53YWYudjEuU2l0ZRIQCgh3YXJuaW5ncxgCIAMoCRISCgpwdWJsaXNoaW5nGAMgASgIInEKEVVwZGF0ZVNpdGVSZXF1ZXN0EiIKBHNpdGUYASABKAsyDC53YWYudjEuU2l0ZUIGukgDyAEBEhkKCHJldmlzaW9uGAIgASgDQge6SAQiAigAEh0KC3VwZGF0ZV9tYXNrGAMgASgJQgi6SAVyAxiAQCJWChJVcGRhdGVTaXRlUmVzcG9uc2USGgoEc2l0ZRgBIAEoCzIMLndhZi52MS5TaXRlEhAKCHdhcm5pbmdzGAIgAygJEhIKCnB1Ymxpc2hpbmcYAyABKAgiNgoRRGVsZXRlU2l0ZVJlcXVlc3QSIQoCaWQYASABKAlCFbpIEsgBAXINGIACMgheWyEtfl0qJCI8ChJEZWxldGVTaXRlUmVzcG9uc2USJgoGcmVzdWx0GAEgASgLMhYud2FmLnYxLk11dGF0aW9uUmVzdWx0ImAKEUVuYWJsZVNpdGVSZXF1ZXN0EiEKAmlkGAEgASgJQhW6SBLIAQFyDRiAAjIIXlshLX5dKiQSGQoIcmV2aXNpb24YAiABKANCB7pIBCICKAASDQoFZm9yY2UYAyABKAgiVgoSRW5hYmxlU2l0ZVJlc3BvbnNlEhoKBHNpdGUYASABKAsyDC53YWYudjEuU2l0ZRIQCgh3YXJuaW5ncxgCIAMoCRISCgpwdWJsaXNoaW5nGAMgASgIIlIKEkRpc2FibGVTaXRlUmVxdWVzdBIhCgJpZBgBIAEoCUIVukgSyAEBcg0YgAIyCF5bIS1+XSokEhkKCHJldmlzaW9uGAIgASgDQge6SAQiAigAIkUKE0Rpc2FibGVTaXRlUmVzcG9uc2USGgoEc2l0ZRgBIAEoCzIMLndhZi52MS5TaXRlEhIKCnB1Ymxpc2hpbmcYAiABKAgiQgocUHJldmlld0NvbXBpbGVkQ29uZmlnUmVxdWVzdBIiCgRzaXRlGAEgASgLMgwud2FmLnYxLlNpdGVCBrpIA8gBASJhCh1QcmV2aWV3Q29tcGlsZWRDb25maWdSZXNwb25zZRIuCg1jb21waWxlZF9qc29uGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIQCgh3YXJuaW5ncxgCIAMoCSI2ChFFeHBvcnRTaXRlUmVxdWVzdBIhCgJpZBgBIAEoCUIVukgSyAEBcg0YgAIyCF5bIS1+XSokIlgKEkV4cG9ydFNpdGVSZXNwb25zZRIwCg1jb25maWd1cmF0aW9uGAEgASgLMhkud2FmLnYxLlNpdGVDb25maWd1cmF0aW9uEhAKCGZpbGVuYW1lGAIgASgJIhQKEkV4cG9ydFNpdGVzUmVxdWVzdCJaChNFeHBvcnRTaXRlc1Jlc3BvbnNlEjEKB2FyY2hpdmUYASABKAsyIC53YWYudjEuU2l0ZUNvbmZpZ3VyYXRpb25BcmNoaXZlEhAKCGZpbGVuYW1lGAIgASgJIk0KEUltcG9ydFNpdGVSZXF1ZXN0EjgKDWNvbmZpZ3VyYXRpb24YASABKAsyGS53YWYudjEuU2l0ZUNvbmZpZ3VyYXRpb25CBrpIA8gBASKPAQoSSW1wb3J0U2l0ZVJlc3BvbnNlEhoKBHNpdGUYASABKAsyDC53YWYudjEuU2l0ZRIZChF1cHN0cmVhbXNfY3JlYXRlZBgCIAEoBRIcChRjZXJ0aWZpY2F0ZV9pbXBvcnRlZBgDIAEoCBIQCgh3YXJuaW5ncxgEIAMoCRISCgpwdWJsaXNoaW5nGAUgASgIIjwKFUdldFNpdGVSb3V0aW5nUmVxdWVzdBIjCgdzaXRlX2lkGAEgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQiUAoWR2V0U2l0ZVJvdXRpbmdSZXNwb25zZRIkCgdyb3V0aW5nGAEgASgLMhMud2FmLnYxLlNpdGVSb3V0aW5nEhAKCHJldmlzaW9uGAIgASgDIogBChhVcGRhdGVTaXRlUm91dGluZ1JlcXVlc3QSIwoHc2l0ZV9pZBgBIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEhkKCHJldmlzaW9uGAIgASgDQge6SAQiAigAEiwKB3JvdXRpbmcYAyABKAsyEy53YWYudjEuU2l0ZVJvdXRpbmdCBrpIA8gBASJnChlVcGRhdGVTaXRlUm91dGluZ1Jlc3BvbnNlEiQKB3JvdXRpbmcYASABKAsyEy53YWYudjEuU2l0ZVJvdXRpbmcSEAoIcmV2aXNpb24YAiABKAMSEgoKcHVibGlzaGluZxgDIAEoCCJDChxHZXRTaXRlUG9saWN5T3ZlcnJpZGVSZXF1ZXN0EiMKB3NpdGVfaWQYASABKAlCErpID3INGIACMgheWyEtfl0qJCJNCh1HZXRTaXRlUG9saWN5T3ZlcnJpZGVSZXNwb25zZRIsCghvdmVycmlkZRgBIAEoCzIaLndhZi52MS5TaXRlUG9saWN5T3ZlcnJpZGUikAEKH1Vwc2VydFNpdGVQb2xpY3lPdmVycmlkZVJlcXVlc3QSNAoIb3ZlcnJpZGUYASABKAsyGi53YWYudjEuU2l0ZVBvbGljeU92ZXJyaWRlQga6SAPIAQESNwoTZXhwZWN0ZWRfdXBkYXRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZAogVXBzZXJ0U2l0ZVBvbGljeU92ZXJyaWRlUmVzcG9uc2USLAoIb3ZlcnJpZGUYASABKAsyGi53YWYudjEuU2l0ZVBvbGljeU92ZXJyaWRlEhIKCnB1Ymxpc2hpbmcYAiABKAgiRgofRGVsZXRlU2l0ZVBvbGljeU92ZXJyaWRlUmVxdWVzdBIjCgdzaXRlX2lkGAEgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQiSgogRGVsZXRlU2l0ZVBvbGljeU92ZXJyaWRlUmVzcG9uc2USJgoGcmVzdWx0GAEgASgLMhYud2FmLnYxLk11dGF0aW9uUmVzdWx0Iv8ECgRTaXRlEh4KAmlkGAEgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSJQoJdGVuYW50X2lkGAIgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSKwoEbmFtZRgDIAEoCUIdukgachgYgAIyE15bXlx4MDAtXHgxZlx4N2ZdKiQSMwoMcHJpbWFyeV9ob3N0GAQgASgJQh26SBpyGBj9ATITXlteXHgwMC1ceDFmXHg3Zl0qJBIhCgdhbGlhc2VzGAUgAygJQhC6SA2SAQoQyAEiBXIDGP0BEjEKCXVwc3RyZWFtcxgGIAMoCzIULndhZi52MS5TaXRlVXBzdHJlYW1CCLpIBZIBAhBAEh4KA3RscxgHIAEoCzIRLndhZi52MS5UbHNDb25maWcSHgoDd2FmGAggASgLMhEud2FmLnYxLldhZkNvbmZpZxIzCg5ib3RfcHJvdGVjdGlvbhgJIAEoCzIbLndhZi52MS5Cb3RQcm90ZWN0aW9uQ29uZmlnEjAKBnN0YXR1cxgKIAEoDjIWLndhZi52MS5SZXNvdXJjZVN0YXR1c0IIukgFggECEAESGQoIcmV2aXNpb24YCyABKANCB7pIBCICKAASLgoKY3JlYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZGVsZXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoIZGVsaXZlcnkYHiABKAsyFC53YWYudjEuU2l0ZURlbGl2ZXJ5IocCCgxTaXRlVXBzdHJlYW0SJwoLdXBzdHJlYW1faWQYASABKAlCErpID3INGIACMgheWyEtfl0qJBIoCgZpbmxpbmUYAiABKAsyGC53YWYudjEuVXBzdHJlYW1FbmRwb2ludBJLCg9yZXF1ZXN0X2hlYWRlcnMYAyADKAsyKC53YWYudjEuU2l0ZVVwc3RyZWFtLlJlcXVlc3RIZWFkZXJzRW50cnlCCLpIBZoBAhBAEiAKA3RscxgEIAEoCzITLndhZi52MS5VcHN0cmVhbVRscxo1ChNSZXF1ZXN0SGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEikwIKCVRsc0NvbmZpZxInCgRtb2RlGAEgASgOMg8ud2FmLnYxLlRsc01vZGVCCLpIBYIBAhABEiMKB2NlcnRfaWQYAiABKAlCErpID3INGIACMgheWyEtfl0qJBIxCgttaW5fdmVyc2lvbhgDIAEoDjISLndhZi52MS5UbHNWZXJzaW9uQgi6SAWCAQIQARI4Cg1odHRwX2JlaGF2aW9yGAQgASgOMhcud2FmLnYxLlRsc0h0dHBCZWhhdmlvckIIukgFggECEAESKgoUaHN0c19tYXhfYWdlX3NlY29uZHMYBSABKAVCDLpICRoHGIDOiR4oABIfChdoc3RzX2luY2x1ZGVfc3ViZG9tYWlucxgGIAEoCCJsCglXYWZDb25maWcSDwoHZW5hYmxlZBgBIAEoCBIlCglwb2xpY3lfaWQYAiABKAlCErpID3INGIACMgheWyEtfl0qJBInCgRtb2RlGAMgASgOMg8ud2FmLnYxLldhZk1vZGVCCLpIBYIBAhABIqgDChNCb3RQcm90ZWN0aW9uQ29uZmlnEjEKBG1vZGUYASABKA4yGS53YWYudjEuQm90UHJvdGVjdGlvbk1vZGVCCLpIBYIBAhABEiwKFWNoYWxsZW5nZV90dGxfc2Vjb25kcxgCIAEoBUINukgK2AEBGgUY2AQoHhIuChVjbGVhcmFuY2VfdHRsX3NlY29uZHMYAyABKAVCD7pIDNgBARoHGICjBSisAhImChBwcm9vZl9kaWZmaWN1bHR5GAQgASgFQgy6SAnYAQEaBBgYKAwSFAoMYmluZF9uZXR3b3JrGAUgASgIEhQKDGV4ZW1wdF9wYXRocxgGIAMoCRI3ChN0cnVzdGVkX2lwX2xpc3RfaWRzGAcgAygJQhq6SBeSARQQ6AciD3INGIACMgheWyEtfl0qJBI0Cg5leGVtcHRfbWV0aG9kcxgIIAMoCUIcukgZkgEWEBAiEnIQGCAyDF5bQS1aYS16LV0rJBIaChJjaGFsbGVuZ2VfY3Jhd2xlcnMYCSABKAgSIQoPY2hhbGxlbmdlX3BhdGhzGAogAygJQgi6SAWSAQIQZCJxCgtTaXRlUm91dGluZxIhCgZyb3V0ZXMYASADKAsyES53YWYudjEuU2l0ZVJvdXRlEj8KEHVubWF0Y2hlZF9hY3Rpb24YAiABKA4yGy53YWYudjEuVW5tYXRjaGVkUGF0aEFjdGlvbkIIukgFggECEAEi2QEKCVNpdGVSb3V0ZRIeCgJpZBgBIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEisKBG5hbWUYAiABKAlCHbpIGnIYGIACMhNeW15ceDAwLVx4MWZceDdmXSokEh0KC3BhdGhfcHJlZml4GAMgASgJQgi6SAVyAxiAEBInCgt1cHN0cmVhbV9pZBgEIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEjcKDHJld3JpdGVfbW9kZRgFIAEoDjIXLndhZi52MS5QYXRoUmV3cml0ZU1vZGVCCLpIBYIBAhABIpUFChJTaXRlUG9saWN5T3ZlcnJpZGUSHgoCaWQYASABKAlCErpID3INGIACMgheWyEtfl0qJBIlCgl0ZW5hbnRfaWQYAiABKAlCErpID3INGIACMgheWyEtfl0qJBIjCgdzaXRlX2lkGAMgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSJQoJcG9saWN5X2lkGAQgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSJAoXYmxvY2tpbmdfcGFyYW5vaWFfbGV2ZWwYBSABKAVIAIgBARIlChhkZXRlY3Rpb25fcGFyYW5vaWFfbGV2ZWwYBiABKAVIAYgBARIsCh9pbmJvdW5kX2Fub21hbHlfc2NvcmVfdGhyZXNob2xkGAcgASgFSAKIAQESLQogb3V0Ym91bmRfYW5vbWFseV9zY29yZV90aHJlc2hvbGQYCCABKAVIA4gBARIrChNzYW1wbGluZ19wZXJjZW50YWdlGAkgASgFQgm6SAYaBBhkKABIBIgBARIbCglyYXRpb25hbGUYCiABKAlCCLpIBXIDGIAgEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhoKGF9ibG9ja2luZ19wYXJhbm9pYV9sZXZlbEIbChlfZGV0ZWN0aW9uX3BhcmFub2lhX2xldmVsQiIKIF9pbmJvdW5kX2Fub21hbHlfc2NvcmVfdGhyZXNob2xkQiMKIV9vdXRib3VuZF9hbm9tYWx5X3Njb3JlX3RocmVzaG9sZEIWChRfc2FtcGxpbmdfcGVyY2VudGFnZSK/AgoRU2l0ZUNvbmZpZ3VyYXRpb24SEwoLYXBpX3ZlcnNpb24YASABKAkSDAoEa2luZBgCIAEoCRIaCgRzaXRlGAMgASgLMgwud2FmLnYxLlNpdGUSJAoHcm91dGluZxgEIAEoCzITLndhZi52MS5TaXRlUm91dGluZxIzCg9wb2xpY3lfb3ZlcnJpZGUYBSABKAsyGi53YWYudjEuU2l0ZVBvbGljeU92ZXJyaWRlEiMKCXVwc3RyZWFtcxgGIAMoCzIQLndhZi52MS5VcHN0cmVhbRI0CgtjZXJ0aWZpY2F0ZRgHIAEoCzIfLndhZi52MS5TaXRlQ2VydGlmaWNhdGVNYXRlcmlhbBIYChBjb250YWluc19zZWNyZXRzGAggASgIEhsKE2V4dGVybmFsX3JlZmVyZW5jZXMYCSADKAkiigEKGFNpdGVDb25maWd1cmF0aW9uQXJjaGl2ZRITCgthcGlfdmVyc2lvbhgBIAEoCRIMCgRraW5kGAIgASgJEjEKDmNvbmZpZ3VyYXRpb25zGAMgAygLMhkud2FmLnYxLlNpdGVDb25maWd1cmF0aW9uEhgKEGNvbnRhaW5zX3NlY3JldHMYBCABKAgitAEKF1NpdGVDZXJ0aWZpY2F0ZU1hdGVyaWFsEiUKCXNvdXJjZV9pZBgBIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEisKBG5hbWUYAiABKAlCHbpIGnIYGIACMhNeW15ceDAwLVx4MWZceDdmXSokEhAKCGNlcnRfcGVtGAMgASgMEg8KB2tleV9wZW0YBCABKAwSEQoJY2hhaW5fcGVtGAUgAygJEg8KB21hbmFnZWQYBiABKAgqaAoHVGxzTW9kZRIYChRUTFNfTU9ERV9VTlNQRUNJRklFRBAAEhEKDVRMU19NT0RFX05PTkUQARIZChVUTFNfTU9ERV9NQU5BR0VEX0FDTUUQAhIVChFUTFNfTU9ERV9VUExPQURFRBADKlMKClRsc1ZlcnNpb24SGwoXVExTX1ZFUlNJT05fVU5TUEVDSUZJRUQQABITCg9UTFNfVkVSU0lPTl8xXzIQARITCg9UTFNfVkVSU0lPTl8xXzMQAiqgAQoPVGxzSHR0cEJlaGF2aW9yEiEKHVRMU19IVFRQX0JFSEFWSU9SX1VOU1BFQ0lGSUVEEAASJwojVExTX0hUVFBfQkVIQVZJT1JfUkVESVJFQ1RfVE9fSFRUUFMQARIfChtUTFNfSFRUUF9CRUhBVklPUl9BQ01FX09OTFkQAhIgChxUTFNfSFRUUF9CRUhBVklPUl9TRVJWRV9CT1RIEAMqUgoHV2FmTW9kZRIYChRXQUZfTU9ERV9VTlNQRUNJRklFRBAAEhUKEVdBRl9NT0RFX0JMT0NLSU5HEAESFgoSV0FGX01PREVfREVURUNUSU9OEAIqqAEKEUJvdFByb3RlY3Rpb25Nb2RlEiMKH0JPVF9QUk9URUNUSU9OX01PREVfVU5TUEVDSUZJRUQQABIbChdCT1RfUFJPVEVDVElPTl9NT0RFX09GRhABEiUKIUJPVF9QUk9URUNUSU9OX01PREVfQlJPV1NFUl9DSEVDSxACEioKJkJPVF9QUk9URUNUSU9OX01PREVfSFVNQU5fVkVSSUZJQ0FUSU9OEAMqeAoPUGF0aFJld3JpdGVNb2RlEiEKHVBBVEhfUkVXUklURV9NT0RFX1VOU1BFQ0lGSUVEEAASHgoaUEFUSF9SRVdSSVRFX01PREVfUFJFU0VSVkUQARIiCh5QQVRIX1JFV1JJVEVfTU9ERV9TVFJJUF9QUkVGSVgQAiqOAQoTVW5tYXRjaGVkUGF0aEFjdGlvbhIlCiFVTk1BVENIRURfUEFUSF9BQ1RJT05fVU5TUEVDSUZJRUQQABIqCiZVTk1BVENIRURfUEFUSF9BQ1RJT05fREVGQVVMVF9VUFNUUkVBTRABEiQKIFVOTUFUQ0hFRF9QQVRIX0FDVElPTl9SRVRVUk5fNDA0EAIy/wwKC1NpdGVTZXJ2aWNlElEKCUxpc3RTaXRlcxIYLndhZi52MS5MaXN0U2l0ZXNSZXF1ZXN0Ghkud2FmLnYxLkxpc3RTaXRlc1Jlc3BvbnNlIg+iuxgLEglzaXRlOnJlYWQSSwoHR2V0U2l0ZRIWLndhZi52MS5HZXRTaXRlUmVxdWVzdBoXLndhZi52MS5HZXRTaXRlUmVzcG9uc2UiD6K7GAsSCXNpdGU6cmVhZBJVCgpDcmVhdGVTaXRlEhkud2FmLnYxLkNyZWF0ZVNpdGVSZXF1ZXN0Ghoud2FmLnYxLkNyZWF0ZVNpdGVSZXNwb25zZSIQorsYDBIKc2l0ZTp3cml0ZRJVCgpVcGRhdGVTaXRlEhkud2FmLnYxLlVwZGF0ZVNpdGVSZXF1ZXN0Ghoud2FmLnYxLlVwZGF0ZVNpdGVSZXNwb25zZSIQorsYDBIKc2l0ZTp3cml0ZRJWCgpEZWxldGVTaXRlEhkud2FmLnYxLkRlbGV0ZVNpdGVSZXF1ZXN0Ghoud2FmLnYxLkRlbGV0ZVNpdGVSZXNwb25zZSIRorsYDRILc2l0ZTpkZWxldGUSVQoKRW5hYmxlU2l0ZRIZLndhZi52MS5FbmFibGVTaXRlUmVxdWVzdBoaLndhZi52MS5FbmFibGVTaXRlUmVzcG9uc2UiEKK7GAwSCnNpdGU6d3JpdGUSWAoLRGlzYWJsZVNpdGUSGi53YWYudjEuRGlzYWJsZVNpdGVSZXF1ZXN0Ghsud2FmLnYxLkRpc2FibGVTaXRlUmVzcG9uc2UiEKK7GAwSCnNpdGU6d3JpdGUSeAoVUHJldmlld0NvbXBpbGVkQ29uZmlnEiQud2FmLnYxLlByZXZpZXdDb21waWxlZENvbmZpZ1JlcXVlc3QaJS53YWYudjEuUHJldmlld0NvbXBpbGVkQ29uZmlnUmVzcG9uc2UiEqK7GA4SDHNpdGU6cHJldmlldxJwCgpFeHBvcnRTaXRlEhkud2FmLnYxLkV4cG9ydFNpdGVSZXF1ZXN0Ghoud2FmLnYxLkV4cG9ydFNpdGVSZXNwb25zZSIrorsYJxoJc2l0ZTpyZWFkGg11cHN0cmVhbTpyZWFkGgtjZXJ0OmV4cG9ydBJzCgtFeHBvcnRTaXRlcxIaLndhZi52MS5FeHBvcnRTaXRlc1JlcXVlc3QaGy53YWYudjEuRXhwb3J0U2l0ZXNSZXNwb25zZSIrorsYJxoJc2l0ZTpyZWFkGg11cHN0cmVhbTpyZWFkGgtjZXJ0OmV4cG9ydBJxCgpJbXBvcnRTaXRlEhkud2FmLnYxLkltcG9ydFNpdGVSZXF1ZXN0Ghoud2FmLnYxLkltcG9ydFNpdGVSZXNwb25zZSIsorsYKBoKc2l0ZTp3cml0ZRoOdXBzdHJlYW06d3JpdGUaCmNlcnQ6d3JpdGUSYAoOR2V0U2l0ZVJvdXRpbmcSHS53YWYudjEuR2V0U2l0ZVJvdXRpbmdSZXF1ZXN0Gh4ud2FmLnYxLkdldFNpdGVSb3V0aW5nUmVzcG9uc2UiD6K7GAsSCXNpdGU6cmVhZBJqChFVcGRhdGVTaXRlUm91dGluZxIgLndhZi52MS5VcGRhdGVTaXRlUm91dGluZ1JlcXVlc3QaIS53YWYudjEuVXBkYXRlU2l0ZVJvdXRpbmdSZXNwb25zZSIQorsYDBIKc2l0ZTp3cml0ZRJ1ChVHZXRTaXRlUG9saWN5T3ZlcnJpZGUSJC53YWYudjEuR2V0U2l0ZVBvbGljeU92ZXJyaWRlUmVxdWVzdBolLndhZi52MS5HZXRTaXRlUG9saWN5T3ZlcnJpZGVSZXNwb25zZSIPorsYCxIJc2l0ZTpyZWFkEn8KGFVwc2VydFNpdGVQb2xpY3lPdmVycmlkZRInLndhZi52MS5VcHNlcnRTaXRlUG9saWN5T3ZlcnJpZGVSZXF1ZXN0Gigud2FmLnYxLlVwc2VydFNpdGVQb2xpY3lPdmVycmlkZVJlc3BvbnNlIhCiuxgMEgpzaXRlOndyaXRlEn8KGERlbGV0ZVNpdGVQb2xpY3lPdmVycmlkZRInLndhZi52MS5EZWxldGVTaXRlUG9saWN5T3ZlcnJpZGVSZXF1ZXN0Gigud2FmLnYxLkRlbGV0ZVNpdGVQb2xpY3lPdmVycmlkZVJlc3BvbnNlIhCiuxgMEgpzaXRlOndyaXRlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_waf_v1_common, file_waf_v1_delivery, file_waf_v1_options, file_waf_v1_policy, file_waf_v1_upstream]);
+  fileDesc("ChF3YWYvdjEvc2l0ZS5wcm90bxIGd2FmLnYxImcKEExpc3RTaXRlc1JlcXVlc3QSIQoEcGFnZRgBIAEoCzITLndhZi52MS5QYWdlUmVxdWVzdBIXCgVxdWVyeRgCIAEoCUIIukgFcgMYgAgSFwoGc3RhdHVzGAMgASgJQge6SARyAhhAIlQKEUxpc3RTaXRlc1Jlc3BvbnNlEhsKBWl0ZW1zGAEgAygLMgwud2FmLnYxLlNpdGUSIgoEcGFnZRgCIAEoCzIULndhZi52MS5QYWdlUmVzcG9uc2UiMwoOR2V0U2l0ZVJlcXVlc3QSIQoCaWQYASABKAlCFbpIEsgBAXINGIACMgheWyEtfl0qJCJwCg9HZXRTaXRlUmVzcG9uc2USGgoEc2l0ZRgBIAEoCzIMLndhZi52MS5TaXRlEhAKCHdhcm5pbmdzGAIgAygJEi8KD2JvZHlfaW5zcGVjdGlvbhgKIAEoCzIWLndhZi52MS5Cb2R5SW5zcGVjdGlvbiJWChFDcmVhdGVTaXRlUmVxdWVzdBIiCgRzaXRlGAEgASgLMgwud2FmLnYxLlNpdGVCBrpIA8gBARIdChVyZWNvZ25pemVfYXBwbGljYXRpb24YCiABKAgilQEKEkNyZWF0ZVNpdGVSZXNwb25zZRIaCgRzaXRlGAEgASgLMgwud2FmLnYxLlNpdGUSEAoId2FybmluZ3MYAiADKAkSEgoKcHVibGlzaGluZxgDIAEoCBI9ChZyZWNvZ25pemVkX2FwcGxpY2F0aW9uGAogASgLMh0ud2FmLnYxLlJlY29nbml6ZWRBcHBsaWNhdGlvbiJGChVSZWNvZ25pemVkQXBwbGljYXRpb24SDAoEbmFtZRgBIAEoCRIPCgdwcm9maWxlGAIgASgJEg4KBnBsdWdpbhgDIAEoCSJxChFVcGRhdGVTaXRlUmVxdWVzdBIiCgRzaXRlGAEgASgLMgwud2FmLnYxLlNpdGVCBrpIA8gBARIZCghyZXZpc2lvbhgCIAEoA0IHukgEIgIoABIdCgt1cGRhdGVfbWFzaxgDIAEoCUIIukgFcgMYgEAiVgoSVXBkYXRlU2l0ZVJlc3BvbnNlEhoKBHNpdGUYASABKAsyDC53YWYudjEuU2l0ZRIQCgh3YXJuaW5ncxgCIAMoCRISCgpwdWJsaXNoaW5nGAMgASgIIjYKEURlbGV0ZVNpdGVSZXF1ZXN0EiEKAmlkGAEgASgJQhW6SBLIAQFyDRiAAjIIXlshLX5dKiQiPAoSRGVsZXRlU2l0ZVJlc3BvbnNlEiYKBnJlc3VsdBgBIAEoCzIWLndhZi52MS5NdXRhdGlvblJlc3VsdCJgChFFbmFibGVTaXRlUmVxdWVzdBIhCgJpZBgBIAEoCUIVukgSyAEBcg0YgAIyCF5bIS1+XSokEhkKCHJldmlzaW9uGAIgASgDQge6SAQiAigAEg0KBWZvcmNlGAMgASgIIlYKEkVuYWJsZVNpdGVSZXNwb25zZRIaCgRzaXRlGAEgASgLMgwud2FmLnYxLlNpdGUSEAoId2FybmluZ3MYAiADKAkSEgoKcHVibGlzaGluZxgDIAEoCCJSChJEaXNhYmxlU2l0ZVJlcXVlc3QSIQoCaWQYASABKAlCFbpIEsgBAXINGIACMgheWyEtfl0qJBIZCghyZXZpc2lvbhgCIAEoA0IHukgEIgIoACJFChNEaXNhYmxlU2l0ZVJlc3BvbnNlEhoKBHNpdGUYASABKAsyDC53YWYudjEuU2l0ZRISCgpwdWJsaXNoaW5nGAIgASgIIkIKHFByZXZpZXdDb21waWxlZENvbmZpZ1JlcXVlc3QSIgoEc2l0ZRgBIAEoCzIMLndhZi52MS5TaXRlQga6SAPIAQEiYQodUHJldmlld0NvbXBpbGVkQ29uZmlnUmVzcG9uc2USLgoNY29tcGlsZWRfanNvbhgBIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEAoId2FybmluZ3MYAiADKAkiNgoRRXhwb3J0U2l0ZVJlcXVlc3QSIQoCaWQYASABKAlCFbpIEsgBAXINGIACMgheWyEtfl0qJCJYChJFeHBvcnRTaXRlUmVzcG9uc2USMAoNY29uZmlndXJhdGlvbhgBIAEoCzIZLndhZi52MS5TaXRlQ29uZmlndXJhdGlvbhIQCghmaWxlbmFtZRgCIAEoCSIUChJFeHBvcnRTaXRlc1JlcXVlc3QiWgoTRXhwb3J0U2l0ZXNSZXNwb25zZRIxCgdhcmNoaXZlGAEgASgLMiAud2FmLnYxLlNpdGVDb25maWd1cmF0aW9uQXJjaGl2ZRIQCghmaWxlbmFtZRgCIAEoCSJNChFJbXBvcnRTaXRlUmVxdWVzdBI4Cg1jb25maWd1cmF0aW9uGAEgASgLMhkud2FmLnYxLlNpdGVDb25maWd1cmF0aW9uQga6SAPIAQEijwEKEkltcG9ydFNpdGVSZXNwb25zZRIaCgRzaXRlGAEgASgLMgwud2FmLnYxLlNpdGUSGQoRdXBzdHJlYW1zX2NyZWF0ZWQYAiABKAUSHAoUY2VydGlmaWNhdGVfaW1wb3J0ZWQYAyABKAgSEAoId2FybmluZ3MYBCADKAkSEgoKcHVibGlzaGluZxgFIAEoCCI8ChVHZXRTaXRlUm91dGluZ1JlcXVlc3QSIwoHc2l0ZV9pZBgBIAEoCUISukgPcg0YgAIyCF5bIS1+XSokIlAKFkdldFNpdGVSb3V0aW5nUmVzcG9uc2USJAoHcm91dGluZxgBIAEoCzITLndhZi52MS5TaXRlUm91dGluZxIQCghyZXZpc2lvbhgCIAEoAyKIAQoYVXBkYXRlU2l0ZVJvdXRpbmdSZXF1ZXN0EiMKB3NpdGVfaWQYASABKAlCErpID3INGIACMgheWyEtfl0qJBIZCghyZXZpc2lvbhgCIAEoA0IHukgEIgIoABIsCgdyb3V0aW5nGAMgASgLMhMud2FmLnYxLlNpdGVSb3V0aW5nQga6SAPIAQEiZwoZVXBkYXRlU2l0ZVJvdXRpbmdSZXNwb25zZRIkCgdyb3V0aW5nGAEgASgLMhMud2FmLnYxLlNpdGVSb3V0aW5nEhAKCHJldmlzaW9uGAIgASgDEhIKCnB1Ymxpc2hpbmcYAyABKAgiQwocR2V0U2l0ZVBvbGljeU92ZXJyaWRlUmVxdWVzdBIjCgdzaXRlX2lkGAEgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQiTQodR2V0U2l0ZVBvbGljeU92ZXJyaWRlUmVzcG9uc2USLAoIb3ZlcnJpZGUYASABKAsyGi53YWYudjEuU2l0ZVBvbGljeU92ZXJyaWRlIpABCh9VcHNlcnRTaXRlUG9saWN5T3ZlcnJpZGVSZXF1ZXN0EjQKCG92ZXJyaWRlGAEgASgLMhoud2FmLnYxLlNpdGVQb2xpY3lPdmVycmlkZUIGukgDyAEBEjcKE2V4cGVjdGVkX3VwZGF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImQKIFVwc2VydFNpdGVQb2xpY3lPdmVycmlkZVJlc3BvbnNlEiwKCG92ZXJyaWRlGAEgASgLMhoud2FmLnYxLlNpdGVQb2xpY3lPdmVycmlkZRISCgpwdWJsaXNoaW5nGAIgASgIIkYKH0RlbGV0ZVNpdGVQb2xpY3lPdmVycmlkZVJlcXVlc3QSIwoHc2l0ZV9pZBgBIAEoCUISukgPcg0YgAIyCF5bIS1+XSokIkoKIERlbGV0ZVNpdGVQb2xpY3lPdmVycmlkZVJlc3BvbnNlEiYKBnJlc3VsdBgBIAEoCzIWLndhZi52MS5NdXRhdGlvblJlc3VsdCL/BAoEU2l0ZRIeCgJpZBgBIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEiUKCXRlbmFudF9pZBgCIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEisKBG5hbWUYAyABKAlCHbpIGnIYGIACMhNeW15ceDAwLVx4MWZceDdmXSokEjMKDHByaW1hcnlfaG9zdBgEIAEoCUIdukgachgY/QEyE15bXlx4MDAtXHgxZlx4N2ZdKiQSIQoHYWxpYXNlcxgFIAMoCUIQukgNkgEKEMgBIgVyAxj9ARIxCgl1cHN0cmVhbXMYBiADKAsyFC53YWYudjEuU2l0ZVVwc3RyZWFtQgi6SAWSAQIQQBIeCgN0bHMYByABKAsyES53YWYudjEuVGxzQ29uZmlnEh4KA3dhZhgIIAEoCzIRLndhZi52MS5XYWZDb25maWcSMwoOYm90X3Byb3RlY3Rpb24YCSABKAsyGy53YWYudjEuQm90UHJvdGVjdGlvbkNvbmZpZxIwCgZzdGF0dXMYCiABKA4yFi53YWYudjEuUmVzb3VyY2VTdGF0dXNCCLpIBYIBAhABEhkKCHJldmlzaW9uGAsgASgDQge6SAQiAigAEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmRlbGV0ZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKCGRlbGl2ZXJ5GB4gASgLMhQud2FmLnYxLlNpdGVEZWxpdmVyeSKHAgoMU2l0ZVVwc3RyZWFtEicKC3Vwc3RyZWFtX2lkGAEgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSKAoGaW5saW5lGAIgASgLMhgud2FmLnYxLlVwc3RyZWFtRW5kcG9pbnQSSwoPcmVxdWVzdF9oZWFkZXJzGAMgAygLMigud2FmLnYxLlNpdGVVcHN0cmVhbS5SZXF1ZXN0SGVhZGVyc0VudHJ5Qgi6SAWaAQIQQBIgCgN0bHMYBCABKAsyEy53YWYudjEuVXBzdHJlYW1UbHMaNQoTUmVxdWVzdEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIpMCCglUbHNDb25maWcSJwoEbW9kZRgBIAEoDjIPLndhZi52MS5UbHNNb2RlQgi6SAWCAQIQARIjCgdjZXJ0X2lkGAIgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSMQoLbWluX3ZlcnNpb24YAyABKA4yEi53YWYudjEuVGxzVmVyc2lvbkIIukgFggECEAESOAoNaHR0cF9iZWhhdmlvchgEIAEoDjIXLndhZi52MS5UbHNIdHRwQmVoYXZpb3JCCLpIBYIBAhABEioKFGhzdHNfbWF4X2FnZV9zZWNvbmRzGAUgASgFQgy6SAkaBxiAzokeKAASHwoXaHN0c19pbmNsdWRlX3N1YmRvbWFpbnMYBiABKAgibAoJV2FmQ29uZmlnEg8KB2VuYWJsZWQYASABKAgSJQoJcG9saWN5X2lkGAIgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSJwoEbW9kZRgDIAEoDjIPLndhZi52MS5XYWZNb2RlQgi6SAWCAQIQASKoAwoTQm90UHJvdGVjdGlvbkNvbmZpZxIxCgRtb2RlGAEgASgOMhkud2FmLnYxLkJvdFByb3RlY3Rpb25Nb2RlQgi6SAWCAQIQARIsChVjaGFsbGVuZ2VfdHRsX3NlY29uZHMYAiABKAVCDbpICtgBARoFGNgEKB4SLgoVY2xlYXJhbmNlX3R0bF9zZWNvbmRzGAMgASgFQg+6SAzYAQEaBxiAowUorAISJgoQcHJvb2ZfZGlmZmljdWx0eRgEIAEoBUIMukgJ2AEBGgQYGCgMEhQKDGJpbmRfbmV0d29yaxgFIAEoCBIUCgxleGVtcHRfcGF0aHMYBiADKAkSNwoTdHJ1c3RlZF9pcF9saXN0X2lkcxgHIAMoCUIaukgXkgEUEOgHIg9yDRiAAjIIXlshLX5dKiQSNAoOZXhlbXB0X21ldGhvZHMYCCADKAlCHLpIGZIBFhAQIhJyEBggMgxeW0EtWmEtei1dKyQSGgoSY2hhbGxlbmdlX2NyYXdsZXJzGAkgASgIEiEKD2NoYWxsZW5nZV9wYXRocxgKIAMoCUIIukgFkgECEGQicQoLU2l0ZVJvdXRpbmcSIQoGcm91dGVzGAEgAygLMhEud2FmLnYxLlNpdGVSb3V0ZRI/ChB1bm1hdGNoZWRfYWN0aW9uGAIgASgOMhsud2FmLnYxLlVubWF0Y2hlZFBhdGhBY3Rpb25CCLpIBYIBAhABItkBCglTaXRlUm91dGUSHgoCaWQYASABKAlCErpID3INGIACMgheWyEtfl0qJBIrCgRuYW1lGAIgASgJQh26SBpyGBiAAjITXlteXHgwMC1ceDFmXHg3Zl0qJBIdCgtwYXRoX3ByZWZpeBgDIAEoCUIIukgFcgMYgBASJwoLdXBzdHJlYW1faWQYBCABKAlCErpID3INGIACMgheWyEtfl0qJBI3CgxyZXdyaXRlX21vZGUYBSABKA4yFy53YWYudjEuUGF0aFJld3JpdGVNb2RlQgi6SAWCAQIQASKVBQoSU2l0ZVBvbGljeU92ZXJyaWRlEh4KAmlkGAEgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSJQoJdGVuYW50X2lkGAIgASgJQhK6SA9yDRiAAjIIXlshLX5dKiQSIwoHc2l0ZV9pZBgDIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEiUKCXBvbGljeV9pZBgEIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEiQKF2Jsb2NraW5nX3BhcmFub2lhX2xldmVsGAUgASgFSACIAQESJQoYZGV0ZWN0aW9uX3BhcmFub2lhX2xldmVsGAYgASgFSAGIAQESLAofaW5ib3VuZF9hbm9tYWx5X3Njb3JlX3RocmVzaG9sZBgHIAEoBUgCiAEBEi0KIG91dGJvdW5kX2Fub21hbHlfc2NvcmVfdGhyZXNob2xkGAggASgFSAOIAQESKwoTc2FtcGxpbmdfcGVyY2VudGFnZRgJIAEoBUIJukgGGgQYZCgASASIAQESGwoJcmF0aW9uYWxlGAogASgJQgi6SAVyAxiAIBIuCgpjcmVhdGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIaChhfYmxvY2tpbmdfcGFyYW5vaWFfbGV2ZWxCGwoZX2RldGVjdGlvbl9wYXJhbm9pYV9sZXZlbEIiCiBfaW5ib3VuZF9hbm9tYWx5X3Njb3JlX3RocmVzaG9sZEIjCiFfb3V0Ym91bmRfYW5vbWFseV9zY29yZV90aHJlc2hvbGRCFgoUX3NhbXBsaW5nX3BlcmNlbnRhZ2UivwIKEVNpdGVDb25maWd1cmF0aW9uEhMKC2FwaV92ZXJzaW9uGAEgASgJEgwKBGtpbmQYAiABKAkSGgoEc2l0ZRgDIAEoCzIMLndhZi52MS5TaXRlEiQKB3JvdXRpbmcYBCABKAsyEy53YWYudjEuU2l0ZVJvdXRpbmcSMwoPcG9saWN5X292ZXJyaWRlGAUgASgLMhoud2FmLnYxLlNpdGVQb2xpY3lPdmVycmlkZRIjCgl1cHN0cmVhbXMYBiADKAsyEC53YWYudjEuVXBzdHJlYW0SNAoLY2VydGlmaWNhdGUYByABKAsyHy53YWYudjEuU2l0ZUNlcnRpZmljYXRlTWF0ZXJpYWwSGAoQY29udGFpbnNfc2VjcmV0cxgIIAEoCBIbChNleHRlcm5hbF9yZWZlcmVuY2VzGAkgAygJIooBChhTaXRlQ29uZmlndXJhdGlvbkFyY2hpdmUSEwoLYXBpX3ZlcnNpb24YASABKAkSDAoEa2luZBgCIAEoCRIxCg5jb25maWd1cmF0aW9ucxgDIAMoCzIZLndhZi52MS5TaXRlQ29uZmlndXJhdGlvbhIYChBjb250YWluc19zZWNyZXRzGAQgASgIIrQBChdTaXRlQ2VydGlmaWNhdGVNYXRlcmlhbBIlCglzb3VyY2VfaWQYASABKAlCErpID3INGIACMgheWyEtfl0qJBIrCgRuYW1lGAIgASgJQh26SBpyGBiAAjITXlteXHgwMC1ceDFmXHg3Zl0qJBIQCghjZXJ0X3BlbRgDIAEoDBIPCgdrZXlfcGVtGAQgASgMEhEKCWNoYWluX3BlbRgFIAMoCRIPCgdtYW5hZ2VkGAYgASgIKmgKB1Rsc01vZGUSGAoUVExTX01PREVfVU5TUEVDSUZJRUQQABIRCg1UTFNfTU9ERV9OT05FEAESGQoVVExTX01PREVfTUFOQUdFRF9BQ01FEAISFQoRVExTX01PREVfVVBMT0FERUQQAypTCgpUbHNWZXJzaW9uEhsKF1RMU19WRVJTSU9OX1VOU1BFQ0lGSUVEEAASEwoPVExTX1ZFUlNJT05fMV8yEAESEwoPVExTX1ZFUlNJT05fMV8zEAIqoAEKD1Rsc0h0dHBCZWhhdmlvchIhCh1UTFNfSFRUUF9CRUhBVklPUl9VTlNQRUNJRklFRBAAEicKI1RMU19IVFRQX0JFSEFWSU9SX1JFRElSRUNUX1RPX0hUVFBTEAESHwobVExTX0hUVFBfQkVIQVZJT1JfQUNNRV9PTkxZEAISIAocVExTX0hUVFBfQkVIQVZJT1JfU0VSVkVfQk9USBADKlIKB1dhZk1vZGUSGAoUV0FGX01PREVfVU5TUEVDSUZJRUQQABIVChFXQUZfTU9ERV9CTE9DS0lORxABEhYKEldBRl9NT0RFX0RFVEVDVElPThACKqgBChFCb3RQcm90ZWN0aW9uTW9kZRIjCh9CT1RfUFJPVEVDVElPTl9NT0RFX1VOU1BFQ0lGSUVEEAASGwoXQk9UX1BST1RFQ1RJT05fTU9ERV9PRkYQARIlCiFCT1RfUFJPVEVDVElPTl9NT0RFX0JST1dTRVJfQ0hFQ0sQAhIqCiZCT1RfUFJPVEVDVElPTl9NT0RFX0hVTUFOX1ZFUklGSUNBVElPThADKngKD1BhdGhSZXdyaXRlTW9kZRIhCh1QQVRIX1JFV1JJVEVfTU9ERV9VTlNQRUNJRklFRBAAEh4KGlBBVEhfUkVXUklURV9NT0RFX1BSRVNFUlZFEAESIgoeUEFUSF9SRVdSSVRFX01PREVfU1RSSVBfUFJFRklYEAIqjgEKE1VubWF0Y2hlZFBhdGhBY3Rpb24SJQohVU5NQVRDSEVEX1BBVEhfQUNUSU9OX1VOU1BFQ0lGSUVEEAASKgomVU5NQVRDSEVEX1BBVEhfQUNUSU9OX0RFRkFVTFRfVVBTVFJFQU0QARIkCiBVTk1BVENIRURfUEFUSF9BQ1RJT05fUkVUVVJOXzQwNBACMv8MCgtTaXRlU2VydmljZRJRCglMaXN0U2l0ZXMSGC53YWYudjEuTGlzdFNpdGVzUmVxdWVzdBoZLndhZi52MS5MaXN0U2l0ZXNSZXNwb25zZSIPorsYCxIJc2l0ZTpyZWFkEksKB0dldFNpdGUSFi53YWYudjEuR2V0U2l0ZVJlcXVlc3QaFy53YWYudjEuR2V0U2l0ZVJlc3BvbnNlIg+iuxgLEglzaXRlOnJlYWQSVQoKQ3JlYXRlU2l0ZRIZLndhZi52MS5DcmVhdGVTaXRlUmVxdWVzdBoaLndhZi52MS5DcmVhdGVTaXRlUmVzcG9uc2UiEKK7GAwSCnNpdGU6d3JpdGUSVQoKVXBkYXRlU2l0ZRIZLndhZi52MS5VcGRhdGVTaXRlUmVxdWVzdBoaLndhZi52MS5VcGRhdGVTaXRlUmVzcG9uc2UiEKK7GAwSCnNpdGU6d3JpdGUSVgoKRGVsZXRlU2l0ZRIZLndhZi52MS5EZWxldGVTaXRlUmVxdWVzdBoaLndhZi52MS5EZWxldGVTaXRlUmVzcG9uc2UiEaK7GA0SC3NpdGU6ZGVsZXRlElUKCkVuYWJsZVNpdGUSGS53YWYudjEuRW5hYmxlU2l0ZVJlcXVlc3QaGi53YWYudjEuRW5hYmxlU2l0ZVJlc3BvbnNlIhCiuxgMEgpzaXRlOndyaXRlElgKC0Rpc2FibGVTaXRlEhoud2FmLnYxLkRpc2FibGVTaXRlUmVxdWVzdBobLndhZi52MS5EaXNhYmxlU2l0ZVJlc3BvbnNlIhCiuxgMEgpzaXRlOndyaXRlEngKFVByZXZpZXdDb21waWxlZENvbmZpZxIkLndhZi52MS5QcmV2aWV3Q29tcGlsZWRDb25maWdSZXF1ZXN0GiUud2FmLnYxLlByZXZpZXdDb21waWxlZENvbmZpZ1Jlc3BvbnNlIhKiuxgOEgxzaXRlOnByZXZpZXcScAoKRXhwb3J0U2l0ZRIZLndhZi52MS5FeHBvcnRTaXRlUmVxdWVzdBoaLndhZi52MS5FeHBvcnRTaXRlUmVzcG9uc2UiK6K7GCcaCXNpdGU6cmVhZBoNdXBzdHJlYW06cmVhZBoLY2VydDpleHBvcnQScwoLRXhwb3J0U2l0ZXMSGi53YWYudjEuRXhwb3J0U2l0ZXNSZXF1ZXN0Ghsud2FmLnYxLkV4cG9ydFNpdGVzUmVzcG9uc2UiK6K7GCcaCXNpdGU6cmVhZBoNdXBzdHJlYW06cmVhZBoLY2VydDpleHBvcnQScQoKSW1wb3J0U2l0ZRIZLndhZi52MS5JbXBvcnRTaXRlUmVxdWVzdBoaLndhZi52MS5JbXBvcnRTaXRlUmVzcG9uc2UiLKK7GCgaCnNpdGU6d3JpdGUaDnVwc3RyZWFtOndyaXRlGgpjZXJ0OndyaXRlEmAKDkdldFNpdGVSb3V0aW5nEh0ud2FmLnYxLkdldFNpdGVSb3V0aW5nUmVxdWVzdBoeLndhZi52MS5HZXRTaXRlUm91dGluZ1Jlc3BvbnNlIg+iuxgLEglzaXRlOnJlYWQSagoRVXBkYXRlU2l0ZVJvdXRpbmcSIC53YWYudjEuVXBkYXRlU2l0ZVJvdXRpbmdSZXF1ZXN0GiEud2FmLnYxLlVwZGF0ZVNpdGVSb3V0aW5nUmVzcG9uc2UiEKK7GAwSCnNpdGU6d3JpdGUSdQoVR2V0U2l0ZVBvbGljeU92ZXJyaWRlEiQud2FmLnYxLkdldFNpdGVQb2xpY3lPdmVycmlkZVJlcXVlc3QaJS53YWYudjEuR2V0U2l0ZVBvbGljeU92ZXJyaWRlUmVzcG9uc2UiD6K7GAsSCXNpdGU6cmVhZBJ/ChhVcHNlcnRTaXRlUG9saWN5T3ZlcnJpZGUSJy53YWYudjEuVXBzZXJ0U2l0ZVBvbGljeU92ZXJyaWRlUmVxdWVzdBooLndhZi52MS5VcHNlcnRTaXRlUG9saWN5T3ZlcnJpZGVSZXNwb25zZSIQorsYDBIKc2l0ZTp3cml0ZRJ/ChhEZWxldGVTaXRlUG9saWN5T3ZlcnJpZGUSJy53YWYudjEuRGVsZXRlU2l0ZVBvbGljeU92ZXJyaWRlUmVxdWVzdBooLndhZi52MS5EZWxldGVTaXRlUG9saWN5T3ZlcnJpZGVSZXNwb25zZSIQorsYDBIKc2l0ZTp3cml0ZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_waf_v1_common, file_waf_v1_delivery, file_waf_v1_options, file_waf_v1_policy, file_waf_v1_upstream]);
 
 /**
  * Request of ListSites.
@@ -313,6 +313,13 @@ export type CreateSiteResponse = Message<"waf.v1.CreateSiteResponse"> & {
    * @generated from field: bool publishing = 3;
    */
   publishing: boolean;
+
+  /**
+   * What the origin's first page showed; absent where it was not asked or shows nothing known.
+   *
+   * @generated from field: waf.v1.RecognizedApplication recognized_application = 10;
+   */
+  recognizedApplication?: RecognizedApplication | undefined;
 };
 
 /**
@@ -341,6 +348,13 @@ export type CreateSiteResponseJson = {
    * @generated from field: bool publishing = 3;
    */
   publishing?: boolean;
+
+  /**
+   * What the origin's first page showed; absent where it was not asked or shows nothing known.
+   *
+   * @generated from field: waf.v1.RecognizedApplication recognized_application = 10;
+   */
+  recognizedApplication?: RecognizedApplicationJson;
 };
 
 /**
@@ -349,6 +363,69 @@ export type CreateSiteResponseJson = {
  */
 export const CreateSiteResponseSchema: GenMessage<CreateSiteResponse, {jsonType: CreateSiteResponseJson}> = /*@__PURE__*/
   messageDesc(file_waf_v1_site, 5);
+
+/**
+ * A known application, and what keeps its editors from being blocked.
+ *
+ * @generated from message waf.v1.RecognizedApplication
+ */
+export type RecognizedApplication = Message<"waf.v1.RecognizedApplication"> & {
+  /**
+   * Its name, for people.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Profile that a site of this policy can use; empty where the policy does not decide by score.
+   *
+   * @generated from field: string profile = 2;
+   */
+  profile: string;
+
+  /**
+   * Exclusion plugin of the CRS project; empty for none.
+   *
+   * @generated from field: string plugin = 3;
+   */
+  plugin: string;
+};
+
+/**
+ * A known application, and what keeps its editors from being blocked.
+ *
+ * @generated from message waf.v1.RecognizedApplication
+ */
+export type RecognizedApplicationJson = {
+  /**
+   * Its name, for people.
+   *
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * Profile that a site of this policy can use; empty where the policy does not decide by score.
+   *
+   * @generated from field: string profile = 2;
+   */
+  profile?: string;
+
+  /**
+   * Exclusion plugin of the CRS project; empty for none.
+   *
+   * @generated from field: string plugin = 3;
+   */
+  plugin?: string;
+};
+
+/**
+ * Describes the message waf.v1.RecognizedApplication.
+ * Use `create(RecognizedApplicationSchema)` to create a new message.
+ */
+export const RecognizedApplicationSchema: GenMessage<RecognizedApplication, {jsonType: RecognizedApplicationJson}> = /*@__PURE__*/
+  messageDesc(file_waf_v1_site, 6);
 
 /**
  * Request of UpdateSite.
@@ -411,7 +488,7 @@ export type UpdateSiteRequestJson = {
  * Use `create(UpdateSiteRequestSchema)` to create a new message.
  */
 export const UpdateSiteRequestSchema: GenMessage<UpdateSiteRequest, {jsonType: UpdateSiteRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 6);
+  messageDesc(file_waf_v1_site, 7);
 
 /**
  * Response of UpdateSite.
@@ -474,7 +551,7 @@ export type UpdateSiteResponseJson = {
  * Use `create(UpdateSiteResponseSchema)` to create a new message.
  */
 export const UpdateSiteResponseSchema: GenMessage<UpdateSiteResponse, {jsonType: UpdateSiteResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 7);
+  messageDesc(file_waf_v1_site, 8);
 
 /**
  * Request of DeleteSite.
@@ -509,7 +586,7 @@ export type DeleteSiteRequestJson = {
  * Use `create(DeleteSiteRequestSchema)` to create a new message.
  */
 export const DeleteSiteRequestSchema: GenMessage<DeleteSiteRequest, {jsonType: DeleteSiteRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 8);
+  messageDesc(file_waf_v1_site, 9);
 
 /**
  * Response of DeleteSite.
@@ -544,7 +621,7 @@ export type DeleteSiteResponseJson = {
  * Use `create(DeleteSiteResponseSchema)` to create a new message.
  */
 export const DeleteSiteResponseSchema: GenMessage<DeleteSiteResponse, {jsonType: DeleteSiteResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 9);
+  messageDesc(file_waf_v1_site, 10);
 
 /**
  * Request of EnableSite.
@@ -607,7 +684,7 @@ export type EnableSiteRequestJson = {
  * Use `create(EnableSiteRequestSchema)` to create a new message.
  */
 export const EnableSiteRequestSchema: GenMessage<EnableSiteRequest, {jsonType: EnableSiteRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 10);
+  messageDesc(file_waf_v1_site, 11);
 
 /**
  * Response of EnableSite.
@@ -670,7 +747,7 @@ export type EnableSiteResponseJson = {
  * Use `create(EnableSiteResponseSchema)` to create a new message.
  */
 export const EnableSiteResponseSchema: GenMessage<EnableSiteResponse, {jsonType: EnableSiteResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 11);
+  messageDesc(file_waf_v1_site, 12);
 
 /**
  * Request of DisableSite.
@@ -719,7 +796,7 @@ export type DisableSiteRequestJson = {
  * Use `create(DisableSiteRequestSchema)` to create a new message.
  */
 export const DisableSiteRequestSchema: GenMessage<DisableSiteRequest, {jsonType: DisableSiteRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 12);
+  messageDesc(file_waf_v1_site, 13);
 
 /**
  * Response of DisableSite.
@@ -768,7 +845,7 @@ export type DisableSiteResponseJson = {
  * Use `create(DisableSiteResponseSchema)` to create a new message.
  */
 export const DisableSiteResponseSchema: GenMessage<DisableSiteResponse, {jsonType: DisableSiteResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 13);
+  messageDesc(file_waf_v1_site, 14);
 
 /**
  * Request of PreviewCompiledConfig.
@@ -803,7 +880,7 @@ export type PreviewCompiledConfigRequestJson = {
  * Use `create(PreviewCompiledConfigRequestSchema)` to create a new message.
  */
 export const PreviewCompiledConfigRequestSchema: GenMessage<PreviewCompiledConfigRequest, {jsonType: PreviewCompiledConfigRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 14);
+  messageDesc(file_waf_v1_site, 15);
 
 /**
  * Response of PreviewCompiledConfig.
@@ -852,7 +929,7 @@ export type PreviewCompiledConfigResponseJson = {
  * Use `create(PreviewCompiledConfigResponseSchema)` to create a new message.
  */
 export const PreviewCompiledConfigResponseSchema: GenMessage<PreviewCompiledConfigResponse, {jsonType: PreviewCompiledConfigResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 15);
+  messageDesc(file_waf_v1_site, 16);
 
 /**
  * Request of ExportSite.
@@ -887,7 +964,7 @@ export type ExportSiteRequestJson = {
  * Use `create(ExportSiteRequestSchema)` to create a new message.
  */
 export const ExportSiteRequestSchema: GenMessage<ExportSiteRequest, {jsonType: ExportSiteRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 16);
+  messageDesc(file_waf_v1_site, 17);
 
 /**
  * Response of ExportSite.
@@ -936,7 +1013,7 @@ export type ExportSiteResponseJson = {
  * Use `create(ExportSiteResponseSchema)` to create a new message.
  */
 export const ExportSiteResponseSchema: GenMessage<ExportSiteResponse, {jsonType: ExportSiteResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 17);
+  messageDesc(file_waf_v1_site, 18);
 
 /**
  * Request of ExportSites.
@@ -959,7 +1036,7 @@ export type ExportSitesRequestJson = {
  * Use `create(ExportSitesRequestSchema)` to create a new message.
  */
 export const ExportSitesRequestSchema: GenMessage<ExportSitesRequest, {jsonType: ExportSitesRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 18);
+  messageDesc(file_waf_v1_site, 19);
 
 /**
  * Response of ExportSites.
@@ -1008,7 +1085,7 @@ export type ExportSitesResponseJson = {
  * Use `create(ExportSitesResponseSchema)` to create a new message.
  */
 export const ExportSitesResponseSchema: GenMessage<ExportSitesResponse, {jsonType: ExportSitesResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 19);
+  messageDesc(file_waf_v1_site, 20);
 
 /**
  * Request of ImportSite.
@@ -1043,7 +1120,7 @@ export type ImportSiteRequestJson = {
  * Use `create(ImportSiteRequestSchema)` to create a new message.
  */
 export const ImportSiteRequestSchema: GenMessage<ImportSiteRequest, {jsonType: ImportSiteRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 20);
+  messageDesc(file_waf_v1_site, 21);
 
 /**
  * Response of ImportSite.
@@ -1134,7 +1211,7 @@ export type ImportSiteResponseJson = {
  * Use `create(ImportSiteResponseSchema)` to create a new message.
  */
 export const ImportSiteResponseSchema: GenMessage<ImportSiteResponse, {jsonType: ImportSiteResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 21);
+  messageDesc(file_waf_v1_site, 22);
 
 /**
  * Request of GetSiteRouting.
@@ -1169,7 +1246,7 @@ export type GetSiteRoutingRequestJson = {
  * Use `create(GetSiteRoutingRequestSchema)` to create a new message.
  */
 export const GetSiteRoutingRequestSchema: GenMessage<GetSiteRoutingRequest, {jsonType: GetSiteRoutingRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 22);
+  messageDesc(file_waf_v1_site, 23);
 
 /**
  * Response of GetSiteRouting.
@@ -1218,7 +1295,7 @@ export type GetSiteRoutingResponseJson = {
  * Use `create(GetSiteRoutingResponseSchema)` to create a new message.
  */
 export const GetSiteRoutingResponseSchema: GenMessage<GetSiteRoutingResponse, {jsonType: GetSiteRoutingResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 23);
+  messageDesc(file_waf_v1_site, 24);
 
 /**
  * Request of UpdateSiteRouting.
@@ -1281,7 +1358,7 @@ export type UpdateSiteRoutingRequestJson = {
  * Use `create(UpdateSiteRoutingRequestSchema)` to create a new message.
  */
 export const UpdateSiteRoutingRequestSchema: GenMessage<UpdateSiteRoutingRequest, {jsonType: UpdateSiteRoutingRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 24);
+  messageDesc(file_waf_v1_site, 25);
 
 /**
  * Response of UpdateSiteRouting.
@@ -1344,7 +1421,7 @@ export type UpdateSiteRoutingResponseJson = {
  * Use `create(UpdateSiteRoutingResponseSchema)` to create a new message.
  */
 export const UpdateSiteRoutingResponseSchema: GenMessage<UpdateSiteRoutingResponse, {jsonType: UpdateSiteRoutingResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 25);
+  messageDesc(file_waf_v1_site, 26);
 
 /**
  * Request of GetSitePolicyOverride.
@@ -1379,7 +1456,7 @@ export type GetSitePolicyOverrideRequestJson = {
  * Use `create(GetSitePolicyOverrideRequestSchema)` to create a new message.
  */
 export const GetSitePolicyOverrideRequestSchema: GenMessage<GetSitePolicyOverrideRequest, {jsonType: GetSitePolicyOverrideRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 26);
+  messageDesc(file_waf_v1_site, 27);
 
 /**
  * Response of GetSitePolicyOverride.
@@ -1414,7 +1491,7 @@ export type GetSitePolicyOverrideResponseJson = {
  * Use `create(GetSitePolicyOverrideResponseSchema)` to create a new message.
  */
 export const GetSitePolicyOverrideResponseSchema: GenMessage<GetSitePolicyOverrideResponse, {jsonType: GetSitePolicyOverrideResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 27);
+  messageDesc(file_waf_v1_site, 28);
 
 /**
  * Request of UpsertSitePolicyOverride.
@@ -1465,7 +1542,7 @@ export type UpsertSitePolicyOverrideRequestJson = {
  * Use `create(UpsertSitePolicyOverrideRequestSchema)` to create a new message.
  */
 export const UpsertSitePolicyOverrideRequestSchema: GenMessage<UpsertSitePolicyOverrideRequest, {jsonType: UpsertSitePolicyOverrideRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 28);
+  messageDesc(file_waf_v1_site, 29);
 
 /**
  * Response of UpsertSitePolicyOverride.
@@ -1514,7 +1591,7 @@ export type UpsertSitePolicyOverrideResponseJson = {
  * Use `create(UpsertSitePolicyOverrideResponseSchema)` to create a new message.
  */
 export const UpsertSitePolicyOverrideResponseSchema: GenMessage<UpsertSitePolicyOverrideResponse, {jsonType: UpsertSitePolicyOverrideResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 29);
+  messageDesc(file_waf_v1_site, 30);
 
 /**
  * Request of DeleteSitePolicyOverride.
@@ -1549,7 +1626,7 @@ export type DeleteSitePolicyOverrideRequestJson = {
  * Use `create(DeleteSitePolicyOverrideRequestSchema)` to create a new message.
  */
 export const DeleteSitePolicyOverrideRequestSchema: GenMessage<DeleteSitePolicyOverrideRequest, {jsonType: DeleteSitePolicyOverrideRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 30);
+  messageDesc(file_waf_v1_site, 31);
 
 /**
  * Response of DeleteSitePolicyOverride.
@@ -1584,7 +1661,7 @@ export type DeleteSitePolicyOverrideResponseJson = {
  * Use `create(DeleteSitePolicyOverrideResponseSchema)` to create a new message.
  */
 export const DeleteSitePolicyOverrideResponseSchema: GenMessage<DeleteSitePolicyOverrideResponse, {jsonType: DeleteSitePolicyOverrideResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 31);
+  messageDesc(file_waf_v1_site, 32);
 
 /**
  * A name, or several, that the proxy answers for.
@@ -1815,7 +1892,7 @@ export type SiteJson = {
  * Use `create(SiteSchema)` to create a new message.
  */
 export const SiteSchema: GenMessage<Site, {jsonType: SiteJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 32);
+  messageDesc(file_waf_v1_site, 33);
 
 /**
  * One origin of a site: a pool by id, or one endpoint written here.
@@ -1892,7 +1969,7 @@ export type SiteUpstreamJson = {
  * Use `create(SiteUpstreamSchema)` to create a new message.
  */
 export const SiteUpstreamSchema: GenMessage<SiteUpstream, {jsonType: SiteUpstreamJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 33);
+  messageDesc(file_waf_v1_site, 34);
 
 /**
  * How a site speaks TLS.
@@ -1997,7 +2074,7 @@ export type TlsConfigJson = {
  * Use `create(TlsConfigSchema)` to create a new message.
  */
 export const TlsConfigSchema: GenMessage<TlsConfig, {jsonType: TlsConfigJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 34);
+  messageDesc(file_waf_v1_site, 35);
 
 /**
  * Which policy protects a site, and how.
@@ -2060,7 +2137,7 @@ export type WafConfigJson = {
  * Use `create(WafConfigSchema)` to create a new message.
  */
 export const WafConfigSchema: GenMessage<WafConfig, {jsonType: WafConfigJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 35);
+  messageDesc(file_waf_v1_site, 36);
 
 /**
  * Proof that a browser, or a person, is there before a request is forwarded.
@@ -2221,7 +2298,7 @@ export type BotProtectionConfigJson = {
  * Use `create(BotProtectionConfigSchema)` to create a new message.
  */
 export const BotProtectionConfigSchema: GenMessage<BotProtectionConfig, {jsonType: BotProtectionConfigJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 36);
+  messageDesc(file_waf_v1_site, 37);
 
 /**
  * The routing table of a site.
@@ -2270,7 +2347,7 @@ export type SiteRoutingJson = {
  * Use `create(SiteRoutingSchema)` to create a new message.
  */
 export const SiteRoutingSchema: GenMessage<SiteRouting, {jsonType: SiteRoutingJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 37);
+  messageDesc(file_waf_v1_site, 38);
 
 /**
  * Sends a path prefix to an upstream pool.
@@ -2361,7 +2438,7 @@ export type SiteRouteJson = {
  * Use `create(SiteRouteSchema)` to create a new message.
  */
 export const SiteRouteSchema: GenMessage<SiteRoute, {jsonType: SiteRouteJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 38);
+  messageDesc(file_waf_v1_site, 39);
 
 /**
  * What one site changes in the policy it uses.
@@ -2550,7 +2627,7 @@ export type SitePolicyOverrideJson = {
  * Use `create(SitePolicyOverrideSchema)` to create a new message.
  */
 export const SitePolicyOverrideSchema: GenMessage<SitePolicyOverride, {jsonType: SitePolicyOverrideJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 39);
+  messageDesc(file_waf_v1_site, 40);
 
 /**
  * One site with everything it needs, to be moved elsewhere.
@@ -2697,7 +2774,7 @@ export type SiteConfigurationJson = {
  * Use `create(SiteConfigurationSchema)` to create a new message.
  */
 export const SiteConfigurationSchema: GenMessage<SiteConfiguration, {jsonType: SiteConfigurationJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 40);
+  messageDesc(file_waf_v1_site, 41);
 
 /**
  * Several site configurations.
@@ -2774,7 +2851,7 @@ export type SiteConfigurationArchiveJson = {
  * Use `create(SiteConfigurationArchiveSchema)` to create a new message.
  */
 export const SiteConfigurationArchiveSchema: GenMessage<SiteConfigurationArchive, {jsonType: SiteConfigurationArchiveJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 41);
+  messageDesc(file_waf_v1_site, 42);
 
 /**
  * A certificate with its private key inside an export.
@@ -2879,7 +2956,7 @@ export type SiteCertificateMaterialJson = {
  * Use `create(SiteCertificateMaterialSchema)` to create a new message.
  */
 export const SiteCertificateMaterialSchema: GenMessage<SiteCertificateMaterial, {jsonType: SiteCertificateMaterialJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_site, 42);
+  messageDesc(file_waf_v1_site, 43);
 
 /**
  * Where the certificate of a site comes from.

@@ -1032,7 +1032,7 @@ export const CounterDeltaSchema: GenMessage<CounterDelta, {jsonType: CounterDelt
 export type CounterEntry = Message<"waf.runtime.v1.CounterEntry"> & {
   /**
    * What is counted: outcome, status, served, verdict, refusal, origin_error, failure, limit,
-   * event, guard, rule. `served` has the statuses of origins, `slow` (a second or longer), `very_slow` (ten
+   * event, guard, guard_rule, rule. `served` has the statuses of origins, `slow` (a second or longer), `very_slow` (ten
    * seconds or longer) and `duration_us`, a sum.
    *
    * @generated from field: string family = 1;
@@ -1062,7 +1062,7 @@ export type CounterEntry = Message<"waf.runtime.v1.CounterEntry"> & {
 export type CounterEntryJson = {
   /**
    * What is counted: outcome, status, served, verdict, refusal, origin_error, failure, limit,
-   * event, guard, rule. `served` has the statuses of origins, `slow` (a second or longer), `very_slow` (ten
+   * event, guard, guard_rule, rule. `served` has the statuses of origins, `slow` (a second or longer), `very_slow` (ten
    * seconds or longer) and `duration_us`, a sum.
    *
    * @generated from field: string family = 1;

@@ -1,0 +1,77 @@
+/** How often rules of guards decided: a column of the tables that list them. */
+
+import { createClient } from '@connectrpc/connect';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { JSX } from 'preact';
+import { GuardService, type RuleHits } from '../../../proto/gen/waf/guard/v1/guard_pb.ts';
+import { useCall } from '../call.ts';
+import { transport } from '../session.ts';
+import { exactNumber, localTime, pageTexts, utcTime } from '../text/text.ts';
+import { refreshMs } from './list.tsx';
+import { lacking } from './rights.tsx';
+import type { Column } from './table.tsx';
+
+const guards = createClient(GuardService, transport);
+const idsMax = 200;
+const longMs = 30 * 24 * 3_600_000;
+
+const w = pageTexts({
+  hits: ['Hits', '命中'],
+  never: ['never', '从未'],
+  last: ['last {at}', '最近 {at}'],
+  long: ['none in 30 days, last {at}', '30 天内无命中，最近 {at}'],
+  uncounted: [
+    'An allow that skips no inspection changes nothing, and is not counted.',
+    '不跳过检测的允许不改变任何处理，不计数。',
+  ],
+});
+
+interface Rule {
+  readonly id: string;
+  readonly kind?: string;
+}
+
+/** The column for these rules. */
+export function useHitsColumn<T extends Rule>(rules: readonly T[]): Column<T> {
+  const ids = rules.map(({ id }) => id).slice(0, idsMax);
+  const may = lacking(['log:read']) === '';
+  const found = useCall(
+    `${may} ${ids.join(' ')}`,
+    (signal) => hitsOf(may ? ids : [], signal),
+    refreshMs,
+  );
+  return {
+    title: w('hits'),
+    number: true,
+    of: ({ id, kind = '' }) => <Hits of={found.value?.get(id)} allows={kind === 'allow'} />,
+  };
+}
+
+async function hitsOf(
+  ruleIds: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, RuleHits>> {
+  if (ruleIds.length === 0) return new Map();
+  const { items } = await guards.listRuleHits({ ruleIds: [...ruleIds] }, { signal });
+  return new Map(items.map((one) => [one.ruleId, one]));
+}
+
+function Hits({
+  of,
+  allows,
+}: {
+  readonly of: RuleHits | undefined;
+  readonly allows: boolean;
+}): JSX.Element {
+  if (of === undefined) return <>–</>;
+  const { hits, lastHitAt } = of;
+  if (lastHitAt === undefined) {
+    return allows ? <span title={w('uncounted')}>–</span> : <span class="quiet">{w('never')}</span>;
+  }
+  const old = timestampMs(lastHitAt) < Date.now() - longMs;
+  return (
+    <span title={utcTime(lastHitAt)}>
+      {exactNumber(hits)} <small>{w(old ? 'long' : 'last', { at: localTime(lastHitAt) })}</small>
+    </span>
+  );
+}

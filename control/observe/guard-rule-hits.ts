@@ -1,0 +1,69 @@
+/**
+ * How often each rule of a guard decided, and when last: one row a rule, in bounded number. Knows
+ * nothing of what the rules are.
+ */
+
+import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import { observationLimits } from '../limits/observation-limits.ts';
+import { prefixRange, type KvReader, type KvWriter } from '../store/kv.ts';
+import { separator } from './step-keys.ts';
+
+/** Family of these counts among what nodes send. */
+export const guardRuleFamily = 'guard_rule';
+
+/** The count of one rule. */
+export interface GuardRuleHits {
+  readonly hits: number;
+  readonly lastMs: number;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Adds what a node counted. */
+export function addGuardRuleHits(
+  writer: KvWriter,
+  tenantId: string,
+  atMs: number,
+  { entries }: CounterDelta,
+): void {
+  for (const { family, key: ruleId, count } of entries) {
+    if (family !== guardRuleFamily) continue;
+    const key = rowKey(tenantId, ruleId.slice(0, observationLimits.countedNameCharsMax));
+    const known = readRow(writer, key);
+    if (known === null) makeRoom(writer, tenantId);
+    const { hits = 0, lastMs = 0 } = known ?? {};
+    const row = { hits: hits + Number(count), lastMs: Math.max(lastMs, atMs) };
+    writer.put(key, encoder.encode(JSON.stringify(row)));
+  }
+}
+
+/** The count of a rule; null where it never decided. */
+export function readGuardRuleHits(
+  reader: KvReader,
+  tenantId: string,
+  ruleId: string,
+): GuardRuleHits | null {
+  return readRow(reader, rowKey(tenantId, ruleId));
+}
+
+/** The rule that decided nothing for longest gives its place to a new one. */
+function makeRoom(writer: KvWriter, tenantId: string): void {
+  const rows = [...writer.range(prefixRange(rowKey(tenantId, '')))];
+  if (rows.length < observationLimits.countedGuardRulesMax) return;
+  const times = rows.map(({ key, value }) => ({ key, lastMs: parse(value).lastMs }));
+  writer.remove(times.reduce((one, other) => (other.lastMs < one.lastMs ? other : one)).key);
+}
+
+function readRow(reader: KvReader, key: string): GuardRuleHits | null {
+  const bytes = reader.get(key);
+  return bytes === undefined ? null : parse(bytes);
+}
+
+function parse(bytes: Uint8Array): GuardRuleHits {
+  return JSON.parse(decoder.decode(bytes)) as GuardRuleHits;
+}
+
+function rowKey(tenantId: string, ruleId: string): string {
+  return ['gr', tenantId, ruleId].join(separator);
+}
