@@ -124,34 +124,41 @@ function Numbers({ answer, before, span }: NumbersProps): JSX.Element {
         />
         <p class="quiet">{label}</p>
       </section>
-      <div class="columns">
-        <Ranking
-          title={t('overview.topRules')}
-          ranks={ranksOf(answer.securityTopRules, 'rule', span)}
-        />
-        <Ranking
-          title={t('overview.topTypes')}
-          ranks={ranksOf(answer.securityTopAttackTypes, 'type', span)}
-        />
-        <Ranking
-          title={t('overview.topAttackers')}
-          ranks={ranksOf(answer.securityTopAttackers, 'client', span)}
-        />
-        <Ranking
-          title={t('overview.topPaths')}
-          ranks={(answer.topPaths?.items ?? []).map(({ key, total: count }) => ({ key, count }))}
-        />
-        <TopSites answer={answer} span={span} />
-        <Ranking
-          title={t('overview.topCountries')}
-          ranks={(answer.securityTopCountries?.items ?? []).map(({ key, count }) => ({
-            key,
-            count,
-          }))}
-        />
-      </div>
+      <Rankings answer={answer} span={span} />
       {answer.coverageLimited && <p class="quiet">{t('overview.limited')}</p>}
     </>
+  );
+}
+
+/** What was asked for and found most. */
+function Rankings({ answer, span }: Pick<NumbersProps, 'answer' | 'span'>): JSX.Element {
+  return (
+    <div class="columns">
+      <Ranking
+        title={t('overview.topRules')}
+        ranks={ranksOf(answer.securityTopRules, 'rule', span)}
+      />
+      <Ranking
+        title={t('overview.topTypes')}
+        ranks={ranksOf(answer.securityTopAttackTypes, 'type', span)}
+      />
+      <Ranking
+        title={t('overview.topAttackers')}
+        ranks={ranksOf(answer.securityTopAttackers, 'client', span)}
+      />
+      <Ranking
+        title={t('overview.topPaths')}
+        ranks={(answer.topPaths?.items ?? []).map(({ key, total: count }) => ({ key, count }))}
+      />
+      <TopSites answer={answer} span={span} />
+      <Ranking
+        title={t('overview.topCountries')}
+        ranks={(answer.securityTopCountries?.items ?? []).map(({ key, count }) => ({
+          key,
+          count,
+        }))}
+      />
+    </div>
   );
 }
 
