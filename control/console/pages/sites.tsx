@@ -6,14 +6,18 @@ import { useState } from 'preact/hooks';
 import type { CreateSiteResponse } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { ResourceStatus } from '../../../proto/gen/waf/v1/common_pb.ts';
 import { SiteService, WafMode, type Site } from '../../../proto/gen/waf/v1/site_pb.ts';
+import { lazy } from '../lazy.tsx';
 import { Link } from '../parts/link.tsx';
 import { FoldedEdit, List, usePages } from '../parts/list.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
 import { t } from '../text/text.ts';
-import { KnownApplication } from './known-application.tsx';
 
 const sites = createClient(SiteService, transport);
+
+const KnownApplication = lazy(
+  async () => (await import('./known-application.tsx')).KnownApplication,
+);
 
 /** The page. */
 export function Sites(): JSX.Element {

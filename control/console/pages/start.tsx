@@ -16,6 +16,7 @@ import {
 } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import { go } from '../address.ts';
+import { lazy } from '../lazy.tsx';
 import { Edit, type Values } from '../parts/edit.tsx';
 import { Card, Head } from '../parts/panel.tsx';
 import { Link } from '../parts/link.tsx';
@@ -23,10 +24,13 @@ import { pemParts } from '../parts/pem.ts';
 import { auth, person, transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
 import { FirstAttack } from './first-attack.tsx';
-import { KnownApplication } from './known-application.tsx';
 
 const sites = createClient(SiteService, transport);
 const certs = createClient(CertService, transport);
+
+const KnownApplication = lazy(
+  async () => (await import('./known-application.tsx')).KnownApplication,
+);
 
 const w = pageTexts({
   title: ['Welcome', '欢迎'],
