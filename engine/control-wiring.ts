@@ -116,6 +116,8 @@ export async function serveControl(parts: EngineParts, link: ControllerLink): Pr
     siteOf: (siteId) => ({
       guards: parts.guards.of(siteId),
       schema: parts.schemas.of(siteId),
+      delivery: parts.guards.deliveryOf(siteId),
+      routes: parts.guards.routesOf(siteId),
       failPolicy: parts.guards.failPolicyOf(siteId),
       grpcFields: parts.guards.grpcFieldsOf(siteId),
       content: parts.guards.contentOf(siteId),

@@ -42,6 +42,7 @@ beforeAll(async () => {
           refusal: '',
           refusalStatus: 0,
           guards: [],
+          siteAnswer: null,
         }),
       evaluateBatch: () => Promise.reject(new Error('not here')),
       status: () => ({ revision: '0', sha256: '', version: 'test', uptimeMs: 1, libraries: {} }),

@@ -1,5 +1,6 @@
 /** What control may ask the engine beside traffic: to compile a policy, to try a request. */
 
+import type { SiteAnswerName } from './answer-order.ts';
 import type { GuardTraceEntry } from './guard.ts';
 import type { FirstPage, ProbedAddress } from './health.ts';
 import type { PolicySource } from './policy.ts';
@@ -45,6 +46,15 @@ export interface EvaluationInput {
   readonly peerIp: string;
 }
 
+/** What a site answers in place of its origin. */
+export interface SiteAnswered {
+  /** `unrouted`: no origin is set for the path. */
+  readonly name: SiteAnswerName | 'unrouted';
+  readonly status: number;
+  /** '' for none. */
+  readonly location: string;
+}
+
 /** What trying a request gave. */
 export interface EvaluationOutcome {
   /** Null when the policy did not compile or the head was refused. */
@@ -56,6 +66,8 @@ export interface EvaluationOutcome {
   readonly refusalStatus: number;
   /** What each guard of the site saw and decided, in order. */
   readonly guards: readonly GuardTraceEntry[];
+  /** Null where the site leaves the answer to its origin. */
+  readonly siteAnswer: SiteAnswered | null;
   /** Why inspection failed; absent when it did not. */
   readonly failure?: InspectionFailure;
 }

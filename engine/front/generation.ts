@@ -15,8 +15,8 @@ import type { Learner, SiteLearning } from '../schema/learning/learner.ts';
 import type { SchemaRegistry } from '../schema/schema-registry.ts';
 import type { SiteChecks } from '../schema/site-checks.ts';
 import type { UpstreamRegistry } from '../upstream/upstream.ts';
-import { PathRoutes, releaseUpstreams } from './path-routes.ts';
-import { SiteDelivery } from './site-delivery.ts';
+import { holdRoutes, releaseUpstreams, type PathRoutes } from './path-routes.ts';
+import { SiteDelivery } from '../guard/site-delivery.ts';
 
 /** Where a request goes. */
 export interface Route {
@@ -81,7 +81,7 @@ export class Generation {
     schema: SiteChecks | null,
     learning: SiteLearning | null,
   ): void {
-    const origins = new PathRoutes(site, this.options.upstreams);
+    const origins = holdRoutes(site, this.options.upstreams);
     const inspector = site.waf.enabled ? this.options.inspectorOf(site) : null;
     const clientIp = site.trust === undefined ? null : this.resolverOf(site.trust);
     const { guardServices, guardKinds } = this.options;

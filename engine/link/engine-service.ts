@@ -186,6 +186,7 @@ function toAnswer(outcome: EvaluationOutcome): EvaluateResponse {
     refusal,
     guards: outcome.guards.map(toGuardStep),
     failure: outcome.failure ?? '',
+    ...(outcome.siteAnswer === null ? {} : { siteAnswer: { ...outcome.siteAnswer } }),
   });
 }
 

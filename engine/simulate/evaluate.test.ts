@@ -36,7 +36,8 @@ function start() {
     built.push(shared);
     return buildEngine(source, options);
   };
-  const site = { guards: null, schema: null, failPolicy: 'closed', grpcFields: false };
+  const none = { guards: null, schema: null, delivery: null, routes: null };
+  const site = { ...none, failPolicy: 'closed', grpcFields: false };
   const made = { files: new SharedFiles(), planner: { plan }, build, siteOf: () => site };
   const handler = createEvaluator(made as unknown as EvaluatorOptions);
   return { handler, built, planned };

@@ -27,6 +27,8 @@ import {
 import type { SiteContent } from '../detect/learning/site-content.ts';
 import { ClientIpResolver } from '../guard/client-ip.ts';
 import type { GuardChain } from '../guard/guard-chain.ts';
+import type { SiteDelivery } from '../guard/site-delivery.ts';
+import type { PathPrefixes } from '../http/path-prefixes.ts';
 import type { SiteChecks } from '../schema/site-checks.ts';
 import type { SiteConfig } from '../contract/site.ts';
 import { SCAN } from '../http/head-scanner.ts';
@@ -65,10 +67,12 @@ export interface EvaluatorOptions {
   readonly origins: Pick<EngineHandler, 'probeUpstream' | 'readFirstPage'>;
 }
 
-/** Guards and checks of API documents of a site; null for none. */
+/** Guards, checks of API documents and delivery of a site; null for none. */
 export interface SimulatedSite {
   readonly guards: GuardChain | null;
   readonly schema: SiteChecks | null;
+  readonly delivery: SiteDelivery | null;
+  readonly routes: PathPrefixes<object> | null;
   /** What failed inspections and bodies that were not looked at lead to. */
   readonly failPolicy: SiteConfig['waf']['failPolicy'];
   readonly grpcFields: boolean;
@@ -77,7 +81,8 @@ export interface SimulatedSite {
 }
 
 const noSite: SimulatedSite = {
-  ...{ guards: null, schema: null, failPolicy: 'closed', grpcFields: false },
+  ...{ guards: null, schema: null, delivery: null, routes: null },
+  ...{ failPolicy: 'closed', grpcFields: false },
 };
 
 /** Makes the handler that the engine's own socket serves. */
@@ -213,7 +218,7 @@ function namesHttp2(head: Uint8Array): boolean {
 
 function evaluate(
   engine: PolicyEngine,
-  { guards, schema, failPolicy, grpcFields, content }: SimulatedSite,
+  { failPolicy, grpcFields, content, ...parts }: SimulatedSite,
   input: EvaluationInput,
 ): EvaluationOutcome {
   const parser = new RequestHeadParser();
@@ -244,13 +249,14 @@ function evaluate(
   const alone = policyAlone(engine);
   const site = { ...alone.site, waf: { ...alone.site.waf, failPolicy } };
   const found = simulateRequest(
-    { ...alone, site, guards, schema },
+    { ...alone, site, ...parts },
     { snapshot, head: parser, host: hostOf(input.head, parser), headRefusal, body },
   );
-  const { record, refusal, guardTrace } = found;
+  const { record, refusal, guardTrace, siteAnswer } = found;
   const refusalStatus = refusal === '' ? 0 : found.status;
   const failure = record?.failure;
-  const outcome = { record, diagnostics: [], refusal, refusalStatus, guards: guardTrace };
+  const refused = { refusal, refusalStatus, guards: guardTrace, siteAnswer };
+  const outcome = { record, diagnostics: [], ...refused };
   return failure === undefined ? outcome : { ...outcome, failure };
 }
 
@@ -272,10 +278,10 @@ function hostOf(head: Uint8Array, { hostStart, hostEnd }: RequestHeadParser): st
   return routingHost(Buffer.from(head.subarray(hostStart, hostEnd)).toString('latin1'));
 }
 
-type Refused = Pick<EvaluationOutcome, 'refusal' | 'refusalStatus' | 'guards'>;
+type Refused = Pick<EvaluationOutcome, 'refusal' | 'refusalStatus' | 'guards' | 'siteAnswer'>;
 
-const notRefused: Refused = { refusal: '', refusalStatus: 0, guards: [] };
+const notRefused: Refused = { refusal: '', refusalStatus: 0, guards: [], siteAnswer: null };
 function refusedWith(refusal: Refusal | null): Refused {
-  if (refusal === null) return { refusal: 'head_incomplete', refusalStatus: 400, guards: [] };
-  return { refusal: refusal.reason, refusalStatus: refusal.status, guards: [] };
+  const { reason, status } = refusal ?? { reason: 'head_incomplete', status: 400 };
+  return { ...notRefused, refusal: reason, refusalStatus: status };
 }

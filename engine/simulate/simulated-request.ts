@@ -4,6 +4,7 @@
  * share it. Needs an inspector that answers at once.
  */
 
+import type { SiteAnswered } from '../contract/evaluation.ts';
 import type { RequestOutcome } from '../contract/events.ts';
 import type { GuardNote, GuardTraceEntry, GuardVerdict } from '../contract/guard.ts';
 import type { Inspector } from '../contract/inspection.ts';
@@ -11,10 +12,12 @@ import { SPAN } from '../contract/message.ts';
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../contract/message.ts';
 import { passVerdict, type TransactionRecord, type Verdict } from '../contract/verdict.ts';
 import { RequestView, type ViewedHead } from '../guard/request-view.ts';
+import type { SiteDelivery } from '../guard/site-delivery.ts';
+import type { PathPrefixes } from '../http/path-prefixes.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { withPatchNotes } from '../phases/patch-notes.ts';
 import { PhaseDriver } from '../phases/phase-driver.ts';
-import type { PhaseEndings, PhaseHost, PhaseSite } from '../phases/phase-host.ts';
+import type { PhaseEndings, PhaseHost, PhaseSite, RouteResult } from '../phases/phase-host.ts';
 
 /** One request with all that follows it. */
 export interface SimulatedRequest {
@@ -33,6 +36,12 @@ export interface SimulatedRequest {
   readonly answer?: { readonly head: ResponseSnapshot; readonly body: Uint8Array | null };
 }
 
+/** A site with what it decides by path; absent or null where nothing of it is set. */
+export interface DeliveredSite extends PhaseSite {
+  readonly delivery?: SiteDelivery | null;
+  readonly routes?: PathPrefixes<object> | null;
+}
+
 /** What came of it. */
 export interface SimulatedOutcome {
   readonly outcome: RequestOutcome;
@@ -40,6 +49,8 @@ export interface SimulatedOutcome {
   readonly status: number;
   /** Code of the refusal; '' for none. */
   readonly refusal: string;
+  /** What the site answered in place of its origin; null for nothing. */
+  readonly siteAnswer: SiteAnswered | null;
   /** The verdict that was enforced; `pass` when none was. */
   readonly verdict: Verdict;
   /** Null when nothing was inspected. */
@@ -57,7 +68,7 @@ export function policyAlone(inspector: Inspector): PhaseSite {
 
 /** Runs the request through the steps of live traffic. `site` null: no site answers. */
 export function simulateRequest(
-  site: PhaseSite | null,
+  site: DeliveredSite | null,
   request: SimulatedRequest,
 ): SimulatedOutcome {
   return new Simulation(request).run(site);
@@ -66,13 +77,15 @@ export function simulateRequest(
 class Simulation implements PhaseHost, PhaseEndings {
   ended = false;
   readonly endings = this;
-  readonly bodyBytesMax = Infinity;
+  bodyBytesMax = Infinity;
   readonly guardTrace: GuardTraceEntry[] = [];
   private readonly request: SimulatedRequest;
   private readonly phases = new PhaseDriver(this);
   private outcome: RequestOutcome = 'served';
   private status = 0;
   private refusal = '';
+  private site: DeliveredSite | null = null;
+  private siteAnswer: SiteAnswered | null = null;
   private verdict = passVerdict;
   private decided = false;
 
@@ -80,16 +93,32 @@ class Simulation implements PhaseHost, PhaseEndings {
     this.request = request;
   }
 
-  run(site: PhaseSite | null): SimulatedOutcome {
-    this.phases.start(site);
+  run(site: DeliveredSite | null): SimulatedOutcome {
+    this.site = site;
+    if (!this.answersItself(site?.delivery ?? null)) this.phases.start(site);
     if (!this.decided) throw new Error('an inspector answered late');
     this.request.beforeEnd?.();
     let record: TransactionRecord | null = null;
     this.ended = true;
     this.phases.finish((kept) => (record = kept));
-    const { outcome, status, refusal, verdict, guardTrace } = this;
+    const { outcome, status, refusal, siteAnswer, verdict, guardTrace } = this;
     const notes = withPatchNotes(this.phases.notes, record, outcome === 'blocked');
-    return { outcome, status, refusal, verdict, record, notes, guardTrace };
+    return { outcome, status, refusal, siteAnswer, verdict, record, notes, guardTrace };
+  }
+
+  /** Before all else, as live: what the site answers by itself, and the bound of the body. */
+  private answersItself(delivery: SiteDelivery | null): boolean {
+    if (delivery === null || this.headRefusal !== null) return false;
+    const view = this.view();
+    const answer = delivery.answer(view);
+    if (answer === null) {
+      this.bodyBytesMax = delivery.bodyBytesMax(view, this.bodyBytesMax);
+      return false;
+    }
+    const { status, reason, location } = answer;
+    this.siteAnswer = { name: delivery.answerer(view)!, status, location: location ?? '' };
+    this.end(reason === null ? 'served' : 'refused', status, reason ?? '');
+    return true;
   }
 
   // ---- what the phase driver asks
@@ -140,8 +169,14 @@ class Simulation implements PhaseHost, PhaseEndings {
     return snapshotOf(this.request.body, limitBytes);
   }
 
-  route(): 'routed' {
-    return 'routed';
+  route(): RouteResult {
+    const { bytes, spans } = this.request.snapshot.head;
+    const { pathStart, pathEnd } = this.request.head ?? headOf(spans);
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const choice = this.site?.routes?.choose(buffer, pathStart, pathEnd);
+    if (choice === undefined) return 'routed';
+    if (choice === null) return 'unrouted';
+    return 'reason' in choice ? (choice as Refusal) : 'routed';
   }
 
   connect(): void {
@@ -196,6 +231,7 @@ class Simulation implements PhaseHost, PhaseEndings {
   }
 
   answerUnrouted(): void {
+    this.siteAnswer = { name: 'unrouted', status: 404, location: '' };
     this.end('unrouted', 404, '');
   }
 

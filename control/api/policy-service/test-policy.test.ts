@@ -29,6 +29,7 @@ const handler: EngineHandler = {
     return Promise.resolve({
       ...{ record: null, diagnostics: [], refusal: refused ? 'ip_list' : '' },
       refusalStatus: refused ? 403 : 0,
+      siteAnswer: null,
       guards: [{ guard: 'ip', saw: clientIp, verdict: found, skipped: false }],
     });
   },

@@ -5,6 +5,7 @@ import type {
   EvaluateResponse,
   GuardStep,
   SecurityMatch,
+  SiteAnswer,
 } from '../../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import type { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
@@ -45,7 +46,7 @@ export function testPolicy(
         throw refusal('failed_precondition', 'policyId: the rules of this policy do not compile');
       }
       const isLast = at === addresses.length - 1;
-      if (isLast || !answer.guards.some(byList)) return toResult(answer, clientIp);
+      if (isLast || !answer.guards.some(byList)) return toResult(answer, clientIp, site !== null);
     }
     throw new Error('no address to test with');
   };
@@ -81,7 +82,7 @@ function recordingOnly(policy: PolicyRecord): PolicyRecord {
   return acts ? { ...policy, engineState: 'ENGINE_STATE_DETECTION_ONLY' } : policy;
 }
 
-function toResult(answer: EvaluateResponse, clientIp: string) {
+function toResult(answer: EvaluateResponse, clientIp: string, ofSite: boolean) {
   const refused = answer.refusal !== '';
   const matchedRules = answer.matches
     .map((match) => ({
@@ -99,7 +100,7 @@ function toResult(answer: EvaluateResponse, clientIp: string) {
   const ids = new Set(matchedRules.map(({ ruleId }) => ruleId));
   return {
     blocked: answer.blocked || refused,
-    status: answer.blocked || refused ? answer.status : 200,
+    status: answer.siteAnswer?.status ?? (answer.blocked || refused ? answer.status : 200),
     matchedRuleIds: [...ids].sort((left, right) => left - right),
     matchedRules,
     totalInboundScore: answer.inboundScore,
@@ -113,9 +114,23 @@ function toResult(answer: EvaluateResponse, clientIp: string) {
       inspectionUs: Number(answer.inspectionUs),
       refusal: answer.refusal,
       guards: answer.guards.map(showGuard),
+      ...(answer.siteAnswer !== undefined && { siteAnswer: showSiteAnswer(answer.siteAnswer) }),
+      notTried: [...notTried, ...(ofSite ? [] : settingsOfSites)],
       trace: answer.matches.map(traceOf),
     },
   };
+}
+
+/** What live traffic meets beside that. */
+const notTried = [
+  'the connection: redirects to HTTPS, 421, proofs for certificate authorities',
+  "the origin's answer: phases 3 and 4",
+];
+const settingsOfSites = ['settings of a site: guards, API documents, delivery, routes'];
+
+/** What the site answers in place of its origin. */
+function showSiteAnswer({ name, status, location }: SiteAnswer) {
+  return { name, status, location };
 }
 
 /** One guard before the rules: what it saw and decided. */

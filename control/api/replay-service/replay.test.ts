@@ -54,7 +54,9 @@ const handler: EngineHandler = {
 
 /** Blocks what holds "evil", unless the policy leaves the argument out. */
 function judge(policy: PolicySource, text: string): EvaluationOutcome {
-  const rest = { diagnostics: [], refusal: '', refusalStatus: 0, guards: [] };
+  const rest = {
+    ...{ diagnostics: [], refusal: '', refusalStatus: 0, guards: [], siteAnswer: null },
+  };
   const verdict = { action: 'block', status: 403, ruleId: 942100, phase: 2 } as const;
   const scores = { inboundScore: 5, outboundScore: 0, detectionOnly: false, inspectionUs: 1 };
   const sample = { verdict, matchedRules: [sampleMatch()], ...scores };

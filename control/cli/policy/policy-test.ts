@@ -41,6 +41,8 @@ export const policyTestCommand: CommandDefinition = {
     const refusal = response.transaction?.['refusal'];
     // Not by a rule: by a guard, the check of an API document, or a limit.
     if (typeof refusal === 'string' && refusal !== '') context.output.line(`refused: ${refusal}`);
+    const answer = response.transaction?.['siteAnswer'] as Record<string, string> | undefined;
+    if (answer !== undefined) context.output.line(answeredText(answer));
     const clientIp = response.transaction?.['clientIp'];
     if (request.clientIp === '' && siteId !== '' && typeof clientIp === 'string') {
       context.output.line(`tested as client ${clientIp}; --client-ip names another`);
@@ -51,3 +53,8 @@ export const policyTestCommand: CommandDefinition = {
     return response.blocked ? 1 : 0;
   },
 };
+
+/** What the site answers by itself. */
+function answeredText({ name = '', location = '' }: Readonly<Record<string, string>>): string {
+  return `answered by the site: ${name}${location === '' ? '' : `, to ${location}`}`;
+}

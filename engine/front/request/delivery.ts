@@ -10,7 +10,7 @@ import { TARGET_FORM } from '../../http/request-head.ts';
 import type { ClientPort } from '../client-port.ts';
 import type { FrontContext } from '../front-context.ts';
 import type { Generation, Route } from '../generation.ts';
-import type { SiteAnswer } from '../site-delivery.ts';
+import type { SiteAnswer } from '../../guard/site-delivery.ts';
 import type { RequestClient } from './request-client.ts';
 
 /** An answer of ours in place of what the site would do. */

@@ -3,7 +3,7 @@
 import type { GuardVerdict } from '../../contract/guard.ts';
 import type { ResponseScenario, ResponseSettings } from '../../contract/site.ts';
 import type { ByteWriter } from '../../http/byte-writer.ts';
-import type { SiteAnswer } from '../site-delivery.ts';
+import type { SiteAnswer } from '../../guard/site-delivery.ts';
 import { renderPage, scenarioOf, statusText, type Page } from './responses.ts';
 
 /** One answer of our own. */

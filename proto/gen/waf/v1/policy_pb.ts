@@ -1506,7 +1506,7 @@ export type TestPolicyResponse = Message<"waf.v1.TestPolicyResponse"> & {
   blocked: boolean;
 
   /**
-   * Status the client would get; 200 when not blocked.
+   * Status the client would get; 200 when the origin answers.
    *
    * @generated from field: int32 status = 2;
    */
@@ -1520,7 +1520,8 @@ export type TestPolicyResponse = Message<"waf.v1.TestPolicyResponse"> & {
   matchedRuleIds: number[];
 
   /**
-   * Scores, phase and time of the evaluation.
+   * Scores, phase and time of the evaluation, what each guard and the site itself decided, and what
+   * was not tried.
    *
    * @generated from field: google.protobuf.Struct transaction = 4;
    */
@@ -1555,7 +1556,7 @@ export type TestPolicyResponseJson = {
   blocked?: boolean;
 
   /**
-   * Status the client would get; 200 when not blocked.
+   * Status the client would get; 200 when the origin answers.
    *
    * @generated from field: int32 status = 2;
    */
@@ -1569,7 +1570,8 @@ export type TestPolicyResponseJson = {
   matchedRuleIds?: number[];
 
   /**
-   * Scores, phase and time of the evaluation.
+   * Scores, phase and time of the evaluation, what each guard and the site itself decided, and what
+   * was not tried.
    *
    * @generated from field: google.protobuf.Struct transaction = 4;
    */

@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/engine.proto.
  */
 export const file_waf_runtime_v1_engine: GenFile = /*@__PURE__*/
-  fileDesc("Cht3YWYvcnVudGltZS92MS9lbmdpbmUucHJvdG8SDndhZi5ydW50aW1lLnYxIpkBChRDb21waWxlUG9saWN5UmVxdWVzdBItCgZwb2xpY3kYASABKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lUG9saWN5Ei8KB3J1bGVzZXQYAiABKAsyHi53YWYucnVudGltZS52MS5SdW50aW1lUnVsZXNldBIMCgRwbGFuGAMgASgIEhMKC3RyeV9ydWxlc2V0GAQgASgIImgKFUNvbXBpbGVQb2xpY3lSZXNwb25zZRIKCgJvaxgBIAEoCBIvCgtkaWFnbm9zdGljcxgCIAMoCzIaLndhZi5ydW50aW1lLnYxLkRpYWdub3N0aWMSEgoKcnVsZV9jb3VudBgDIAEoDSJmCgpEaWFnbm9zdGljEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoDRIOCgZjb2x1bW4YAyABKA0SDQoFZXJyb3IYBCABKAgSDAoEY29kZRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJIsIBCg9FdmFsdWF0ZVJlcXVlc3QSLQoGcG9saWN5GAEgASgLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIvCgdydWxlc2V0GAIgASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVJ1bGVzZXQSDAoEaGVhZBgDIAEoDBIMCgRib2R5GAQgASgMEhEKCWNsaWVudF9pcBgFIAEoCRIPCgdwZWVyX2lwGAYgASgJEg8KB3NpdGVfaWQYByABKAki3wIKEEV2YWx1YXRlUmVzcG9uc2USDwoHYmxvY2tlZBgBIAEoCBIOCgZzdGF0dXMYAiABKA0SDwoHcnVsZV9pZBgDIAEoDRINCgVwaGFzZRgEIAEoDRIVCg1pbmJvdW5kX3Njb3JlGAUgASgFEhYKDm91dGJvdW5kX3Njb3JlGAYgASgFEi4KB21hdGNoZXMYByADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhUKDWluc3BlY3Rpb25fdXMYCCABKAQSFgoOZGV0ZWN0aW9uX29ubHkYCSABKAgSLwoLZGlhZ25vc3RpY3MYCiADKAsyGi53YWYucnVudGltZS52MS5EaWFnbm9zdGljEg8KB3JlZnVzYWwYCyABKAkSKQoGZ3VhcmRzGAwgAygLMhkud2FmLnJ1bnRpbWUudjEuR3VhcmRTdGVwEg8KB2ZhaWx1cmUYDSABKAkiqAEKFEV2YWx1YXRlQmF0Y2hSZXF1ZXN0Ei0KBnBvbGljeRgBIAEoCzIdLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVQb2xpY3kSLwoHcnVsZXNldBgCIAEoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EjAKCHJlcXVlc3RzGAMgAygLMh4ud2FmLnJ1bnRpbWUudjEuQmF0Y2hlZFJlcXVlc3QiYQoOQmF0Y2hlZFJlcXVlc3QSDAoEaGVhZBgBIAEoDBIMCgRib2R5GAIgASgMEhEKCWNsaWVudF9pcBgDIAEoCRIPCgdwZWVyX2lwGAQgASgJEg8KB3NpdGVfaWQYBSABKAkiewoVRXZhbHVhdGVCYXRjaFJlc3BvbnNlEjEKB2Fuc3dlcnMYASADKAsyIC53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlc3BvbnNlEi8KC2RpYWdub3N0aWNzGAIgAygLMhoud2FmLnJ1bnRpbWUudjEuRGlhZ25vc3RpYyKIAQoJR3VhcmRTdGVwEg0KBWd1YXJkGAEgASgJEgsKA3NhdxgCIAEoCRIOCgZhY3Rpb24YAyABKAkSDgoGcmVhc29uGAQgASgJEg8KB3J1bGVfaWQYBSABKAkSDgoGZGV0YWlsGAYgASgJEg0KBXNraXBzGAcgAygJEg8KB3NraXBwZWQYCCABKAgi3wIKDVNlY3VyaXR5TWF0Y2gSDwoHcnVsZV9pZBgBIAEoDRINCgVwaGFzZRgCIAEoDRIPCgdtZXNzYWdlGAMgASgJEgwKBGRhdGEYBCABKAkSEAoIc2V2ZXJpdHkYBSABKAUSDAoEdGFncxgGIAMoCRIQCghvcGVyYXRvchgHIAEoCRI4CgdtYXRjaGVkGAggAygLMicud2FmLnJ1bnRpbWUudjEuU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSEgoKZGlzcnVwdGl2ZRgJIAEoCBIMCgRmaWxlGAogASgJEgwKBGxpbmUYCyABKA0SEQoJdHJ1bmNhdGVkGAwgASgIEg0KBXNjb3JlGA0gASgFEgsKA3JldhgOIAEoCRILCgN2ZXIYDyABKAkSEAoIbWF0dXJpdHkYECABKA0SEAoIYWNjdXJhY3kYESABKA0SEwoLYm9keV9vZmZzZXQYEiABKAQiNgoXU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSDAoEbmFtZRgBIAEoDBINCgV2YWx1ZRgCIAEoDCISChBHZXRTdGF0dXNSZXF1ZXN0ItABChFHZXRTdGF0dXNSZXNwb25zZRIQCghyZXZpc2lvbhgBIAEoAxIOCgZzaGEyNTYYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIRCgl1cHRpbWVfbXMYBCABKAQSQwoJbGlicmFyaWVzGAUgAygLMjAud2FmLnJ1bnRpbWUudjEuR2V0U3RhdHVzUmVzcG9uc2UuTGlicmFyaWVzRW50cnkaMAoOTGlicmFyaWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJJChRQcm9iZVVwc3RyZWFtUmVxdWVzdBIxCgh1cHN0cmVhbRgBIAEoCzIfLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVVcHN0cmVhbSJKChVQcm9iZVVwc3RyZWFtUmVzcG9uc2USMQoJZW5kcG9pbnRzGAEgAygLMh4ud2FmLnJ1bnRpbWUudjEuUHJvYmVkRW5kcG9pbnQiTwoOUHJvYmVkRW5kcG9pbnQSDwoHYWRkcmVzcxgBIAEoCRIPCgdoZWFsdGh5GAIgASgIEgwKBGNvZGUYAyABKAkSDQoFZXJyb3IYBCABKAkiVwoUUmVhZEZpcnN0UGFnZVJlcXVlc3QSMQoIdXBzdHJlYW0YASABKAsyHy53YWYucnVudGltZS52MS5SdW50aW1lVXBzdHJlYW0SDAoEaG9zdBgCIAEoCSJLChVSZWFkRmlyc3RQYWdlUmVzcG9uc2USDgoGc3RhdHVzGAEgASgFEhQKDGNvb2tpZV9uYW1lcxgCIAMoCRIMCgR0ZXh0GAMgASgJIv0BChNFeHBsYWluVHJ1c3RSZXF1ZXN0EjQKB3Byb2ZpbGUYASABKAsyIy53YWYucnVudGltZS52MS5SdW50aW1lVHJ1c3RQcm9maWxlEi8KCGlwX2xpc3RzGAIgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwTGlzdBIMCgRwZWVyGAMgASgJEkEKB2hlYWRlcnMYBCADKAsyMC53YWYucnVudGltZS52MS5FeHBsYWluVHJ1c3RSZXF1ZXN0LkhlYWRlcnNFbnRyeRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLpAQoURXhwbGFpblRydXN0UmVzcG9uc2USCgoCaXAYASABKAkSFQoNc291cmNlX2hlYWRlchgCIAEoCRIUCgxwZWVyX3RydXN0ZWQYAyABKAgSDwoHc3Bvb2ZlZBgEIAEoCBIMCgRob3BzGAUgAygJEhAKCHdhcm5pbmdzGAYgAygJEjQKBnRyYWNlcxgHIAMoCzIkLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVDbGllbnRJcFRyYWNlEhkKEXZlcmlmaWVkX25vZGVfaWRzGAggAygJEhYKDnVudHJ1c3RlZF9ydWxlGAkgASgIIoQBChRSdW50aW1lQ2xpZW50SXBUcmFjZRIPCgdydWxlX2lkGAEgASgJEg4KBmhlYWRlchgCIAEoCRIOCgZzdGF0dXMYAyABKAkSDgoGcmVhc29uGAQgASgJEhQKDGNhbmRpZGF0ZV9pcBgFIAEoCRIVCg1wYXRoX25vZGVfaWRzGAYgAygJIkMKFFNhbXBsZUNsaWVudHNSZXF1ZXN0Eg8KB3NpdGVfaWQYASABKAkSDQoFY291bnQYAiABKA0SCwoDZW5kGAMgASgIIl0KFVNhbXBsZUNsaWVudHNSZXNwb25zZRI0CgdzYW1wbGVzGAEgAygLMiMud2FmLnJ1bnRpbWUudjEuUnVudGltZUNsaWVudFNhbXBsZRIOCgZhY3RpdmUYAiABKAgiqAEKE1J1bnRpbWVDbGllbnRTYW1wbGUSDAoEcGVlchgBIAEoCRJBCgdoZWFkZXJzGAIgAygLMjAud2FmLnJ1bnRpbWUudjEuUnVudGltZUNsaWVudFNhbXBsZS5IZWFkZXJzRW50cnkSEAoIcHJvZHVjdHMYAyADKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiGgoYTGlzdFNwb29mV2FybmluZ3NSZXF1ZXN0IlIKGUxpc3RTcG9vZldhcm5pbmdzUmVzcG9uc2USNQoId2FybmluZ3MYASADKAsyIy53YWYucnVudGltZS52MS5SdW50aW1lU3Bvb2ZXYXJuaW5nImoKE1J1bnRpbWVTcG9vZldhcm5pbmcSFQoNZmlyc3Rfc2Vlbl9tcxgBIAEoAxIPCgdzaXRlX2lkGAIgASgJEgwKBHBlZXIYAyABKAkSDgoGaGVhZGVyGAQgASgJEg0KBWNvdW50GAUgASgNMpMHCg1FbmdpbmVTZXJ2aWNlEmQKDUNvbXBpbGVQb2xpY3kSJC53YWYucnVudGltZS52MS5Db21waWxlUG9saWN5UmVxdWVzdBolLndhZi5ydW50aW1lLnYxLkNvbXBpbGVQb2xpY3lSZXNwb25zZSIGorsYAggBElUKCEV2YWx1YXRlEh8ud2FmLnJ1bnRpbWUudjEuRXZhbHVhdGVSZXF1ZXN0GiAud2FmLnJ1bnRpbWUudjEuRXZhbHVhdGVSZXNwb25zZSIGorsYAggBEmQKDUV2YWx1YXRlQmF0Y2gSJC53YWYucnVudGltZS52MS5FdmFsdWF0ZUJhdGNoUmVxdWVzdBolLndhZi5ydW50aW1lLnYxLkV2YWx1YXRlQmF0Y2hSZXNwb25zZSIGorsYAggBElgKCUdldFN0YXR1cxIgLndhZi5ydW50aW1lLnYxLkdldFN0YXR1c1JlcXVlc3QaIS53YWYucnVudGltZS52MS5HZXRTdGF0dXNSZXNwb25zZSIGorsYAggBEmEKDEV4cGxhaW5UcnVzdBIjLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlcXVlc3QaJC53YWYucnVudGltZS52MS5FeHBsYWluVHJ1c3RSZXNwb25zZSIGorsYAggBEmQKDVNhbXBsZUNsaWVudHMSJC53YWYucnVudGltZS52MS5TYW1wbGVDbGllbnRzUmVxdWVzdBolLndhZi5ydW50aW1lLnYxLlNhbXBsZUNsaWVudHNSZXNwb25zZSIGorsYAggBEnAKEUxpc3RTcG9vZldhcm5pbmdzEigud2FmLnJ1bnRpbWUudjEuTGlzdFNwb29mV2FybmluZ3NSZXF1ZXN0Gikud2FmLnJ1bnRpbWUudjEuTGlzdFNwb29mV2FybmluZ3NSZXNwb25zZSIGorsYAggBEmQKDVByb2JlVXBzdHJlYW0SJC53YWYucnVudGltZS52MS5Qcm9iZVVwc3RyZWFtUmVxdWVzdBolLndhZi5ydW50aW1lLnYxLlByb2JlVXBzdHJlYW1SZXNwb25zZSIGorsYAggBEmQKDVJlYWRGaXJzdFBhZ2USJC53YWYucnVudGltZS52MS5SZWFkRmlyc3RQYWdlUmVxdWVzdBolLndhZi5ydW50aW1lLnYxLlJlYWRGaXJzdFBhZ2VSZXNwb25zZSIGorsYAggBYgZwcm90bzM", [file_waf_runtime_v1_access, file_waf_runtime_v1_bundle, file_waf_v1_options]);
+  fileDesc("Cht3YWYvcnVudGltZS92MS9lbmdpbmUucHJvdG8SDndhZi5ydW50aW1lLnYxIpkBChRDb21waWxlUG9saWN5UmVxdWVzdBItCgZwb2xpY3kYASABKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lUG9saWN5Ei8KB3J1bGVzZXQYAiABKAsyHi53YWYucnVudGltZS52MS5SdW50aW1lUnVsZXNldBIMCgRwbGFuGAMgASgIEhMKC3RyeV9ydWxlc2V0GAQgASgIImgKFUNvbXBpbGVQb2xpY3lSZXNwb25zZRIKCgJvaxgBIAEoCBIvCgtkaWFnbm9zdGljcxgCIAMoCzIaLndhZi5ydW50aW1lLnYxLkRpYWdub3N0aWMSEgoKcnVsZV9jb3VudBgDIAEoDSJmCgpEaWFnbm9zdGljEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoDRIOCgZjb2x1bW4YAyABKA0SDQoFZXJyb3IYBCABKAgSDAoEY29kZRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJIsIBCg9FdmFsdWF0ZVJlcXVlc3QSLQoGcG9saWN5GAEgASgLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIvCgdydWxlc2V0GAIgASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVJ1bGVzZXQSDAoEaGVhZBgDIAEoDBIMCgRib2R5GAQgASgMEhEKCWNsaWVudF9pcBgFIAEoCRIPCgdwZWVyX2lwGAYgASgJEg8KB3NpdGVfaWQYByABKAkikAMKEEV2YWx1YXRlUmVzcG9uc2USDwoHYmxvY2tlZBgBIAEoCBIOCgZzdGF0dXMYAiABKA0SDwoHcnVsZV9pZBgDIAEoDRINCgVwaGFzZRgEIAEoDRIVCg1pbmJvdW5kX3Njb3JlGAUgASgFEhYKDm91dGJvdW5kX3Njb3JlGAYgASgFEi4KB21hdGNoZXMYByADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhUKDWluc3BlY3Rpb25fdXMYCCABKAQSFgoOZGV0ZWN0aW9uX29ubHkYCSABKAgSLwoLZGlhZ25vc3RpY3MYCiADKAsyGi53YWYucnVudGltZS52MS5EaWFnbm9zdGljEg8KB3JlZnVzYWwYCyABKAkSKQoGZ3VhcmRzGAwgAygLMhkud2FmLnJ1bnRpbWUudjEuR3VhcmRTdGVwEg8KB2ZhaWx1cmUYDSABKAkSLwoLc2l0ZV9hbnN3ZXIYDiABKAsyGi53YWYucnVudGltZS52MS5TaXRlQW5zd2VyIjwKClNpdGVBbnN3ZXISDAoEbmFtZRgBIAEoCRIOCgZzdGF0dXMYAiABKA0SEAoIbG9jYXRpb24YAyABKAkiqAEKFEV2YWx1YXRlQmF0Y2hSZXF1ZXN0Ei0KBnBvbGljeRgBIAEoCzIdLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVQb2xpY3kSLwoHcnVsZXNldBgCIAEoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EjAKCHJlcXVlc3RzGAMgAygLMh4ud2FmLnJ1bnRpbWUudjEuQmF0Y2hlZFJlcXVlc3QiYQoOQmF0Y2hlZFJlcXVlc3QSDAoEaGVhZBgBIAEoDBIMCgRib2R5GAIgASgMEhEKCWNsaWVudF9pcBgDIAEoCRIPCgdwZWVyX2lwGAQgASgJEg8KB3NpdGVfaWQYBSABKAkiewoVRXZhbHVhdGVCYXRjaFJlc3BvbnNlEjEKB2Fuc3dlcnMYASADKAsyIC53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlc3BvbnNlEi8KC2RpYWdub3N0aWNzGAIgAygLMhoud2FmLnJ1bnRpbWUudjEuRGlhZ25vc3RpYyKIAQoJR3VhcmRTdGVwEg0KBWd1YXJkGAEgASgJEgsKA3NhdxgCIAEoCRIOCgZhY3Rpb24YAyABKAkSDgoGcmVhc29uGAQgASgJEg8KB3J1bGVfaWQYBSABKAkSDgoGZGV0YWlsGAYgASgJEg0KBXNraXBzGAcgAygJEg8KB3NraXBwZWQYCCABKAgi3wIKDVNlY3VyaXR5TWF0Y2gSDwoHcnVsZV9pZBgBIAEoDRINCgVwaGFzZRgCIAEoDRIPCgdtZXNzYWdlGAMgASgJEgwKBGRhdGEYBCABKAkSEAoIc2V2ZXJpdHkYBSABKAUSDAoEdGFncxgGIAMoCRIQCghvcGVyYXRvchgHIAEoCRI4CgdtYXRjaGVkGAggAygLMicud2FmLnJ1bnRpbWUudjEuU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSEgoKZGlzcnVwdGl2ZRgJIAEoCBIMCgRmaWxlGAogASgJEgwKBGxpbmUYCyABKA0SEQoJdHJ1bmNhdGVkGAwgASgIEg0KBXNjb3JlGA0gASgFEgsKA3JldhgOIAEoCRILCgN2ZXIYDyABKAkSEAoIbWF0dXJpdHkYECABKA0SEAoIYWNjdXJhY3kYESABKA0SEwoLYm9keV9vZmZzZXQYEiABKAQiNgoXU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSDAoEbmFtZRgBIAEoDBINCgV2YWx1ZRgCIAEoDCISChBHZXRTdGF0dXNSZXF1ZXN0ItABChFHZXRTdGF0dXNSZXNwb25zZRIQCghyZXZpc2lvbhgBIAEoAxIOCgZzaGEyNTYYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIRCgl1cHRpbWVfbXMYBCABKAQSQwoJbGlicmFyaWVzGAUgAygLMjAud2FmLnJ1bnRpbWUudjEuR2V0U3RhdHVzUmVzcG9uc2UuTGlicmFyaWVzRW50cnkaMAoOTGlicmFyaWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJJChRQcm9iZVVwc3RyZWFtUmVxdWVzdBIxCgh1cHN0cmVhbRgBIAEoCzIfLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVVcHN0cmVhbSJKChVQcm9iZVVwc3RyZWFtUmVzcG9uc2USMQoJZW5kcG9pbnRzGAEgAygLMh4ud2FmLnJ1bnRpbWUudjEuUHJvYmVkRW5kcG9pbnQiTwoOUHJvYmVkRW5kcG9pbnQSDwoHYWRkcmVzcxgBIAEoCRIPCgdoZWFsdGh5GAIgASgIEgwKBGNvZGUYAyABKAkSDQoFZXJyb3IYBCABKAkiVwoUUmVhZEZpcnN0UGFnZVJlcXVlc3QSMQoIdXBzdHJlYW0YASABKAsyHy53YWYucnVudGltZS52MS5SdW50aW1lVXBzdHJlYW0SDAoEaG9zdBgCIAEoCSJLChVSZWFkRmlyc3RQYWdlUmVzcG9uc2USDgoGc3RhdHVzGAEgASgFEhQKDGNvb2tpZV9uYW1lcxgCIAMoCRIMCgR0ZXh0GAMgASgJIv0BChNFeHBsYWluVHJ1c3RSZXF1ZXN0EjQKB3Byb2ZpbGUYASABKAsyIy53YWYucnVudGltZS52MS5SdW50aW1lVHJ1c3RQcm9maWxlEi8KCGlwX2xpc3RzGAIgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwTGlzdBIMCgRwZWVyGAMgASgJEkEKB2hlYWRlcnMYBCADKAsyMC53YWYucnVudGltZS52MS5FeHBsYWluVHJ1c3RSZXF1ZXN0LkhlYWRlcnNFbnRyeRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLpAQoURXhwbGFpblRydXN0UmVzcG9uc2USCgoCaXAYASABKAkSFQoNc291cmNlX2hlYWRlchgCIAEoCRIUCgxwZWVyX3RydXN0ZWQYAyABKAgSDwoHc3Bvb2ZlZBgEIAEoCBIMCgRob3BzGAUgAygJEhAKCHdhcm5pbmdzGAYgAygJEjQKBnRyYWNlcxgHIAMoCzIkLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVDbGllbnRJcFRyYWNlEhkKEXZlcmlmaWVkX25vZGVfaWRzGAggAygJEhYKDnVudHJ1c3RlZF9ydWxlGAkgASgIIoQBChRSdW50aW1lQ2xpZW50SXBUcmFjZRIPCgdydWxlX2lkGAEgASgJEg4KBmhlYWRlchgCIAEoCRIOCgZzdGF0dXMYAyABKAkSDgoGcmVhc29uGAQgASgJEhQKDGNhbmRpZGF0ZV9pcBgFIAEoCRIVCg1wYXRoX25vZGVfaWRzGAYgAygJIkMKFFNhbXBsZUNsaWVudHNSZXF1ZXN0Eg8KB3NpdGVfaWQYASABKAkSDQoFY291bnQYAiABKA0SCwoDZW5kGAMgASgIIl0KFVNhbXBsZUNsaWVudHNSZXNwb25zZRI0CgdzYW1wbGVzGAEgAygLMiMud2FmLnJ1bnRpbWUudjEuUnVudGltZUNsaWVudFNhbXBsZRIOCgZhY3RpdmUYAiABKAgiqAEKE1J1bnRpbWVDbGllbnRTYW1wbGUSDAoEcGVlchgBIAEoCRJBCgdoZWFkZXJzGAIgAygLMjAud2FmLnJ1bnRpbWUudjEuUnVudGltZUNsaWVudFNhbXBsZS5IZWFkZXJzRW50cnkSEAoIcHJvZHVjdHMYAyADKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiGgoYTGlzdFNwb29mV2FybmluZ3NSZXF1ZXN0IlIKGUxpc3RTcG9vZldhcm5pbmdzUmVzcG9uc2USNQoId2FybmluZ3MYASADKAsyIy53YWYucnVudGltZS52MS5SdW50aW1lU3Bvb2ZXYXJuaW5nImoKE1J1bnRpbWVTcG9vZldhcm5pbmcSFQoNZmlyc3Rfc2Vlbl9tcxgBIAEoAxIPCgdzaXRlX2lkGAIgASgJEgwKBHBlZXIYAyABKAkSDgoGaGVhZGVyGAQgASgJEg0KBWNvdW50GAUgASgNMpMHCg1FbmdpbmVTZXJ2aWNlEmQKDUNvbXBpbGVQb2xpY3kSJC53YWYucnVudGltZS52MS5Db21waWxlUG9saWN5UmVxdWVzdBolLndhZi5ydW50aW1lLnYxLkNvbXBpbGVQb2xpY3lSZXNwb25zZSIGorsYAggBElUKCEV2YWx1YXRlEh8ud2FmLnJ1bnRpbWUudjEuRXZhbHVhdGVSZXF1ZXN0GiAud2FmLnJ1bnRpbWUudjEuRXZhbHVhdGVSZXNwb25zZSIGorsYAggBEmQKDUV2YWx1YXRlQmF0Y2gSJC53YWYucnVudGltZS52MS5FdmFsdWF0ZUJhdGNoUmVxdWVzdBolLndhZi5ydW50aW1lLnYxLkV2YWx1YXRlQmF0Y2hSZXNwb25zZSIGorsYAggBElgKCUdldFN0YXR1cxIgLndhZi5ydW50aW1lLnYxLkdldFN0YXR1c1JlcXVlc3QaIS53YWYucnVudGltZS52MS5HZXRTdGF0dXNSZXNwb25zZSIGorsYAggBEmEKDEV4cGxhaW5UcnVzdBIjLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlcXVlc3QaJC53YWYucnVudGltZS52MS5FeHBsYWluVHJ1c3RSZXNwb25zZSIGorsYAggBEmQKDVNhbXBsZUNsaWVudHMSJC53YWYucnVudGltZS52MS5TYW1wbGVDbGllbnRzUmVxdWVzdBolLndhZi5ydW50aW1lLnYxLlNhbXBsZUNsaWVudHNSZXNwb25zZSIGorsYAggBEnAKEUxpc3RTcG9vZldhcm5pbmdzEigud2FmLnJ1bnRpbWUudjEuTGlzdFNwb29mV2FybmluZ3NSZXF1ZXN0Gikud2FmLnJ1bnRpbWUudjEuTGlzdFNwb29mV2FybmluZ3NSZXNwb25zZSIGorsYAggBEmQKDVByb2JlVXBzdHJlYW0SJC53YWYucnVudGltZS52MS5Qcm9iZVVwc3RyZWFtUmVxdWVzdBolLndhZi5ydW50aW1lLnYxLlByb2JlVXBzdHJlYW1SZXNwb25zZSIGorsYAggBEmQKDVJlYWRGaXJzdFBhZ2USJC53YWYucnVudGltZS52MS5SZWFkRmlyc3RQYWdlUmVxdWVzdBolLndhZi5ydW50aW1lLnYxLlJlYWRGaXJzdFBhZ2VSZXNwb25zZSIGorsYAggBYgZwcm90bzM", [file_waf_runtime_v1_access, file_waf_runtime_v1_bundle, file_waf_v1_options]);
 
 /**
  * Request of CompilePolicy.
@@ -479,6 +479,13 @@ export type EvaluateResponse = Message<"waf.runtime.v1.EvaluateResponse"> & {
    * @generated from field: string failure = 13;
    */
   failure: string;
+
+  /**
+   * What the site answers in place of its origin; absent where it does not.
+   *
+   * @generated from field: waf.runtime.v1.SiteAnswer site_answer = 14;
+   */
+  siteAnswer?: SiteAnswer | undefined;
 };
 
 /**
@@ -577,6 +584,13 @@ export type EvaluateResponseJson = {
    * @generated from field: string failure = 13;
    */
   failure?: string;
+
+  /**
+   * What the site answers in place of its origin; absent where it does not.
+   *
+   * @generated from field: waf.runtime.v1.SiteAnswer site_answer = 14;
+   */
+  siteAnswer?: SiteAnswerJson;
 };
 
 /**
@@ -585,6 +599,69 @@ export type EvaluateResponseJson = {
  */
 export const EvaluateResponseSchema: GenMessage<EvaluateResponse, {jsonType: EvaluateResponseJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_engine, 4);
+
+/**
+ * An answer of a site's own.
+ *
+ * @generated from message waf.runtime.v1.SiteAnswer
+ */
+export type SiteAnswer = Message<"waf.runtime.v1.SiteAnswer"> & {
+  /**
+   * security_txt, maintenance, redirect, preflight, or unrouted where no origin is set for the path.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Its status.
+   *
+   * @generated from field: uint32 status = 2;
+   */
+  status: number;
+
+  /**
+   * Where it leads; empty for none.
+   *
+   * @generated from field: string location = 3;
+   */
+  location: string;
+};
+
+/**
+ * An answer of a site's own.
+ *
+ * @generated from message waf.runtime.v1.SiteAnswer
+ */
+export type SiteAnswerJson = {
+  /**
+   * security_txt, maintenance, redirect, preflight, or unrouted where no origin is set for the path.
+   *
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * Its status.
+   *
+   * @generated from field: uint32 status = 2;
+   */
+  status?: number;
+
+  /**
+   * Where it leads; empty for none.
+   *
+   * @generated from field: string location = 3;
+   */
+  location?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.SiteAnswer.
+ * Use `create(SiteAnswerSchema)` to create a new message.
+ */
+export const SiteAnswerSchema: GenMessage<SiteAnswer, {jsonType: SiteAnswerJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 5);
 
 /**
  * Request of EvaluateBatch.
@@ -647,7 +724,7 @@ export type EvaluateBatchRequestJson = {
  * Use `create(EvaluateBatchRequestSchema)` to create a new message.
  */
 export const EvaluateBatchRequestSchema: GenMessage<EvaluateBatchRequest, {jsonType: EvaluateBatchRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 5);
+  messageDesc(file_waf_runtime_v1_engine, 6);
 
 /**
  * One request of a batch; as EvaluateRequest has it.
@@ -738,7 +815,7 @@ export type BatchedRequestJson = {
  * Use `create(BatchedRequestSchema)` to create a new message.
  */
 export const BatchedRequestSchema: GenMessage<BatchedRequest, {jsonType: BatchedRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 6);
+  messageDesc(file_waf_runtime_v1_engine, 7);
 
 /**
  * Response of EvaluateBatch.
@@ -787,7 +864,7 @@ export type EvaluateBatchResponseJson = {
  * Use `create(EvaluateBatchResponseSchema)` to create a new message.
  */
 export const EvaluateBatchResponseSchema: GenMessage<EvaluateBatchResponse, {jsonType: EvaluateBatchResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 7);
+  messageDesc(file_waf_runtime_v1_engine, 8);
 
 /**
  * One guard that was asked about a request.
@@ -920,7 +997,7 @@ export type GuardStepJson = {
  * Use `create(GuardStepSchema)` to create a new message.
  */
 export const GuardStepSchema: GenMessage<GuardStep, {jsonType: GuardStepJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 8);
+  messageDesc(file_waf_runtime_v1_engine, 9);
 
 /**
  * A rule that matched.
@@ -1193,7 +1270,7 @@ export type SecurityMatchJson = {
  * Use `create(SecurityMatchSchema)` to create a new message.
  */
 export const SecurityMatchSchema: GenMessage<SecurityMatch, {jsonType: SecurityMatchJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 9);
+  messageDesc(file_waf_runtime_v1_engine, 10);
 
 /**
  * A variable that matched.
@@ -1242,7 +1319,7 @@ export type SecurityMatchedVariableJson = {
  * Use `create(SecurityMatchedVariableSchema)` to create a new message.
  */
 export const SecurityMatchedVariableSchema: GenMessage<SecurityMatchedVariable, {jsonType: SecurityMatchedVariableJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 10);
+  messageDesc(file_waf_runtime_v1_engine, 11);
 
 /**
  * Request of GetStatus.
@@ -1265,7 +1342,7 @@ export type GetStatusRequestJson = {
  * Use `create(GetStatusRequestSchema)` to create a new message.
  */
 export const GetStatusRequestSchema: GenMessage<GetStatusRequest, {jsonType: GetStatusRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 11);
+  messageDesc(file_waf_runtime_v1_engine, 12);
 
 /**
  * Response of GetStatus.
@@ -1356,7 +1433,7 @@ export type GetStatusResponseJson = {
  * Use `create(GetStatusResponseSchema)` to create a new message.
  */
 export const GetStatusResponseSchema: GenMessage<GetStatusResponse, {jsonType: GetStatusResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 12);
+  messageDesc(file_waf_runtime_v1_engine, 13);
 
 /**
  * Request of ProbeUpstream.
@@ -1391,7 +1468,7 @@ export type ProbeUpstreamRequestJson = {
  * Use `create(ProbeUpstreamRequestSchema)` to create a new message.
  */
 export const ProbeUpstreamRequestSchema: GenMessage<ProbeUpstreamRequest, {jsonType: ProbeUpstreamRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 13);
+  messageDesc(file_waf_runtime_v1_engine, 14);
 
 /**
  * Response of ProbeUpstream.
@@ -1426,7 +1503,7 @@ export type ProbeUpstreamResponseJson = {
  * Use `create(ProbeUpstreamResponseSchema)` to create a new message.
  */
 export const ProbeUpstreamResponseSchema: GenMessage<ProbeUpstreamResponse, {jsonType: ProbeUpstreamResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 14);
+  messageDesc(file_waf_runtime_v1_engine, 15);
 
 /**
  * What a probe of one address found.
@@ -1503,7 +1580,7 @@ export type ProbedEndpointJson = {
  * Use `create(ProbedEndpointSchema)` to create a new message.
  */
 export const ProbedEndpointSchema: GenMessage<ProbedEndpoint, {jsonType: ProbedEndpointJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 15);
+  messageDesc(file_waf_runtime_v1_engine, 16);
 
 /**
  * Request of ReadFirstPage.
@@ -1552,7 +1629,7 @@ export type ReadFirstPageRequestJson = {
  * Use `create(ReadFirstPageRequestSchema)` to create a new message.
  */
 export const ReadFirstPageRequestSchema: GenMessage<ReadFirstPageRequest, {jsonType: ReadFirstPageRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 16);
+  messageDesc(file_waf_runtime_v1_engine, 17);
 
 /**
  * Response of ReadFirstPage.
@@ -1615,7 +1692,7 @@ export type ReadFirstPageResponseJson = {
  * Use `create(ReadFirstPageResponseSchema)` to create a new message.
  */
 export const ReadFirstPageResponseSchema: GenMessage<ReadFirstPageResponse, {jsonType: ReadFirstPageResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 17);
+  messageDesc(file_waf_runtime_v1_engine, 18);
 
 /**
  * Request of ExplainTrust.
@@ -1692,7 +1769,7 @@ export type ExplainTrustRequestJson = {
  * Use `create(ExplainTrustRequestSchema)` to create a new message.
  */
 export const ExplainTrustRequestSchema: GenMessage<ExplainTrustRequest, {jsonType: ExplainTrustRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 18);
+  messageDesc(file_waf_runtime_v1_engine, 19);
 
 /**
  * Response of ExplainTrust.
@@ -1839,7 +1916,7 @@ export type ExplainTrustResponseJson = {
  * Use `create(ExplainTrustResponseSchema)` to create a new message.
  */
 export const ExplainTrustResponseSchema: GenMessage<ExplainTrustResponse, {jsonType: ExplainTrustResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 19);
+  messageDesc(file_waf_runtime_v1_engine, 20);
 
 /**
  * What one rule did.
@@ -1944,7 +2021,7 @@ export type RuntimeClientIpTraceJson = {
  * Use `create(RuntimeClientIpTraceSchema)` to create a new message.
  */
 export const RuntimeClientIpTraceSchema: GenMessage<RuntimeClientIpTrace, {jsonType: RuntimeClientIpTraceJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 20);
+  messageDesc(file_waf_runtime_v1_engine, 21);
 
 /**
  * Request of SampleClients.
@@ -2007,7 +2084,7 @@ export type SampleClientsRequestJson = {
  * Use `create(SampleClientsRequestSchema)` to create a new message.
  */
 export const SampleClientsRequestSchema: GenMessage<SampleClientsRequest, {jsonType: SampleClientsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 21);
+  messageDesc(file_waf_runtime_v1_engine, 22);
 
 /**
  * Response of SampleClients.
@@ -2056,7 +2133,7 @@ export type SampleClientsResponseJson = {
  * Use `create(SampleClientsResponseSchema)` to create a new message.
  */
 export const SampleClientsResponseSchema: GenMessage<SampleClientsResponse, {jsonType: SampleClientsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 22);
+  messageDesc(file_waf_runtime_v1_engine, 23);
 
 /**
  * What one request said of its sender.
@@ -2119,7 +2196,7 @@ export type RuntimeClientSampleJson = {
  * Use `create(RuntimeClientSampleSchema)` to create a new message.
  */
 export const RuntimeClientSampleSchema: GenMessage<RuntimeClientSample, {jsonType: RuntimeClientSampleJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 23);
+  messageDesc(file_waf_runtime_v1_engine, 24);
 
 /**
  * Request of ListSpoofWarnings.
@@ -2142,7 +2219,7 @@ export type ListSpoofWarningsRequestJson = {
  * Use `create(ListSpoofWarningsRequestSchema)` to create a new message.
  */
 export const ListSpoofWarningsRequestSchema: GenMessage<ListSpoofWarningsRequest, {jsonType: ListSpoofWarningsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 24);
+  messageDesc(file_waf_runtime_v1_engine, 25);
 
 /**
  * Response of ListSpoofWarnings.
@@ -2177,7 +2254,7 @@ export type ListSpoofWarningsResponseJson = {
  * Use `create(ListSpoofWarningsResponseSchema)` to create a new message.
  */
 export const ListSpoofWarningsResponseSchema: GenMessage<ListSpoofWarningsResponse, {jsonType: ListSpoofWarningsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 25);
+  messageDesc(file_waf_runtime_v1_engine, 26);
 
 /**
  * Someone sent an address header without being trusted.
@@ -2268,7 +2345,7 @@ export type RuntimeSpoofWarningJson = {
  * Use `create(RuntimeSpoofWarningSchema)` to create a new message.
  */
 export const RuntimeSpoofWarningSchema: GenMessage<RuntimeSpoofWarning, {jsonType: RuntimeSpoofWarningJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 26);
+  messageDesc(file_waf_runtime_v1_engine, 27);
 
 /**
  * Compiles and evaluates for control, over the engine's own Unix socket.

@@ -12,9 +12,9 @@ import type {
   RedirectConfig,
   ResponseFields,
 } from '../contract/delivery.ts';
-import { ownPrefix } from '../guard/bot/own-paths.ts';
-import { rulesOfPath } from '../guard/path-rules.ts';
-import type { RequestView } from '../guard/request-view.ts';
+import { ownPrefix } from './bot/own-paths.ts';
+import { rulesOfPath } from './path-rules.ts';
+import type { RequestView } from './request-view.ts';
 
 /** An answer in place of the origin's. */
 export interface SiteAnswer {
@@ -76,6 +76,11 @@ export class SiteDelivery {
       if (answer !== null) return answer;
     }
     return null;
+  }
+
+  /** Who of them gives that answer; null for nobody. */
+  answerer(view: RequestView): SiteAnswerName | null {
+    return siteAnswerNames.find((name) => this.answers[name](view) !== null) ?? null;
   }
 
   /** The longest body that a request may have, at most `bytesMax`. */
