@@ -60,9 +60,6 @@ export interface ClientCertificatesConfig {
   readonly optional: boolean;
 }
 
-/** Fields in which origins get what a client showed; lower case. */
-export const certificateFields = ['x-client-cert-subject', 'x-client-cert-fingerprint'] as const;
-
 /** Bounds bodies of requests. */
 export interface BodyLimitConfig {
   readonly pathPrefix: string;

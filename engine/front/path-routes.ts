@@ -1,10 +1,7 @@
 /** Which origin of a site a path belongs to; see `PathPrefixes`. */
 
-import {
-  certificateFields,
-  type DeliveryConfig,
-  type FieldChangeConfig,
-} from '../contract/delivery.ts';
+import { certificateFields } from '../../base/certificate-fields.ts';
+import type { DeliveryConfig, FieldChangeConfig } from '../contract/delivery.ts';
 import type { SiteConfig, UpstreamConfig } from '../contract/site.ts';
 import { PathPrefixes, prefixBytes } from '../http/path-prefixes.ts';
 import { changedFields, type OriginFields } from '../upstream/origin-fields.ts';

@@ -9,6 +9,7 @@ import type {
   SiteDeliveryJson,
   SiteRedirectJson,
 } from '../../../proto/gen/waf/v1/delivery_pb.ts';
+import { certificateFields } from '../../../base/certificate-fields.ts';
 import { parseNetwork } from '../../../base/ip-address.ts';
 import { isPathPasswordHash } from '../../../base/path-password.ts';
 import { invalidField } from '../errors.ts';
@@ -156,10 +157,17 @@ function checkForwardAuth(
     const lower = name.toLowerCase();
     if (lower === 'host') throw invalidField(one, 'must not be host: pools have it');
     checkRequestHeaders({ [name]: '' }, one);
+    refuseCertificateField(lower, one);
     if (requestFields.some((change) => change.name?.toLowerCase() === lower)) {
       throw invalidField(one, 'is one of requestFields');
     }
   });
+}
+
+/** Origins trust these fields: nothing but a client's certificate fills them. */
+function refuseCertificateField(name: string, field: string): void {
+  if (!certificateFields.some((one) => one === name)) return;
+  throw invalidField(field, `must not be ${name}: clientCertificates fills it`);
 }
 
 function isServiceUrl(text: string): boolean {
@@ -236,6 +244,7 @@ function checkFields(name: 'requestFields' | 'responseFields', changes: FieldCha
     }
     if (name === 'responseFields') return;
     if (lower === 'host') throw invalidField(`${field}.name`, 'must not be host: pools have it');
+    if (!remove) refuseCertificateField(lower, `${field}.name`);
     if (!remove && isSecretHeader(header, value)) {
       const problem = 'looks like a secret: set it on the pool, which never shows it';
       throw invalidField(`${field}.value`, problem);
