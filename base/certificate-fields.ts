@@ -1,3 +1,4 @@
-/** Names of header fields in which origins get what a client's certificate shows; lower case. */
+/** Header fields in which origins get what the certificate of a client shows. */
 
+/** Subject and SHA-256 fingerprint; lower case. */
 export const certificateFields = ['x-client-cert-subject', 'x-client-cert-fingerprint'] as const;
