@@ -46,7 +46,7 @@ export async function buildConsole(folder) {
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',
-    plugins: [plainDescriptors],
+    plugins: [plainDescriptors, operationRights],
     logLevel: 'silent',
     metafile: true,
     absWorkingDir: inRoot('.'),
@@ -114,6 +114,33 @@ const plainDescriptors = {
     });
   },
 };
+
+/** Fills `operation-rights.ts`: the descriptors of pages have no options. */
+const operationRights = {
+  name: 'operation-rights',
+  setup(build) {
+    build.onLoad({ filter: /pages[\\/]operation-rights\.ts$/ }, async () => {
+      const rights = JSON.stringify(await readRights());
+      return { contents: `export const operationRights = ${rights};`, loader: 'js' };
+    });
+  },
+};
+
+async function readRights() {
+  const folder = inRoot('.build', 'proto', 'gen', 'waf');
+  const { getOption } = await import('@bufbuild/protobuf');
+  const { authorization } = await import(join(folder, 'v1', 'options_pb.js'));
+  const files = listFiles(folder, (name) => name.endsWith('_pb.js'));
+  const modules = await Promise.all(files.map((file) => import(file)));
+  const services = modules.flatMap(Object.values).filter(({ kind }) => kind === 'service');
+  const rows = services.flatMap(({ typeName, methods }) =>
+    methods.map((method) => {
+      const { anyPermission: any, allPermission: all } = getOption(method, authorization);
+      return [`${typeName}/${method.name}`, { any, all }];
+    }),
+  );
+  return Object.fromEntries(rows);
+}
 
 const checkImports = ['file_buf_validate_validate', 'file_waf_v1_options'];
 

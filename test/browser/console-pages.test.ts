@@ -131,14 +131,11 @@ const buttons = `(() => {
   }));
 })()`;
 
-/**
- * Buttons that an auditor may press: they change nothing, or only the own account. A call among all
- * operations is refused by the API.
- */
+/** Buttons that an auditor may press: they change nothing, or only the own account. */
 const mayPress = new RegExp(
   '^(?:Edit|Close|Open|Pause|Cancel|Newest|Show more|Look up|Whose address would count\\?|' +
     'Check the chain now|Create a token|Look for updates|Change password|' +
-    'Set up an authenticator app|Call|←)$',
+    'Set up an authenticator app|←)$',
 );
 
 /** The pages with ids in their address. */

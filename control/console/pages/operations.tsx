@@ -3,7 +3,7 @@
  * JSON from the fields of the contract, the answer as text.
  */
 
-import type { DescMessage, DescService } from '@bufbuild/protobuf';
+import type { DescMessage, DescMethod, DescService } from '@bufbuild/protobuf';
 import { fromJsonString, toJsonString, type JsonValue } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
@@ -12,10 +12,12 @@ import { address, go, withQuery } from '../address.ts';
 import { useCall } from '../call.ts';
 import { Edit } from '../parts/edit.tsx';
 import { Card, Head } from '../parts/panel.tsx';
+import { lacking } from '../parts/rights.tsx';
 import { State } from '../parts/state.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
+import { operationRights } from './operation-rights.ts';
 import { serviceNames, loadService } from './operation-services.ts';
 
 /** Messages of a stream that are shown; the newest stay. */
@@ -69,7 +71,7 @@ export function Operations(): JSX.Element {
   );
 }
 
-const chosenOf = (service: DescService): DescService['methods'][number] =>
+const chosenOf = (service: DescService): DescMethod =>
   service.methods.find(({ name }) => name === address.value.query.get('method')) ??
   service.methods[0]!;
 
@@ -108,7 +110,7 @@ function Operation({ service }: { readonly service: DescService }): JSX.Element 
       <Card title={method.name}>
         <Edit
           label={method.name}
-          codes={[]}
+          codes={codesOf(method)}
           submit={w('call')}
           done=""
           keep
@@ -132,6 +134,13 @@ function Operation({ service }: { readonly service: DescService }): JSX.Element 
       )}
     </>
   );
+}
+
+/** What a person needs for a call; of codes of which one is enough, one that the person has. */
+function codesOf({ parent, name }: DescMethod): readonly string[] {
+  const { any = [], all = [] } = operationRights[`${parent.typeName}/${name}`] ?? {};
+  const held = any.filter((code) => lacking([code]) === '');
+  return [...all, ...(held.length > 0 ? held : any)];
 }
 
 type Output = Promise<unknown> | AsyncIterable<unknown>;
