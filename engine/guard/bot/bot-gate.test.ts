@@ -90,6 +90,14 @@ describe('who is asked', () => {
     ['the icon of a site', {}, { method: 'HEAD', target: '/favicon.ico' }, ''],
     ['the proof of a certificate', {}, { target: '/.well-known/acme-challenge/a_B-9' }, ''],
     ...[
+      ...['/ads.txt', '/app-ads.txt', '/security.txt', '/sitemap.xml', '/apple-touch-icon.png'],
+      ...['/apple-touch-icon-120x120-precomposed.png', '/.well-known/security.txt'],
+      ...['/.well-known/mta-sts.txt', '/.well-known/assetlinks.json'],
+      '/.well-known/apple-app-site-association',
+    ].map((target) => [`for machines: ${target}`, {}, { target }, ''] as const),
+    ['a feed of a site that exempts it', { exemptPaths: ['/feed'] }, { target: '/feed/atom' }, ''],
+    ['a feed', {}, { target: '/feed/atom' }, asked],
+    ...[
       ...[
         '/robots.txt/x',
         '/robots.txt;x',
@@ -99,6 +107,7 @@ describe('who is asked', () => {
       ],
       ...['/.well-known/acme-challenge/../../admin', '/.well-known/acme-challenge/a/b'],
       ...['/.well-known/acme-challenge/%2e%2e', '/.well-known/other', '/ROBOTS.TXT'],
+      ...['/apple-touch-icon-x.png', '/sitemap.xml/x', '/.well-known/security.txt/admin'],
     ].map((target) => [`not for machines: ${target}`, {}, { target }, asked] as const),
     ['robots.txt, posted', {}, { method: 'POST', target: '/robots.txt' }, asked],
     ['robots.txt with a body', {}, { target: '/robots.txt', fields: ['Content-Length: 3'] }, asked],

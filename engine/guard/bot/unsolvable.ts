@@ -7,9 +7,16 @@
 import { isPlainPath } from '../../../base/path-readings.ts';
 import type { RequestView } from '../request-view.ts';
 
-/** RFC 9309, the icon that browsers ask for by themselves, and RFC 8555 section 8.3. */
-const fixedPath =
-  /^\/(?:robots\.txt|favicon\.ico|\.well-known\/acme-challenge\/[A-Za-z0-9_-]{1,128})$/;
+/**
+ * RFC 9309, sitemaps.org, IAB ads.txt, the icons that browsers ask for by themselves; RFC 9116, RFC
+ * 8461 section 3.3, the links of apps of Android and Apple, RFC 8555 section 8.3.
+ */
+const fixedPath = new RegExp(
+  '^/(?:(?:robots|ads|app-ads|security)\\.txt|sitemap\\.xml|favicon\\.ico|' +
+    'apple-touch-icon(?:-[0-9]{1,3}x[0-9]{1,3})?(?:-precomposed)?\\.png|' +
+    '\\.well-known/(?:(?:security|mta-sts)\\.txt|assetlinks\\.json|apple-app-site-association|' +
+    'acme-challenge/[A-Za-z0-9_-]{1,128}))$',
+);
 
 /** Fields by which frameworks take another method than the one that was sent. */
 const methodFields = ['x-http-method-override', 'x-http-method', 'x-method-override'] as const;
