@@ -20,6 +20,9 @@ const codes: Readonly<Record<string, Code>> = {
   store_failed: Code.Unavailable,
 };
 
+/** What Node says where an answer is written to a client that is gone: nothing failed here. */
+const goneCode = 'ERR_HTTP2_INVALID_STREAM';
+
 /** The error that a client gets for anything thrown; what is unexpected is logged. */
 export function toConnectError(thrown: unknown, logger: Logger, where: string): ConnectError {
   if (thrown instanceof ConnectError) return thrown;
@@ -29,6 +32,9 @@ export function toConnectError(thrown: unknown, logger: Logger, where: string): 
     if (thrown.source === 'config' || thrown.source === 'client') {
       return new ConnectError(thrown.message, Code.FailedPrecondition);
     }
+  }
+  if (thrown instanceof Error && 'code' in thrown && thrown.code === goneCode) {
+    return new ConnectError('the client is gone', Code.Canceled);
   }
   logger.error('an RPC failed', {
     rpc: where,

@@ -146,7 +146,7 @@ test('what TestPolicy does not try is in its answer', async () => {
     return (tested['transaction'] as { readonly notTried: string[] }).notTried.join('\n');
   };
   expect(await tried(siteIds.get('open')!)).toMatch(
-    /^the connection: .*\nthe origin's answer: .*$/,
+    /^the connection: .*\nthe origin's answer: .*\nwho may enter: .*$/,
   );
   expect(await tried('')).toContain('\nsettings of a site: ');
 });

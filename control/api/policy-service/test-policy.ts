@@ -115,7 +115,7 @@ function toResult(answer: EvaluateResponse, clientIp: string, ofSite: boolean) {
       refusal: answer.refusal,
       guards: answer.guards.map(showGuard),
       ...(answer.siteAnswer !== undefined && { siteAnswer: showSiteAnswer(answer.siteAnswer) }),
-      notTried: [...notTried, ...(ofSite ? [] : settingsOfSites)],
+      notTried: [...notTried, ...(ofSite ? questionsOfSites : settingsOfSites)],
       trace: answer.matches.map(traceOf),
     },
   };
@@ -125,6 +125,9 @@ function toResult(answer: EvaluateResponse, clientIp: string, ofSite: boolean) {
 const notTried = [
   'the connection: redirects to HTTPS, 421, proofs for certificate authorities',
   "the origin's answer: phases 3 and 4",
+];
+const questionsOfSites = [
+  'who may enter: services are not asked, certificates of clients not seen',
 ];
 const settingsOfSites = ['settings of a site: guards, API documents, delivery, routes'];
 
