@@ -6,6 +6,7 @@
 import RE2 from 're2';
 import { expect, test } from 'vitest';
 import { loadChecks, type ApiCheck } from '../../engine/base/check-code.ts';
+import { checkBothSides } from '../../engine/base/number-reading.ts';
 import { readCorpus } from '../../test/seclang/corpus.ts';
 import { SchemaCompiler } from './schema-compiler.ts';
 import type { Dialect } from './schema-keywords.ts';
@@ -57,7 +58,8 @@ test.skipIf(corpus === null)('what is reported as compiled agrees with the suite
     }
     for (const { description, data, valid } of tests) {
       count.values++;
-      const found = run === undefined || run(data);
+      // As values are checked in the engine: what was read before has no effect.
+      const found = checkBothSides(() => (run === undefined || run(data) ? null : false)) === null;
       // A check that was compiled in part accepts more, never less.
       if (faults.length > 0 ? valid && !found : found !== valid) {
         wrong.push(`${title} (${file}): ${description}: ${found} instead of ${valid}`);

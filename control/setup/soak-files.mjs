@@ -4,6 +4,7 @@
 export const soakFiles = [
   'engine/detect/literals.test.ts',
   'engine/detect/open/open.test.ts',
+  'engine/detect/sql/telling-words.test.ts',
   'engine/detect/sql/tokens.test.ts',
   'engine/match/regex.test.ts',
   'native-bindings/scan-program.test.ts',

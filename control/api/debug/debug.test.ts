@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { keepPrinted } from '../../../test/support/printed.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 import { debugSubjects } from '../../../base/debug-question.ts';
+import { collectGarbage } from '../../../base/garbage.ts';
 import { loadCommands } from '../../cli/commands.ts';
 import { runCommandLine } from '../../cli/program.ts';
 
@@ -39,6 +40,8 @@ test('threads are those of the kernel', async () => {
 });
 
 test('memory follows what the process holds', async () => {
+  // What files before this one left over must not be collected in between.
+  collectGarbage();
   const before = (await own('/debug/memory'))['process'] as { arrayBufferBytes: number };
   const held = new ArrayBuffer(64 * 1024 * 1024);
   const after = (await own('/debug/memory'))['process'] as { arrayBufferBytes: number };

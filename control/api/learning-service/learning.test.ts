@@ -84,14 +84,20 @@ test('what many clients show is proposed, with evidence', async () => {
 });
 
 test.each([
-  [undefined, /^No policy inspects the site/],
-  ['DECISION_CRS', /anomaly score alone: the site learns nothing/],
-  ['DECISION_BOTH', /also refuses by the anomaly score, which what is accepted does not change/],
-  ['DECISION_SCORE_CONFIRMS', /^$/],
-  ['DECISION_SCORE', /^$/],
-] as const)('%s says what an accepted content changes', (decision, says) => {
+  [undefined, 'no_policy', /^No policy inspects the site/],
+  ['DECISION_CRS', 'anomaly_score', /anomaly score alone: the site learns nothing/],
+  [
+    'DECISION_BOTH',
+    'also_anomaly_score',
+    /also refuses by the anomaly score, which what is accepted does not change/,
+  ],
+  ['DECISION_SCORE_CONFIRMS', '', /^$/],
+  ['DECISION_SCORE', '', /^$/],
+] as const)('%s says what an accepted content changes', (decision, word, says) => {
   const policy = decision === undefined ? undefined : { name: 'p', crsCore: { decision } };
-  expect(limitedEffect(policy)).toMatch(says);
+  const { limitedBy, effect } = limitedEffect(policy);
+  expect(limitedBy).toBe(word);
+  expect(effect).toMatch(says);
 });
 
 test('a list of proposals says where they change nothing', async () => {

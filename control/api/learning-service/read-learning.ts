@@ -34,8 +34,8 @@ export function listProposals(
     const { record, rows } = learnedOf(parts, parts.store, site.id);
     const items = proposalsOf(rows, record, parts.clock.nowMs()).map(showProposal);
     const mode = modeOf(parts.store, site.id);
-    const effect = limitedEffect(policyOfSite(parts.store, site.tenantId, site.id));
-    return create(ListProposalsResponseSchema, { mode, items, effect });
+    const limited = limitedEffect(policyOfSite(parts.store, site.tenantId, site.id));
+    return create(ListProposalsResponseSchema, { mode, items, ...limited });
   };
 }
 

@@ -40,6 +40,18 @@ const w = pageTexts({
     '没有建议。某个参数在三个小时内被十个网络触发后才会提出建议。',
   ],
   off: ['This site does not learn.', '此站点不学习。'],
+  no_policy: [
+    'No policy inspects the site: it learns nothing, and what is accepted has no effect.',
+    '没有策略检测此站点：站点不学习，已接受的内容也不起作用。',
+  ],
+  anomaly_score: [
+    'The policy decides by the anomaly score alone: the site learns nothing, and what is accepted has no effect.',
+    '策略仅按异常分数判定：站点不学习，已接受的内容也不起作用。',
+  ],
+  also_anomaly_score: [
+    'The policy also refuses by the anomaly score, which what is accepted does not change.',
+    '策略同时按异常分数拦截，已接受的内容不改变该分数。',
+  ],
   value: ['Value', '参数'],
   family: ['Looks like', '形似'],
   state: ['State', '状态'],
@@ -126,13 +138,17 @@ export function Learning(): JSX.Element {
   );
 }
 
+const limits = ['no_policy', 'anomaly_score', 'also_anomaly_score'] as const;
+const isLimit = (word: string): word is (typeof limits)[number] =>
+  limits.some((one) => one === word);
+
 function Learned({ siteId }: { readonly siteId: string }): JSX.Element {
   const found = useCall(siteId, (signal) => learning.listProposals({ siteId }, { signal }));
   return (
     <State of={found}>
-      {({ mode, items, effect }) => (
+      {({ mode, items, limitedBy }) => (
         <>
-          {effect !== '' && <p class="note">{effect}</p>}
+          {isLimit(limitedBy) && <p class="note">{w(limitedBy)}</p>}
           <Table
             label={w('title')}
             items={items}

@@ -104,26 +104,38 @@ export function evidenceOf({ hours }: LearnedRow, nowMs: number): Evidence {
   return { bits, clients: countOf(bits), hours: seen.length, requests, sinceMs, lastMs };
 }
 
-/** Why accepted contents change less than the score of a policy; '' where the score decides. */
-export function limitedEffect(policy: Pick<PolicyJson, 'name' | 'crsCore'> | undefined): string {
+/** Why accepted contents change less than the score of a policy, and a word for it. */
+export interface LimitedEffect {
+  readonly limitedBy: '' | 'no_policy' | 'anomaly_score' | 'also_anomaly_score';
+  readonly effect: string;
+}
+
+/** What accepted contents change under a policy; both are '' where the score decides. */
+export function limitedEffect(
+  policy: Pick<PolicyJson, 'name' | 'crsCore'> | undefined,
+): LimitedEffect {
   if (policy === undefined) {
-    return 'No policy inspects the site: it learns nothing, and what is accepted has no effect.';
+    const effect =
+      'No policy inspects the site: it learns nothing, and what is accepted has no effect.';
+    return { limitedBy: 'no_policy', effect };
   }
   const name = JSON.stringify(policy.name ?? '');
   switch (policy.crsCore?.decision) {
     case 'DECISION_SCORE':
     case 'DECISION_SCORE_CONFIRMS':
-      return '';
-    case 'DECISION_BOTH':
-      return (
+      return { limitedBy: '', effect: '' };
+    case 'DECISION_BOTH': {
+      const effect =
         `Policy ${name} also refuses by the anomaly score, which what is accepted does not ` +
-        'change: exclude its rules with waf rule exclude, or let the score decide.'
-      );
-    default:
-      return (
+        'change: exclude its rules with waf rule exclude, or let the score decide.';
+      return { limitedBy: 'also_anomaly_score', effect };
+    }
+    default: {
+      const effect =
         `Policy ${name} decides by the anomaly score alone: the site learns nothing, and what is ` +
-        'accepted has no effect.'
-      );
+        'accepted has no effect.';
+      return { limitedBy: 'anomaly_score', effect };
+    }
   }
 }
 
