@@ -131,11 +131,14 @@ const buttons = `(() => {
   }));
 })()`;
 
-/** Buttons that an auditor may press: they change nothing, or only the own account. */
+/**
+ * Buttons that an auditor may press: they change nothing, or only the own account. The first of all
+ * operations only reads.
+ */
 const mayPress = new RegExp(
   '^(?:Edit|Close|Open|Pause|Cancel|Newest|Show more|Look up|Whose address would count\\?|' +
     'Check the chain now|Create a token|Look for updates|Change password|' +
-    'Set up an authenticator app|←)$',
+    'Set up an authenticator app|Call|←)$',
 );
 
 /** The pages with ids in their address. */
@@ -329,6 +332,10 @@ describe.skipIf(skip !== null)(
       }
       expect(found).toEqual([]);
       expect(disabled).toBeGreaterThan(30);
+      await follow(page, '/operations?service=UserService&method=DeleteUser');
+      expect(await page.evaluate(buttons)).toMatchObject([
+        { words: 'Call', disabled: true, why: expect.stringContaining('(user:delete') },
+      ]);
       expect(faults.filter((fault) => !fault.includes('403'))).toEqual([]);
     });
   },
