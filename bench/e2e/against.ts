@@ -73,7 +73,7 @@ export function pairResult(
     .filter((workload) => !measured.has(workload))
     .map((workload) => `not measured: ${workload}: a side gave a wrong answer in every round`);
   const lines = [
-    `This tree by ${before.name}; median of the rounds (least–greatest; noise of the same build twice).`,
+    `This tree by ${before.name}; lower quartile of rounds (least–greatest; noise of other draws).`,
     '',
     comparisonTable(comparisons, runs, sides),
     '',
