@@ -52,9 +52,9 @@ interface RoundFigures {
 }
 
 /**
- * Compares every figure of every load by the lower quartile of its rounds. The noise
- * is the greater one of twice the standard error of that ratio, estimated by drawing the rounds
- * anew, and the distance of the two processes of the older build.
+ * Compares every figure of every load by the lower quartile of its rounds. The noise is the greater
+ * one of twice the standard error of that ratio, estimated by drawing the rounds anew, and the
+ * distance of the two processes of the older build.
  * Source: B. Efron, "Bootstrap methods", 1979.
  */
 export function compareBuilds(

@@ -25,6 +25,12 @@ export class CommandLine {
     return code;
   }
 
+  /** Runs a line without quotes: its exit code, and what it printed or why it failed. */
+  async said(line: string): Promise<string> {
+    const code = await this.run(...line.split(' '));
+    return `${code} ${code === 0 ? this.out : this.err}`;
+  }
+
   /** Runs a line that must succeed, and reads its JSON. */
   async json(...words: string[]): Promise<Record<string, unknown>> {
     const code = await this.run(...words, '--output', 'json');

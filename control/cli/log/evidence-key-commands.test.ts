@@ -1,10 +1,9 @@
 /** Keys of evidence by command: listed without their bytes, rotated once for a known key. */
 
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { keepPrinted } from '../../../test/support/printed.ts';
+import { CommandLine } from '../../../test/support/command-line.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 import { loadCommands } from '../commands.ts';
-import { runCommandLine } from '../program.ts';
 
 const commands = await loadCommands([]);
 let waf: TestControl;
@@ -15,12 +14,8 @@ beforeAll(async () => {
 afterAll(() => waf.control.close());
 afterEach(() => vi.restoreAllMocks());
 
-async function run(line: string): Promise<string> {
-  const printed = keepPrinted();
-  const code = await runCommandLine(commands, [...line.split(' '), '--admin-socket', waf.socket]);
-  vi.restoreAllMocks();
-  return `${code} ${code === 0 ? printed.out : printed.err}`;
-}
+const commandLine = new CommandLine(commands, () => waf.socket);
+const run = (line: string): Promise<string> => commandLine.said(line);
 
 test('a rotated key is in use at once, and the one before is kept for a year', async () => {
   const [, first = ''] = /^([0-9a-f]{8}) +\S+ +in use$/m.exec(await run('log evidence-keys')) ?? [];

@@ -1,10 +1,9 @@
 /** What sites learn, and their applications, by command: modes, lists, and names that are none. */
 
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { keepPrinted } from '../../../test/support/printed.ts';
+import { CommandLine } from '../../../test/support/command-line.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 import { loadCommands } from '../commands.ts';
-import { runCommandLine } from '../program.ts';
 
 const commands = await loadCommands([]);
 let waf: TestControl;
@@ -15,13 +14,8 @@ beforeAll(async () => {
 afterAll(() => waf.control.close());
 afterEach(() => vi.restoreAllMocks());
 
-async function run(line: string): Promise<string> {
-  const printed = keepPrinted();
-  const args = [...line.split(' '), '--admin-socket', waf.socket, '--output', 'json'];
-  const code = await runCommandLine(commands, args);
-  vi.restoreAllMocks();
-  return `${code} ${code === 0 ? printed.out : printed.err}`;
-}
+const commandLine = new CommandLine(commands, () => waf.socket);
+const run = (line: string): Promise<string> => commandLine.said(`${line} --output json`);
 
 const create = (name: string): string =>
   `site create --name ${name} --host ${name}.test --upstream http://127.0.0.1:1`;

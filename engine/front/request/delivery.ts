@@ -74,8 +74,8 @@ const misdirected: DeliveryAnswer = {
 /**
  * Whether a request may use the connection it came on (RFC 9110 section 7.4): that of its own site,
  * or of one with the same certificate, of a version that its site takes, and where the client was
- * asked for a certificate of the same authorities. What counts is what
- * sites have now: a renewed certificate does not end the connections of before.
+ * asked for a certificate of the same authorities. What counts is what sites have now: a renewed
+ * certificate does not end the connections of before.
  */
 function fits(
   generation: Generation,

@@ -3,7 +3,6 @@
  * event on every path. Bytes in, bytes out; each side is a part of its own.
  */
 
-import type { AnswerBody, CapturedBody, EvidenceSource } from '../../contract/evidence.ts';
 import type { BodySnapshot, RequestSnapshot } from '../../contract/message.ts';
 import type { TlsFacts } from '../../contract/tls.ts';
 import type { TransactionRecord } from '../../contract/verdict.ts';
@@ -14,7 +13,6 @@ import type { FrameFault } from '../../http/websocket-frames.ts';
 import { PhaseDriver } from '../../phases/phase-driver.ts';
 import type { PhaseHost, RouteResult } from '../../phases/phase-host.ts';
 import type { OriginFailure } from '../../upstream/origin-sink.ts';
-import { AnswerCapture } from '../facts/answer-capture.ts';
 import type { ClientPort } from '../client-port.ts';
 import { deliveryAnswer, strictTransportOf, type DeliveryAnswer } from './delivery.ts';
 import type { FrontContext } from '../front-context.ts';
@@ -23,6 +21,7 @@ import type { Holder } from '../wire/held-budget.ts';
 import { OriginSide, type OriginOwner } from './origin-side.ts';
 import { RequestEnding, type EndingOwner } from './request-ending.ts';
 import { requestEvent, type FinishedRequest } from './request-event.ts';
+import { RequestEvidence } from './request-evidence.ts';
 import { describeRequest, type RequestTexts } from './request-texts.ts';
 import { requestClient, type RequestClient } from './request-client.ts';
 import { noRoom, RequestSide } from './request-side.ts';
@@ -38,7 +37,7 @@ import {
 type Owner = OriginOwner & ResponseOwner & EndingOwner & FinishedRequest & TunnelOwner;
 
 /** One request; see the header. */
-export class Exchange implements PhaseHost, Owner, EvidenceSource {
+export class Exchange implements PhaseHost, Owner {
   readonly head: RequestHeadParser;
   readonly bytes: Buffer;
   readonly generation: Generation;
@@ -47,6 +46,7 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
   readonly response: ResponseSide;
   readonly origin: OriginSide;
   readonly endings: RequestEnding;
+  readonly evidence: RequestEvidence;
   /** Nobody asks live requests why. */
   readonly guardTrace = null;
   requestId = '';
@@ -59,11 +59,8 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
   private readonly front: FrontContext;
   private readonly client: ClientPort;
   private described: RequestTexts | null = null;
-  private answerCapture: AnswerCapture | null = null;
   /** Longest body that the path takes; null while the node's bound counts. */
   private pathBodyBytesMax: number | null = null;
-  /** Header lines of a request whose inspection ends after it. */
-  private lateLines: Uint8Array | null = null;
 
   constructor(front: FrontContext, client: ClientPort, bytes: Buffer, startedUs: number) {
     this.front = front;
@@ -79,6 +76,7 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     this.response = new ResponseSide(front, this, this.phases);
     this.origin = new OriginSide(front, this, this.head, bytes);
     this.endings = new RequestEnding(front, client, this);
+    this.evidence = new RequestEvidence(front, this);
   }
 
   // ---- what the connection asks
@@ -102,11 +100,7 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     this.describe();
     const route = this.generation.find(this.client.host());
     this.site = route;
-    const { captures } = this.front;
-    this.response.relay.keepsHead = this.keepsAnswerHead;
-    if (captures !== null && this.hasBody) {
-      this.request.captured = captures.open(route?.site.id ?? '');
-    }
+    this.evidence.begin();
     this.requestClient = requestClient(this.front, route, this.client, this.bytes);
     const { proved = false } = this.requestClient;
     this.trace = this.beginTrace(proved);
@@ -275,11 +269,7 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
 
   takeAnswer(limitBytes: number): BodySnapshot {
     const held = this.response.takeHeld(limitBytes);
-    const { captures } = this.front;
-    if (captures?.wantsAnswers === true) {
-      this.answerCapture = new AnswerCapture();
-      this.answerCapture.take(captures, this.site!.site.id, held);
-    }
+    this.evidence.takeAnswer(held);
     return held;
   }
 
@@ -289,34 +279,6 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
 
   resumed(): void {
     this.response.turnEnd();
-  }
-
-  // ---- what evidence is made of
-
-  headerLines(): Uint8Array {
-    return this.lateLines ?? this.head.fieldLines(this.bytes);
-  }
-
-  /** Our own answer, else the origin's. */
-  answerHead(): Uint8Array {
-    return this.endings.sentHead ?? this.response.relay.sentHead ?? noBytes;
-  }
-
-  /** True where evidence of this request may be kept. */
-  get keepsAnswerHead(): boolean {
-    const { captures } = this.front;
-    return captures !== null && captures.settingsOf(this.site?.site.id ?? '') !== null;
-  }
-
-  capturedBody(): CapturedBody | null {
-    return this.request.captured?.captured() ?? null;
-  }
-
-  answerBody(): AnswerBody | null {
-    const { captures } = this.front;
-    if (captures?.wantsAnswers !== true) return null;
-    const capture = this.answerCapture ?? new AnswerCapture();
-    return capture.body(captures, this.site?.site.id ?? '');
   }
 
   // ---- what the sides ask
@@ -429,11 +391,10 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     const unread = this.phases.finish((record) => {
       this.generation.release();
       this.tell(durationUs, record);
-      this.request.captured?.drop();
-      this.answerCapture?.drop();
+      this.evidence.drop();
     });
     if (unread) this.request.recycle();
-    else if (this.front.captures !== null) this.lateLines = new Uint8Array(this.headerLines());
+    else this.evidence.outliveRequest();
     this.client.exchangeEnded(keep);
   }
 
@@ -444,7 +405,7 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
       const event = requestEvent(this, durationUs, record);
       this.phases.lesson?.end(event);
       if (this.site !== null) this.front.clientCounts.count(event, this.site.site);
-      this.front.onRequestDone(event, policyId, this);
+      this.front.onRequestDone(event, policyId, this.evidence);
     } catch (thrown) {
       this.front.onEventFault(thrown);
     }
@@ -459,8 +420,6 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     this.requestId = this.described.keptId ?? this.front.ids.next();
   }
 }
-
-const noBytes = new Uint8Array();
 
 /** RFC 9110 section 9.2.2, and no body that would have to be sent again. */
 const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);

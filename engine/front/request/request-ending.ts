@@ -29,8 +29,8 @@ export interface EndingOwner {
   readonly bodyComplete: boolean;
   /** True when the client has some of the origin's answer, so that no other can take its place. */
   readonly answerBegun: boolean;
-  /** True where evidence may need the head of the answer. */
-  readonly keepsAnswerHead: boolean;
+  /** Says whether evidence may need the head of the answer. */
+  readonly evidence: { readonly keepsAnswerHead: boolean };
   /** The one end of every path. `keep`: the connection may serve another request. */
   end(keep: boolean): void;
 }
@@ -181,7 +181,7 @@ export class RequestEnding implements PhaseEndings {
     this.status = sent.status;
     this.bodyBytes = sent.bodyBytes;
     const piece = front.writer.take();
-    if (owner.keepsAnswerHead) {
+    if (owner.evidence.keepsAnswerHead) {
       this.sentHead = new Uint8Array(piece.subarray(0, piece.length - sent.bodyBytes));
     }
     this.client.send(piece);

@@ -33,7 +33,7 @@ export interface TunnelOwner {
   holder(): Holder;
   /** What its events say of the opening request. */
   opening(): MessageOpening;
-  headerLines(): Uint8Array;
+  readonly evidence: EvidenceSource;
   /** Sends frames of the client to the origin. */
   forwardFrames(bytes: Buffer): void;
   /** The client may send on. */
@@ -169,7 +169,7 @@ export class WebsocketTunnel implements GateOwner {
   private evidence(): EvidenceSource {
     const none = new Uint8Array();
     return {
-      headerLines: () => this.owner.headerLines(),
+      headerLines: () => this.owner.evidence.headerLines(),
       answerHead: () => none,
       capturedBody: () => null,
       answerBody: () => null,
