@@ -27,18 +27,21 @@ const passwordRule = 199_214;
 
 /**
  * A byte of UTF-8's continuation range where UTF-8 has none: after ASCII, past the length of its
- * sequence, or where the sequence breaks off after it.
+ * sequence, or where the sequence breaks off after it. `at`: whether it begins the pattern or ends
+ * it. An anchor elsewhere matches nothing and keeps the pattern from being scanned for.
  */
-function stray(byte: string): string {
+function stray(byte: string, at: 'start' | 'end'): string {
   const next = '[\\x80-\\xbf]';
-  const end = '(?:[^\\x80-\\xbf]|$)';
+  const before = '[\\x00-\\x7f\\xf8-\\xff]';
+  const end = '[^\\x80-\\xbf]';
+  const broken = at === 'end' ? `(?:${end}|$)` : end;
   return [
-    `(?:^|[\\x00-\\x7f\\xf8-\\xff])${next}*${byte}`,
+    `${at === 'start' ? `(?:^|${before})` : before}${next}*${byte}`,
     `[\\xc0-\\xdf]${next}+${byte}`,
     `[\\xe0-\\xef]${next}{2}${next}*${byte}`,
     `[\\xf0-\\xf7]${next}{3}${next}*${byte}`,
-    `[\\xe0-\\xf7]${byte}${end}`,
-    `[\\xf0-\\xf7]${next}${byte}${end}`,
+    `[\\xe0-\\xf7]${byte}${broken}`,
+    `[\\xf0-\\xf7]${next}${byte}${broken}`,
   ].join('|');
 }
 
@@ -47,7 +50,8 @@ const lead = '[\\xc0-\\xf7][\\x80-\\xbf]*';
 const namedTag = `${lead}\\xbc/?[a-zA-Z][a-zA-Z0-9]*${lead}\\xbe`;
 /** `¼`, `¾` and most Cyrillic words hold bytes that US-ASCII without bit 8 reads as tags. */
 const strayTags =
-  `@rx (?:${stray('\\xbc')})[^\\xbe>]*[\\xbe>]|` + `<(?s:.*)(?:${stray('\\xbe')})|${namedTag}`;
+  `@rx (?:${stray('\\xbc', 'start')})[^\\xbe>]*[\\xbe>]|` +
+  `<(?s:.*)(?:${stray('\\xbe', 'end')})|${namedTag}`;
 
 /** CRS 3 lists typographic quotes in a class of bytes, so that each byte of a letter counts. */
 function specialCharacters(count: number): string {
