@@ -1,5 +1,6 @@
 /** Update masks: which fields of a stored record an update replaces. */
 
+import type { DescMessage } from '@bufbuild/protobuf';
 import { invalidField } from './errors.ts';
 
 /** A record in the JSON form of its message. */
@@ -10,9 +11,28 @@ export type MaskFields = { readonly [field: string]: MaskFields | true };
 
 const pathsMax = 256;
 
-/** Fields without names inside, from their names with spaces between. */
-export function fieldsOf(names: string): MaskFields {
-  return Object.fromEntries(names.split(' ').map((name) => [name, true as const]));
+/** What the service sets in records of all kinds. */
+const setByService = 'id tenantId revision builtin createdAt updatedAt deletedAt';
+
+/**
+ * What masks of a kind may name: all fields of its message, but those that the service sets.
+ * `others`: names of further ones, with spaces between.
+ */
+export function maskOf(schema: DescMessage, others = ''): MaskFields {
+  const fixed = `${setByService} ${others}`.split(' ');
+  return Object.fromEntries(
+    Object.entries(allOf(schema)).filter(([name]) => !fixed.includes(name)),
+  );
+}
+
+/** All fields; those of messages of ours can be named one by one. Depth: that of the types. */
+function allOf(schema: DescMessage): MaskFields {
+  return Object.fromEntries(
+    schema.fields.map((field) => {
+      const isOurs = field.fieldKind === 'message' && field.message.typeName.startsWith('waf.');
+      return [field.jsonName, isOurs ? allOf(field.message) : true];
+    }),
+  );
 }
 
 /**

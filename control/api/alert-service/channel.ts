@@ -10,7 +10,7 @@ import { checkChannelConfig, missingSecrets } from '../../domain/alert/alert-cha
 import type { AlertChannelRecord } from '../../domain/alert/alert-records.ts';
 import { refusal } from '../../domain/errors.ts';
 import { checkName } from '../../domain/names.ts';
-import { fieldsOf } from '../../domain/update-mask.ts';
+import { maskOf } from '../../domain/update-mask.ts';
 import { alertLimits } from '../../limits/alert-limits.ts';
 import { alertChannelSpec, readAlertChannelSpec } from '../../publish/manifests/manifest-alerts.ts';
 import {
@@ -38,7 +38,7 @@ export const channelKind: Resource<
   field: 'channel',
   prefix: 'alert-channel',
   nameOf: ({ name }) => name,
-  mask: fieldsOf('name kind enabled config'),
+  mask: maskOf(AlertChannelSchema, 'health'),
   show: (store) => (channel) => showChannel(store, channel),
   settle: ({ tx, document }, asked, before, base) => {
     const { channel, secrets } = checkChannel(tx, asked, before, document !== undefined);
@@ -50,7 +50,7 @@ export const channelKind: Resource<
     }
     return {
       record: { ...base, ...channel },
-      keepMore: () => keepSecrets(tx, base.id, secrets),
+      keepMore: (writing) => keepSecrets(writing, base.id, secrets),
       bringsMore: document !== undefined && bringsSecrets(asked),
     };
   },

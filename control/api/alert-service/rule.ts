@@ -5,7 +5,7 @@ import { keepChanges, silencesOf } from '../../alert/keep-changes.ts';
 import { closeAlerts } from '../../domain/alert/alert-evaluate.ts';
 import type { AlertRuleRecord } from '../../domain/alert/alert-records.ts';
 import { refusal } from '../../domain/errors.ts';
-import { fieldsOf } from '../../domain/update-mask.ts';
+import { maskOf } from '../../domain/update-mask.ts';
 import { alertLimits } from '../../limits/alert-limits.ts';
 import { alertRuleSpec, readAlertRuleSpec } from '../../publish/manifests/manifest-alerts.ts';
 import { alertRules, alerts } from '../../store/collections.ts';
@@ -21,16 +21,13 @@ export const ruleKind: Resource<typeof AlertRuleSchema, AlertRuleJson, AlertRule
   field: 'rule',
   prefix: 'alert-rule',
   nameOf: ({ name }) => name,
-  mask: {
-    ...fieldsOf('name enabled severity expression channelIds'),
-    notification: { locales: true },
-  },
+  mask: maskOf(AlertRuleSchema),
   settle: (change, asked, before, base) => {
     const record = { ...base, ...checkRule(change.tx, change.caller, asked) };
     const move = before === null ? null : moveOf(before, record);
     if (before === null || move === null) return { record };
     // The end is reported through the channels that the beginning went through.
-    return { record, keepMore: () => endAlerts(change, before, move) };
+    return { record, keepMore: (tx) => endAlerts({ ...change, tx }, before, move) };
   },
   refuseMore: (store) => {
     const { rulesMax } = alertLimits;

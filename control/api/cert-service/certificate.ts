@@ -44,7 +44,7 @@ export const certificateKind: ServedKind<
     const dnsNames = [...facts.dnsNames];
     return {
       record: { ...facts, ...base, dnsNames, name, managed: false, autoRenew: false },
-      keepMore: () => tx.put(certificateKeys, { id: base.id, keyPem }),
+      keepMore: (tx) => tx.put(certificateKeys, { id: base.id, keyPem }),
     };
   },
   refuseMore: (store, { tenantId }) => {

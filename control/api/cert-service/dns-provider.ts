@@ -29,7 +29,7 @@ export const dnsProviderKind: Resource<typeof ACMEDNSProviderSchema, DnsSpec, Dn
   field: 'provider',
   prefix: 'dns',
   nameOf: ({ name }) => name,
-  settle: ({ tx, document }, { account, credentials }, before, base) => {
+  settle: ({ document }, { account, credentials }, before, base) => {
     const status = account.status || (before?.status ?? 'active');
     const checked = checkDnsProvider({ ...account, status });
     if (credentials === null) requireCredentials(before, checked.provider, document !== undefined);
@@ -39,7 +39,7 @@ export const dnsProviderKind: Resource<typeof ACMEDNSProviderSchema, DnsSpec, Dn
     const metadata = { credentialsReplaced: String(credentials !== null) };
     return {
       record: { ...before, ...base, ...checked, ...anew },
-      keepMore: () => {
+      keepMore: (tx) => {
         if (credentialsJson !== null) tx.put(dnsCredentials, { id: base.id, credentialsJson });
         else if (tx.get(dnsCredentials, base.id) === undefined) {
           document?.warn(

@@ -10,7 +10,7 @@ import type { Caller } from '../../auth/permissions.ts';
 import { customRuleTemplates } from '../../domain/policy/custom-rule-templates.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { CustomRuleRecord } from '../../domain/records.ts';
-import { applyMask, type MaskFields } from '../../domain/update-mask.ts';
+import { applyMask, maskOf } from '../../domain/update-mask.ts';
 import type { WriteStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toRecord } from '../convert.ts';
@@ -30,17 +30,7 @@ import {
   storedRule,
 } from './stored-rule.ts';
 
-const maskFields: MaskFields = {
-  name: true,
-  description: true,
-  phase: true,
-  sortOrder: true,
-  enabled: true,
-  seclang: true,
-  placement: true,
-  visualSpec: true,
-  ruleId: true,
-};
+const maskFields = maskOf(CustomRuleSchema, 'policyId siteId');
 
 /** Creates a rule. */
 export function createCustomRule(

@@ -27,7 +27,7 @@ import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import type { Change } from '../resource/resource.ts';
+import type { Asking } from '../resource/resource.ts';
 import { drop, keep, stored, type Owned } from '../resource/owned.ts';
 import { storedPolicy } from '../policy-service/stored-policy.ts';
 import { refuseOtherPolicy, storedSite } from '../site-service/stored-site.ts';
@@ -211,7 +211,7 @@ export function requirePlace(
  * a policy with a site that uses another one is only a warning there.
  */
 export function requirePlaceOf(
-  { tx, caller, document }: Pick<Change, 'tx' | 'caller' | 'document'>,
+  { tx, caller, document }: Pick<Asking, 'tx' | 'caller' | 'document'>,
   target: CountryTarget,
   field: string,
 ): void {

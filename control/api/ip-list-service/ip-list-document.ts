@@ -31,7 +31,7 @@ import {
 import { ipLists, ipListSecrets } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { atField } from '../rethrown-at.ts';
-import type { Change, StatedKind, Settled } from '../resource/resource.ts';
+import type { Asking, StatedKind, Settled } from '../resource/resource.ts';
 import { refuseTooManyLists } from './lists.ts';
 import { listKind, requireManual } from './stored-list.ts';
 import { keepHeaders } from './subscriptions.ts';
@@ -80,7 +80,7 @@ function readAsked(document: ManifestDocument): AskedList {
 }
 
 function settleEntries(
-  { tx, nowMs }: Change,
+  { tx, nowMs }: Asking,
   { name, description, entries }: AskedList,
   before: IpListRecord | null,
   base: ResourceBase,
@@ -92,17 +92,18 @@ function settleEntries(
   return {
     record,
     spec: () => entriesSpec(record, wanted),
-    keepMore: () => editEntries(tx, base.id, ...differences(present, wanted), base.updatedAt),
+    keepMore: (writing) =>
+      editEntries(writing, base.id, ...differences(present, wanted), base.updatedAt),
   };
 }
 
 function settleSource(
-  change: Change,
+  change: Asking,
   { name, description, follows }: AskedList & { readonly follows: SourceSpec },
   before: IpListRecord | null,
   base: ResourceBase,
 ): Settled<IpListRecord> {
-  const { tx, nowMs } = change;
+  const { nowMs } = change;
   if (before !== null && before.managementMode !== 'subscription') {
     throw refusal('failed_precondition', 'spec.source: the list is filled by hand');
   }
@@ -112,14 +113,14 @@ function settleSource(
   const record = { ...before, ...base, ...texts, source, sync };
   return {
     record,
-    keepMore: () => keepHeaders(tx, record, { headers }),
+    keepMore: (tx) => keepHeaders(tx, record, { headers }),
     bringsMore: follows.headers.some(({ value }) => value !== storedSecret),
   };
 }
 
 /** The source with the values that are stored; says which are missing. */
 function sourceWithStored(
-  { tx, document }: Change,
+  { tx, document }: Asking,
   asked: SourceSpec,
   before: IpListRecord | null,
 ): { readonly source: StoredSource; readonly headers: Readonly<Record<string, string>> } {

@@ -13,27 +13,14 @@ import {
   type ManifestDocument,
 } from '../../publish/manifests/manifest-documents.ts';
 import { policies } from '../../store/collections.ts';
-import { groupKind } from '../agent-group-service/group.ts';
 import type { Uses } from '../context.ts';
 import { findRuleFaults, type RuleFault } from '../custom-rule-service/rule-findings.ts';
 import { refuseFaultyRule } from '../custom-rule-service/rule-trial.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
-import { roleKind } from '../role-service/role.ts';
-import { statedListKind } from '../ip-list-service/ip-list-document.ts';
-import { policyResource } from '../policy-service/policy.ts';
-import { siteResource } from '../site-service/site.ts';
-import { upstreamKind } from '../upstream-service/upstream.ts';
-import { countryRuleKind } from '../country-access-service/country-rule.ts';
-import { channelKind } from '../alert-service/channel.ts';
-import { ruleKind } from '../alert-service/rule.ts';
-import { dnsProviderKind } from '../cert-service/dns-provider.ts';
-import { userKind } from '../user-service/user.ts';
 import { applyAccess, applyPluginUses } from './apply-access.ts';
-import { applyDeployment } from './apply-deployment.ts';
 import { applyPolicyRules } from './apply-policy-rules.ts';
-import { applySettings } from './apply-settings.ts';
-import { applyResource } from './apply-resource.ts';
-import { openRun, type ApplyRun, type DocumentChange } from './context.ts';
+import type { ApplyRun, DocumentChange } from './context.ts';
+import { applyDocument, openRun } from './stated-kinds.ts';
 
 /** What a manifest changes, in the order of its documents. */
 export interface AppliedManifest {
@@ -146,7 +133,7 @@ function* applyAll(run: ApplyRun, documents: readonly ManifestDocument[]): Steps
     for (const document of documents.filter((one) => one.kind === kind)) {
       changes.set(
         document,
-        named(document, () => applyOne(run, document)),
+        named(document, () => applyDocument(run, document)),
       );
       yield;
     }
@@ -182,46 +169,6 @@ function applyPolicyExtras(
   const place = { scope: 'policy', policyId: change.id, siteId: '' } as const;
   const ruled = applyPolicyRules(run, document, change);
   return applyAccess(run, document, applyPluginUses(run, document, ruled), place);
-}
-
-function applyOne(run: ApplyRun, document: ManifestDocument): DocumentChange {
-  switch (document.kind) {
-    case 'Role':
-      return applyResource(run, document, roleKind);
-    case 'User':
-      return applyResource(run, document, userKind);
-    case 'Settings':
-      return applySettings(run, document);
-    case 'DnsProvider':
-      return applyResource(run, document, dnsProviderKind);
-    case 'AgentGroup':
-      return applyResource(run, document, groupKind);
-    case 'Upstream':
-      return applyResource(run, document, upstreamKind);
-    case 'IpList':
-      return applyResource(run, document, statedListKind);
-    case 'Policy':
-      return applyPolicy(run, document);
-    case 'Site':
-      return applyResource(run, document, siteResource);
-    case 'CountryRule':
-      return applyResource(run, document, countryRuleKind);
-    case 'AlertChannel':
-      return applyResource(run, document, channelKind);
-    case 'AlertRule':
-      return applyResource(run, document, ruleKind);
-    case 'Deployment':
-      return applyDeployment(run, document);
-  }
-}
-
-function applyPolicy(run: ApplyRun, document: ManifestDocument): DocumentChange {
-  const change = applyResource(run, document, policyResource);
-  const policy = run.tx.get(policies, change.id);
-  if (change.action !== 'unchanged' && policy !== undefined) {
-    run.policiesChanged.set(policy.id, { policy, where: document.where });
-  }
-  return change;
 }
 
 /** Errors: what the engine says against a changed policy or rule; without an engine none. */

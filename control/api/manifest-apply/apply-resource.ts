@@ -38,7 +38,7 @@ function keepStated<A extends object, R extends ResourceBase>(
 ): DocumentChange {
   const { tx, caller, nowMs, references } = run;
   const { collection, nameOf } = kind;
-  const { reference, read, spec, action } = kind.document;
+  const { reference, read, spec } = kind.document;
   const { planned = (whole) => whole } = kind.document;
   const revisionOf = kind.revisionOf ?? (() => '0');
   const change: Change = { tx, caller, nowMs, document: { where: document.where, warn: run.warn } };
@@ -65,8 +65,9 @@ function keepStated<A extends object, R extends ResourceBase>(
   if (changed.action === 'unchanged' && !renamed && bringsMore !== true) return changed;
   if (before === null) kind.refuseMore?.(tx, caller);
   if (before === null || renamed) refuseTakenName(run, kind, record);
-  const extras = action === undefined ? {} : { action };
-  const kept = settled.keep?.() ?? keep(tx, caller, kind, before, record, extras, keepMore);
+  const { action = before === null ? 'create' : 'update' } = kind.document;
+  const kept =
+    settled.keep?.(tx, action) ?? keep(tx, caller, kind, before, record, { action }, keepMore);
   references.add(reference, kept.id, nameOf(kept));
   const revised = { ...changed, revision: revisionOf(kept) };
   return renamed ? { ...revised, action: 'update', changedPaths: ['metadata.name'] } : revised;

@@ -8,25 +8,8 @@ import type { PluginBindingRecord } from '../../domain/policy/exclusion-plugins.
 import type { CustomRuleRecord, PolicyRecord, RuleOverrideRecord } from '../../domain/records.ts';
 import type { ManifestDocument, ManifestKind } from '../../publish/manifests/manifest-documents.ts';
 import type { Spec } from '../../publish/manifests/manifest-fields.ts';
-import { References, type ReferenceKind } from '../../publish/manifests/manifest-references.ts';
-import {
-  agentGroups,
-  alertChannels,
-  alertRules,
-  certificates,
-  countryRules,
-  dnsProviders,
-  ipLists,
-  policies,
-  roles,
-  rulesets,
-  sites,
-  upstreams,
-  users,
-  type Collection,
-} from '../../store/collections.ts';
-import type { ReadStore, WriteStore } from '../../store/store.ts';
-import type { TenantRecord } from '../resource/owned.ts';
+import type { References } from '../../publish/manifests/manifest-references.ts';
+import type { WriteStore } from '../../store/store.ts';
 
 /** One run over the documents of a manifest, inside one transaction. */
 export interface ApplyRun {
@@ -95,67 +78,6 @@ export interface DocumentChange {
   readonly before: Spec | null;
   readonly after: Spec;
   readonly changedPaths: readonly string[];
-}
-
-/**
- * Opens a run; everything that documents may name is known by name and id. `committed` is the store
- * outside of the transaction: at its start both are the same, and what was committed is decoded.
- */
-export function openRun(
-  tx: WriteStore,
-  committed: ReadStore,
-  caller: Caller,
-  nowMs: number,
-): ApplyRun {
-  const references = new References();
-  const list: ReadStore['list'] = (collection) => {
-    // The transaction is to know that it depends on this.
-    tx.count(collection);
-    return committed.list(collection);
-  };
-  const ours = ({ tenantId }: TenantRecord): boolean => tenantId === caller.tenantId;
-  const name = <R extends TenantRecord & { readonly name: string }>(
-    kind: ReferenceKind,
-    collection: Collection<R>,
-  ): void => {
-    for (const one of list(collection).filter(ours)) references.add(kind, one.id, one.name);
-  };
-  name('site', sites);
-  name('upstream', upstreams);
-  name('certificate', certificates);
-  name('ip list', ipLists);
-  name('country rule', countryRules);
-  name('role', roles);
-  name('DNS provider', dnsProviders);
-  name('agent group', agentGroups);
-  name('alert channel', alertChannels);
-  name('alert rule', alertRules);
-  for (const { id, username } of list(users).filter(ours)) references.add('user', id, username);
-  const known = list(policies).filter((one) => ours(one) && one.isTemplate !== true);
-  for (const { id, name } of known) references.add('policy', id, name);
-  for (const { id, version, status } of list(rulesets)) {
-    const standard = status === 'active' ? ['default'] : [];
-    references.add(
-      'ruleset',
-      id,
-      ...(version === '' ? [] : [`crs-${version}`, version]),
-      ...standard,
-    );
-  }
-  const warnings = new Set<string>();
-  return {
-    tx,
-    caller,
-    nowMs,
-    now: new Date(nowMs).toISOString(),
-    references,
-    policiesChanged: new Map(),
-    rulesChanged: [],
-    overridesChanged: [],
-    pluginsChanged: [],
-    warnings,
-    warn: (...sentences) => sentences.forEach((one) => warnings.add(one)),
-  };
 }
 
 /** What the step from one spec to another is. */

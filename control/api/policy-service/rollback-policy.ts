@@ -16,10 +16,11 @@ import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import type { NewBinding } from '../ip-list-service/bindings.ts';
 import type { Method } from '../method.ts';
+import { refuseTaken } from '../resource/resource.ts';
 import { replaceBindings } from './bindings-layer.ts';
 import { checkPolicyPlugins } from './check-plugins.ts';
 import { refuseUncompiled } from './compile.ts';
-import { refuseSameName } from './create-policy.ts';
+import { policyResource } from './policy.ts';
 import { refuseTemplate, savePolicy, storedPolicy } from './stored-policy.ts';
 import { storedVersion } from './versions.ts';
 
@@ -43,12 +44,12 @@ export function rollbackPolicy(
       isDefault: before.isDefault ?? false,
       builtin: before.builtin ?? false,
     };
-    refuseSameName(parts.store, restored);
+    refuseTaken(parts.store, policyResource, restored);
     refuseMissing(parts.store, caller, restored, bindings);
     await refuseUncompiled(parts, restored, 'versionId');
     const saved = await parts.store.write((tx) => {
       const current = storedPolicy(tx, caller, before.id, 'policyId');
-      refuseSameName(tx, restored);
+      refuseTaken(tx, policyResource, restored);
       refuseMissing(tx, caller, restored, bindings);
       if (bindings !== undefined) {
         const wanted = bindings.map((one) => toBinding(one, current.id));

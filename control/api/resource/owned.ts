@@ -100,13 +100,13 @@ export function keep<R extends Identified>(
   before: R | null | undefined,
   after: R,
   extras: RowExtras = {},
-  keepMore?: () => void,
+  keepMore?: (tx: WriteStore) => void,
 ): R {
   const { audited = (record) => record } = kind;
   // What lies beside a record may be a part of what is shown of it: read before it changes.
   const known = before ? { before: audited(before, tx) } : null;
   tx.put(kind.collection, after);
-  keepMore?.();
+  keepMore?.(tx);
   tx.audit({
     ...noteOf(caller, kind, after),
     action: known === null ? 'create' : 'update',

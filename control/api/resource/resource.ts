@@ -15,13 +15,18 @@ import type { ReferenceKind, References } from '../../publish/manifests/manifest
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { ownedBy, type Owned } from './owned.ts';
 
-/** What a change is made in. */
-export interface Change {
-  readonly tx: WriteStore;
+/** What a change is decided in: deciding only reads. */
+export interface Asking {
+  readonly tx: ReadStore;
   readonly caller: Caller;
   readonly nowMs: number;
   /** Absent for calls. What is asked for in a document may lack secrets, which is a warning. */
   readonly document?: ApplyingDocument;
+}
+
+/** What a change is made in. */
+export interface Change extends Asking {
+  readonly tx: WriteStore;
 }
 
 /** The document that asks for a change. */
@@ -35,11 +40,11 @@ export interface ApplyingDocument {
 export interface Settled<R> {
   readonly record: R;
   /** Keeps what lies beside the record. */
-  readonly keepMore?: () => void;
+  readonly keepMore?: (tx: WriteStore) => void;
   /** True where `keepMore` brings what no spec shows, such as a secret. */
   readonly bringsMore?: boolean;
-  /** Keeps a record that documents ask for with all that belongs to it, its audit row, too. */
-  readonly keep?: () => R;
+  /** Keeps the record with all that belongs to it, its audit row, too. */
+  readonly keep?: (tx: WriteStore, action: string) => R;
   /** How documents state it, where that is also what lies beside the record. */
   readonly spec?: (references: References) => Spec;
   readonly metadata?: Readonly<Record<string, string>>;
@@ -66,9 +71,9 @@ export interface Kind<A extends object, R extends ResourceBase> extends Owned<R>
   /** Of ids that are made. */
   readonly prefix: string;
   /** Refuses to change or to remove a record. */
-  readonly guard?: (change: Change, before: R) => void;
+  readonly guard?: (change: Asking, before: R) => void;
   /** The record that is asked for, all checks but those below made. */
-  readonly settle: (change: Change, asked: A, before: R | null, base: ResourceBase) => Settled<R>;
+  readonly settle: (change: Asking, asked: A, before: R | null, base: ResourceBase) => Settled<R>;
   /** Errors: resource_exhausted when there is no room for one more. */
   readonly refuseMore?: (store: ReadStore, caller: Caller) => void;
   /** The message for a name that another record of the tenant has; absent where names repeat. */

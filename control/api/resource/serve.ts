@@ -1,12 +1,13 @@
 /** The methods that a resource has by its definition: list, get, create, update, upsert, remove. */
 
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { HandlerContext } from '@connectrpc/connect';
 import type { PageRequest } from '../../../proto/gen/waf/v1/common_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { invalidField } from '../../domain/errors.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
 import type { ResourceBase } from '../../domain/records.ts';
 import { applyMask } from '../../domain/update-mask.ts';
 import { refuseUsed } from '../../domain/usage.ts';
@@ -23,7 +24,14 @@ import {
 } from '../convert.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { drop, keep, listed, stored, type Kept } from './owned.ts';
-import { refuseTaken, type Change, type Kind, type ServedKind } from './resource.ts';
+import {
+  refuseTaken,
+  type Asking,
+  type Change,
+  type Kind,
+  type ServedKind,
+  type Settled,
+} from './resource.ts';
 
 /** Which records of a kind are asked for. */
 export interface ListRequest {
@@ -47,18 +55,33 @@ export interface UpdateOptions<R> {
   readonly also?: (tx: WriteStore, before: R, after: R) => void;
 }
 
+/**
+ * Refuses a record that is to be kept after asking others, such as the engine. Runs outside of
+ * transactions; what it looked at is what is kept.
+ */
+export type Vet<R> = (record: R, before: R | null) => Promise<void>;
+
+/** A change with all checks made, but for those of others. */
+interface Decided<R> {
+  readonly before: R | null;
+  readonly settled: Settled<R>;
+  readonly action: string;
+}
+
 /** The methods of one kind of resource. */
 export function serve<S extends DescMessage, A extends object, R extends ResourceBase>(
   parts: Uses<'store' | 'clock'>,
   kind: ServedKind<S, A, R>,
+  vet?: Vet<R>,
 ) {
   const { store } = parts;
   const shower = (tenantId: string): ((record: R) => MessageShape<S>) =>
     kind.show?.(store, tenantId) ?? ((record) => toMessage(kind.schema, record));
-  const write = <T>(context: HandlerContext, change: (change: Change) => T): Promise<T> => {
-    const caller = callerOf(context);
-    return store.write((tx) => change({ tx, caller, nowMs: parts.clock.nowMs() }));
-  };
+  const make = (
+    context: HandlerContext,
+    decide: (asking: Asking) => Decided<R>,
+    also?: UpdateOptions<R>['also'],
+  ): Promise<R> => change(parts, kind, context, decide, vet, also);
   return {
     show: (record: R) => shower(record.tenantId)(record),
 
@@ -89,7 +112,7 @@ export function serve<S extends DescMessage, A extends object, R extends Resourc
     },
 
     create: (asked: A, context: HandlerContext, action?: string): Promise<R> =>
-      write(context, (change) => createIn(change, kind, asked, action)),
+      make(context, (asking) => decideOn(asking, kind, asked, null, action ?? 'create')),
 
     /** Changes the fields of the mask, or all where the kind has none. */
     update: (
@@ -98,25 +121,59 @@ export function serve<S extends DescMessage, A extends object, R extends Resourc
       context: HandlerContext,
       { idField = `${kind.field}.id`, also }: UpdateOptions<R> = {},
     ): Promise<R> =>
-      write(context, (change) => {
-        const before = stored(change.tx, change.caller, kind, asked.id ?? '', idField);
-        const after = changeRecord(change, kind, asked, request, before, 'update');
-        also?.(change.tx, before, after);
-        return after;
-      }),
+      make(context, (asking) => updateOf(asking, kind, asked, request, idField), also),
 
     /** Creates a record where there is no id, else changes the fields of the mask. */
     upsert: (
       asked: A & { readonly id?: string },
       request: ChangeRequest,
       context: HandlerContext,
-    ) => write(context, (change) => upsertRecord(change, kind, asked, request)),
+    ): Promise<R> => make(context, (asking) => upsertOf(asking, kind, asked, request)),
 
-    remove: async ({ id }: { readonly id: string }, context: HandlerContext) => {
-      const removed = await write(context, (change) => removeRecord(change, kind, id));
-      return { result: { id, changed: true, ...revisionAfter(kind, removed) } };
-    },
+    remove: ({ id }: { readonly id: string }, context: HandlerContext) =>
+      remove(parts, kind, id, context),
   };
+}
+
+async function remove<S extends DescMessage, A extends object, R extends ResourceBase>(
+  { store, clock }: Uses<'store' | 'clock'>,
+  kind: ServedKind<S, A, R>,
+  id: string,
+  context: HandlerContext,
+) {
+  const caller = callerOf(context);
+  const removed = await store.write((tx) =>
+    removeRecord({ tx, caller, nowMs: clock.nowMs() }, kind, id),
+  );
+  return { result: { id, changed: true, ...revisionAfter(kind, removed) } };
+}
+
+/** Decides on a change, has it vetted, decides again in the transaction, and keeps it. */
+async function change<A extends object, R extends ResourceBase>(
+  { store, clock }: Uses<'store' | 'clock'>,
+  kind: Kind<A, R> & { readonly field: string },
+  context: HandlerContext,
+  decide: (asking: Asking) => Decided<R>,
+  vet: Vet<R> | undefined,
+  also: UpdateOptions<R>['also'],
+): Promise<R> {
+  const caller = callerOf(context);
+  let seen: R | null | undefined;
+  if (vet !== undefined) {
+    const { settled, before } = decide({ tx: store, caller, nowMs: clock.nowMs() });
+    await vet(settled.record, before);
+    seen = before;
+  }
+  return store.write((tx) => {
+    const making = { tx, caller, nowMs: clock.nowMs() };
+    const decided = decide(making);
+    if (seen !== undefined && !isDeepStrictEqual(seen, decided.before)) {
+      throw refusal('aborted', `${kind.field}: it changed while it was checked; try again`);
+    }
+    const after = keepDecided(making, kind, decided);
+    if (decided.before !== null) also?.(tx, decided.before, after);
+    return after;
+  });
 }
 
 function revisionAfter<R extends ResourceBase>(
@@ -133,7 +190,7 @@ export function createIn<A extends object, R extends ResourceBase>(
   asked: A,
   action = 'create',
 ): R {
-  return keepAsked(change, kind, asked, null, action);
+  return keepDecided(change, kind, decideOn(change, kind, asked, null, action));
 }
 
 /** A method that removes the record which `find` gives for an id. */
@@ -151,20 +208,31 @@ export function removal<R extends Identified>(
   };
 }
 
-function upsertRecord<S extends DescMessage, A extends object, R extends ResourceBase>(
-  change: Change,
+function updateOf<S extends DescMessage, A extends object, R extends ResourceBase>(
+  asking: Asking,
   kind: ServedKind<S, A, R>,
   asked: A & { readonly id?: string },
   request: ChangeRequest,
-): R {
+  idField: string,
+): Decided<R> {
+  const before = stored(asking.tx, asking.caller, kind, asked.id ?? '', idField);
+  return changeOf(asking, kind, asked, request, before, 'update');
+}
+
+function upsertOf<S extends DescMessage, A extends object, R extends ResourceBase>(
+  asking: Asking,
+  kind: ServedKind<S, A, R>,
+  asked: A & { readonly id?: string },
+  request: ChangeRequest,
+): Decided<R> {
   const { id = '' } = asked;
   if (id !== '') {
-    const before = stored(change.tx, change.caller, kind, id, `${kind.field}.id`);
-    return changeRecord(change, kind, asked, request, before, 'upsert');
+    const before = stored(asking.tx, asking.caller, kind, id, `${kind.field}.id`);
+    return changeOf(asking, kind, asked, request, before, 'upsert');
   }
   if (request.updateMask) throw invalidField('updateMask', `goes with ${kind.field}.id only`);
   requireUnchanged(request.expectedUpdatedAt, undefined);
-  return keepAsked(change, kind, asked, null, 'upsert');
+  return decideOn(asking, kind, asked, null, 'upsert');
 }
 
 function removeRecord<S extends DescMessage, A extends object, R extends ResourceBase>(
@@ -182,41 +250,51 @@ function removeRecord<S extends DescMessage, A extends object, R extends Resourc
   return before;
 }
 
-function changeRecord<S extends DescMessage, A extends object, R extends ResourceBase>(
-  change: Change,
+function changeOf<S extends DescMessage, A extends object, R extends ResourceBase>(
+  asking: Asking,
   kind: ServedKind<S, A, R>,
   asked: A,
   { updateMask = '', expectedUpdatedAt, revision = 0n }: ChangeRequest,
   before: R,
   action: 'update' | 'upsert',
-): R {
-  kind.guard?.(change, before);
+): Decided<R> {
+  kind.guard?.(asking, before);
   if (kind.revisionOf === undefined) requireUnchanged(expectedUpdatedAt, before);
   else requireRevision(revision, kind.revisionOf(before));
   const { mask } = kind;
   // A record holds what can be asked for, in the same form.
   const wanted =
     mask === undefined ? asked : applyMask(before as unknown as A, asked, updateMask, mask);
-  return keepAsked(change, kind, wanted, before, action);
+  return decideOn(asking, kind, wanted, before, action);
 }
 
-function keepAsked<A extends object, R extends ResourceBase>(
-  change: Change,
+function decideOn<A extends object, R extends ResourceBase>(
+  asking: Asking,
   kind: Kind<A, R>,
   asked: A,
   before: R | null,
   action: string,
-): R {
-  const { tx, caller, nowMs } = change;
+): Decided<R> {
+  const { tx, caller, nowMs } = asking;
   const updatedAt = nextUpdate(before ?? undefined, { nowMs: () => nowMs });
-  const { record, keepMore, metadata } = kind.settle(change, asked, before, {
+  const settled = kind.settle(asking, asked, before, {
     id: before?.id ?? `${kind.prefix}-${randomUUID()}`,
     tenantId: caller.tenantId,
     createdAt: before?.createdAt ?? updatedAt,
     updatedAt,
   });
   if (before === null) kind.refuseMore?.(tx, caller);
-  refuseTaken(tx, kind, record);
+  refuseTaken(tx, kind, settled.record);
+  return { before, settled, action };
+}
+
+function keepDecided<A extends object, R extends ResourceBase>(
+  { tx, caller }: Change,
+  kind: Kind<A, R>,
+  { before, settled, action }: Decided<R>,
+): R {
+  if (settled.keep !== undefined) return settled.keep(tx, action);
+  const { record, keepMore, metadata } = settled;
   const extras = { action, ...(metadata === undefined ? {} : { metadata }) };
   return keep(tx, caller, kind, before, record, extras, keepMore);
 }

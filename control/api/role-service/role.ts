@@ -7,6 +7,7 @@ import { checkName } from '../../domain/names.ts';
 import { rolesHandedOut } from '../../domain/settings/identity-settings.ts';
 import type { RoleRecord } from '../../domain/records.ts';
 import { readRoleSpec, roleSpec } from '../../publish/manifests/manifest-accounts.ts';
+import { maskOf } from '../../domain/update-mask.ts';
 import { roles, settingsId, systemSettings, users } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { toMessage } from '../convert.ts';
@@ -23,7 +24,7 @@ export const roleKind: Resource<typeof RoleSchema, RoleJson, RoleRecord> = {
   field: 'role',
   prefix: 'role',
   nameOf: ({ name }) => name,
-  mask: { name: true, description: true, permissions: true },
+  mask: maskOf(RoleSchema, 'memberCount'),
   show: (store) => (role) => showRole(store, role),
   guard: ({ caller }, role) => {
     if (role.builtin === true) {

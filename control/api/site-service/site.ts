@@ -6,7 +6,7 @@ import { invalidField } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { keepSiteSecrets } from '../../domain/site/header-secrets.ts';
 import { checkSite, hostsOf } from '../../domain/site/site.ts';
-import { fieldsOf, type MaskFields } from '../../domain/update-mask.ts';
+import { maskOf } from '../../domain/update-mask.ts';
 import { readSiteSpec, siteSpec } from '../../publish/manifests/manifest-site.ts';
 import { nextRevision } from '../convert.ts';
 import type { Resource } from '../resource/resource.ts';
@@ -20,30 +20,13 @@ import {
 import { siteKind } from './stored-site.ts';
 import { surroundingsIn, unchangedPasses } from './surroundings.ts';
 
-const mask: MaskFields = {
-  ...fieldsOf('name primaryHost aliases upstreams status'),
-  tls: fieldsOf('mode certId minVersion httpBehavior hstsMaxAgeSeconds hstsIncludeSubdomains'),
-  waf: fieldsOf('enabled policyId mode'),
-  botProtection: fieldsOf(
-    'mode challengeTtlSeconds clearanceTtlSeconds proofDifficulty bindNetwork challengePaths ' +
-      'exemptPaths exemptMethods challengeCrawlers trustedIpListIds',
-  ),
-  delivery: {
-    maintenance: fieldsOf('enabled retryAfterSeconds title message allowedNetworks allowedPaths'),
-    clientCertificates: fieldsOf('caPem optional'),
-    ...fieldsOf(
-      'redirects basicAuth forwardAuth bodyLimits securityTxt cors requestFields responseFields',
-    ),
-  },
-};
-
 /** Sites, with the routing table and the override where these are asked for. */
 export const siteResource: Resource<typeof SiteSchema, SiteJson & BesideSite, SiteRecord> = {
   ...siteKind,
   schema: SiteSchema,
   field: 'site',
   prefix: 'site',
-  mask,
+  mask: maskOf(SiteSchema),
   searched: (site) => [site.name, ...hostsOf(site)],
   settle: ({ tx, caller, nowMs, document }, asked, before, base) => {
     const { routing, policyOverride, ...site } = asked;
@@ -75,7 +58,7 @@ export const siteResource: Resource<typeof SiteSchema, SiteJson & BesideSite, Si
           { site: record, routing: beside.routing, policyOverride: beside.policyOverride },
           references,
         ),
-      ...(isUpdate ? {} : { keepMore: () => keepBeside(tx, record, beside) }),
+      ...(isUpdate ? {} : { keepMore: (writing) => keepBeside(writing, record, beside) }),
     };
   },
   revisionOf: ({ revision }) => revision,

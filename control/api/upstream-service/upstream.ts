@@ -3,7 +3,7 @@
 import { UpstreamSchema, type UpstreamJson } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 import { keepPoolSecrets } from '../../domain/site/header-secrets.ts';
 import type { UpstreamRecord } from '../../domain/records.ts';
-import { fieldsOf } from '../../domain/update-mask.ts';
+import { maskOf } from '../../domain/update-mask.ts';
 import { checkUpstream } from '../../domain/site/upstream.ts';
 import { refuseUsed, type User } from '../../domain/usage.ts';
 import { readUpstreamSpec, upstreamSpec } from '../../publish/manifests/manifest-specs.ts';
@@ -20,18 +20,7 @@ export const upstreamKind: Resource<typeof UpstreamSchema, UpstreamJson, Upstrea
   field: 'upstream',
   prefix: 'upstream',
   nameOf: ({ name }) => name,
-  mask: {
-    ...fieldsOf('name description endpoints status requestHeaders'),
-    healthCheck: fieldsOf(
-      'path method expectedStatus intervalSeconds timeoutSeconds unhealthyThreshold ' +
-        'healthyThreshold followRedirects expectedBody host',
-    ),
-    tls: fieldsOf('caPem serverName skipVerify'),
-    resilience: fieldsOf(
-      'passiveHealthEnabled passiveFailDurationSeconds passiveMaxFails retryEnabled ' +
-        'retryDurationSeconds retryIntervalMilliseconds',
-    ),
-  },
+  mask: maskOf(UpstreamSchema),
   settle: ({ tx }, asked, before, base) => {
     const { deletedAt: _deletedAt, ...checked } = checkUpstream(keepPoolSecrets(asked, before));
     const record = { ...checked, ...base, name: checked.name ?? '' };

@@ -38,7 +38,10 @@ export const userKind: StatedKind<ReturnType<typeof readUserSpec>, UserRecord> =
     }
     checkUser(tx, record);
     checkRoles(tx, caller, record.roleIds, 'spec.roles');
-    return { record, keepMore: () => keepStated(change, record, before) };
+    return {
+      record,
+      keepMore: (writing) => keepStated({ ...change, tx: writing }, record, before),
+    };
   },
   document: { reference: 'user', permission: 'user:write', read: readUserSpec, spec: userSpec },
 };
