@@ -172,13 +172,11 @@ export const engineLimits = {
   plannedAheadMax: 2,
   /** Delay before freed memory is returned in one go: threads have collected by then. */
   trimDelayMs: 3_000,
-  /** Interval of idle detection in threads; a thread is idle below this share of time at work. */
-  idleCheckEveryMs: 5_000,
-  idleShare: 0.1,
-  /** Work since the last collection that makes another, which costs 10 ms, worthwhile. */
-  idleWorthMs: 2_000,
-  /** Interval for the whole process, longer: its threads have collected by then. */
+  /** Interval of idle detection; the process is idle below this share of time at work. */
   idleProcessCheckEveryMs: 15_000,
+  idleShare: 0.1,
+  /** Work since memory was last returned that makes it worthwhile again. */
+  idleWorthMs: 2_000,
   /** Interval at which pages of the spool that were read are released. */
   pagesEveryMs: 15_000,
   /** How long the main thread waits at the end for threads and the link. */

@@ -44,15 +44,13 @@ const registry = new PolicyRegistry(parts, settings.place === 'inline' ? null : 
 const waits = new PolicyWaits();
 
 let started = false;
-/** Linking a policy leaves some 20 MB of garbage. */
-const ease = easeThisThread();
 
 /** Builds a generation's policies in slices, so that running requests get their share between. */
 async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
   const { policies, lazy, shared } = routes.inspection;
   const release = (held: readonly string[]): void => {
     registry.releaseAll(held);
-    ease();
+    easeThisThread();
   };
   if (lazy) {
     parts.useShared(shared);
@@ -67,7 +65,8 @@ async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
   // Parsing leaves some 50 MB of garbage; before the first request the pause harms nobody.
   if (!started) collectGarbage();
   started = true;
-  ease();
+  // Linking a policy leaves some 20 MB of garbage.
+  easeThisThread();
   return prepared(routes, false, () => release(held));
 }
 
