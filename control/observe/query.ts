@@ -88,7 +88,7 @@ interface CommonQuery {
 
 /** The filter of QuerySecurityEvents. Errors: invalid_argument naming the field. */
 export function securityFilter(tenantId: string, query: QuerySecurityEventsRequest): EventFilter {
-  const { outcome, minimumSeverity, targetIdentity, ruleIds, attackTypes } = query;
+  const { outcome, minimumSeverity, targetIdentity, ruleIds, attackTypes, path } = query;
   if (outcome === SecurityEventOutcome.UNSPECIFIED) {
     throw invalidField('outcome', 'is required; SECURITY_EVENT_OUTCOME_ANY for every event');
   }
@@ -101,6 +101,7 @@ export function securityFilter(tenantId: string, query: QuerySecurityEventsReque
     anyOf: [
       ...common.anyOf,
       ...anyOf('target', targetIdentity === '' ? [] : [targetIdentity], 'targetIdentity'),
+      ...anyOf('path', single(path), 'path'),
       ...anyOf('rule', ruleIds, 'ruleIds'),
       ...anyOf('attack', attackTypes, 'attackTypes'),
       ...anyOf('outcome', outcomes, 'outcome'),

@@ -119,7 +119,11 @@ function toRanking(summary: SecuritySummary, name: string, events: number) {
   const shown = items.reduce((sum, { count }) => sum + count, 0n);
   const totalWeight = BigInt(events);
   const otherCount = totalWeight > shown ? totalWeight - shown : 0n;
-  return { items: items.map(({ key, count }) => ({ key, count })), otherCount, totalWeight };
+  return {
+    items: items.map(({ key, count, label }) => ({ key, count, label })),
+    otherCount,
+    totalWeight,
+  };
 }
 
 type Ranking = ReturnType<typeof toRanking>;

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { emptyStep } from '../../observe/traffic-series.ts';
+import { durationBoundsSeconds } from '../../observe/counter-store.ts';
 import { toQuality } from './traffic.ts';
 
 test('answers of origins are counted apart, the most frequent failures named', () => {
@@ -31,6 +32,40 @@ test('answers of origins are counted apart, the most frequent failures named', (
 
 test('without traffic everything is zero', () => {
   const numbers = Object.values(toQuality(emptyStep(0))).map(Number);
-  expect(numbers).toHaveLength(18);
+  expect(numbers).toHaveLength(19);
   expect(new Set(numbers)).toEqual(new Set([0]));
+});
+
+test.each([
+  ['nothing was asked', [], 0n],
+  ['all are of one class', [[0, 200]], 500n],
+  [
+    'one of 100 is slower: it is not among the 99',
+    [
+      [1, 99],
+      [9, 1],
+    ],
+    1_000n,
+  ],
+  [
+    'two of 100 are slower',
+    [
+      [1, 98],
+      [9, 2],
+    ],
+    500_000n,
+  ],
+  [
+    'two of 100 took longer than every bound',
+    [
+      [1, 98],
+      [13, 2],
+    ],
+    10_000_000n,
+  ],
+] as const)('99 of 100 answers: %s', (_name, counts, durationP99Micros) => {
+  const durations = [...durationBoundsSeconds, 0].map(
+    (_bound, at) => counts.find(([place]) => place === at)?.[1] ?? 0,
+  );
+  expect(toQuality({ ...emptyStep(0), durations })).toMatchObject({ durationP99Micros });
 });

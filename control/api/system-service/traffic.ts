@@ -92,6 +92,7 @@ export function toQuality(total: TrafficStep) {
     slowRequests: BigInt(slow),
     gatewayErrors: BigInt(total.gatewayErrors),
     durationSumMicros: BigInt(total.durationUs),
+    durationP99Micros: BigInt(durationBelow(total.durations, 0.99)),
     businessRequests: BigInt(requests),
     businessStatus4xx: ofClass('4', total.served),
     businessStatus5xx: ofClass('5', total.served),
@@ -103,6 +104,15 @@ export function toQuality(total: TrafficStep) {
     topBusiness5xxStatus: Number(served5xx[0]?.[0] ?? 0),
     topBusiness5xxCount: BigInt(served5xx[0]?.[1] ?? 0),
   };
+}
+
+/** Upper bound of the class of durations, in microseconds, that this share of answers reaches. */
+function durationBelow(durations: readonly number[], share: number): number {
+  const wanted = durations.reduce((sum, count) => sum + count, 0) * share;
+  if (wanted === 0) return 0;
+  let counted = 0;
+  const at = durations.findIndex((count) => (counted += count) >= wanted);
+  return Math.round((durationBoundsSeconds[at] ?? durationBoundsSeconds.at(-1)!) * 1e6);
 }
 
 /** Statuses of a class, the most frequent first. */
