@@ -1,7 +1,12 @@
 /** How pages load data: the last answer stays visible while the next one is on its way. */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ConnectError } from '@connectrpc/connect';
+import { Code, ConnectError } from '@connectrpc/connect';
+
+/** What somebody else changed is shown after this time at the latest. */
+export const refreshMs = 10_000;
+/** For what never changes: it is loaded once. */
+export const never = 0;
 
 /** What a page knows of a call. */
 export interface Loaded<T> {
@@ -18,13 +23,14 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * Calls `load` at first and whenever `key` changes; with `everyMs` again after that time while the
- * page is visible. An answer that a newer call overtook is dropped.
+ * Calls `load` at first and whenever `key` changes, and again after `everyMs` while the page is
+ * visible, so that no page needs a reload. What a role does not allow is asked once. An answer that
+ * a newer call overtook is dropped.
  */
 export function useCall<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
-  everyMs = 0,
+  everyMs = refreshMs,
 ): Loaded<T> {
   const [state, setState] = useState({ value: null as T | null, error: '', loading: true });
   const [turn, setTurn] = useState(0);
@@ -33,8 +39,10 @@ export function useCall<T>(
   useEffect(() => {
     const stop = new AbortController();
     let timer = 0;
+    let allowed = true;
     const again = (): void => {
-      if (everyMs > 0 && !stop.signal.aborted) timer = window.setTimeout(run, everyMs);
+      const wanted = everyMs !== never && allowed && !stop.signal.aborted;
+      if (wanted) timer = window.setTimeout(run, everyMs);
     };
     const run = (): void => {
       if (document.hidden) {
@@ -50,6 +58,7 @@ export function useCall<T>(
           },
           (error: unknown) => {
             if (stop.signal.aborted) return;
+            allowed = ConnectError.from(error).code !== Code.PermissionDenied;
             setState((before) => ({ ...before, error: messageOf(error), loading: false }));
           },
         )

@@ -7,7 +7,7 @@ import { address, go } from './address.ts';
 import { Link } from './parts/link.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { person, session, signOut } from './session.ts';
-import { chooseLanguage, language, languages, t, type Language } from './text/text.ts';
+import { chooseLanguage, language, languages, t, timeZone, type Language } from './text/text.ts';
 import { chooseTheme, theme, themes, type Theme } from './theme.ts';
 
 const Overview = lazy(async () => (await import('./pages/overview.tsx')).Overview);
@@ -203,6 +203,7 @@ function Choices(): JSX.Element {
           ))}
         </select>
       </label>
+      <p class="zone quiet">{t('nav.zone', { zone: timeZone() })}</p>
       <Link href="/account" current={address.value.path === '/account'}>
         {person.value.name || t('nav.account')}
       </Link>

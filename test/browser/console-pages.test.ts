@@ -286,10 +286,10 @@ describe.skipIf(skip !== null)(
       const { page } = await signedIn(`/policies/${id}`);
       const other = await signedIn(`/policies/${id}`);
       for (const one of [page, other.page]) await one.waitForSelector('input[name=inbound]');
+      await page.locator('input[name=inbound]').fill('7');
       await other.page.locator('input[name=inbound]').fill('9');
       await driver.press(other.page, 'Save');
       await driver.shows(other.page, 'Saved.');
-      await page.locator('input[name=inbound]').fill('7');
       await driver.press(page, 'Save');
       await driver.shows(page, 'Somebody else saved this meanwhile.');
       expect(await page.$eval('.conflict dd', (part) => part.textContent)).toBe('9');

@@ -5,7 +5,7 @@ import type { JSX } from 'preact';
 import { AuditService, type AuditEntry } from '../../../proto/gen/waf/v1/audit_pb.ts';
 import { RoleService } from '../../../proto/gen/waf/v1/role_pb.ts';
 import { UserService, type User } from '../../../proto/gen/waf/v1/user_pb.ts';
-import { useCall } from '../call.ts';
+import { never, useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
 import { partsOf } from '../parts/edit.tsx';
 import { allItems, CursorSteps, FoldedEdit, List, useCursor, usePages } from '../parts/list.tsx';
@@ -16,6 +16,7 @@ import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts, t } from '../text/text.ts';
 import { Sessions } from './sessions.tsx';
 import { Tokens } from './tokens.tsx';
+import { when } from '../parts/when.tsx';
 
 const users = createClient(UserService, transport);
 const roles = createClient(RoleService, transport);
@@ -115,7 +116,7 @@ function Users(): JSX.Element {
           { title: w('roles'), of: (user) => user.roles.map(({ name }) => name).join(', ') },
           { title: w('factor'), of: ({ totpEnabled }) => w(totpEnabled ? 'yes' : 'no') },
           { title: w('state'), of: ({ locked }) => w(locked ? 'locked' : 'active') },
-          { title: w('seen'), of: ({ lastLoginAt }) => localTime(lastLoginAt) },
+          { title: w('seen'), of: ({ lastLoginAt }) => when(lastLoginAt) },
           { title: '', of: (user) => <UserActions user={user} changed={found.reload} /> },
         ]}
       />
@@ -188,7 +189,7 @@ function UserActions({
 
 function Roles(): JSX.Element {
   const found = usePages('roles', (page, signal) => roles.listRoles({ page }, { signal }));
-  const known = useCall('permissions', (signal) => roles.listPermissions({}, { signal }));
+  const known = useCall('permissions', (signal) => roles.listPermissions({}, { signal }), never);
   return (
     <>
       <List
@@ -305,7 +306,7 @@ function Audit(): JSX.Element {
               items={items}
               empty={w('noEntry')}
               columns={[
-                { title: w('when'), of: ({ createdAt }) => localTime(createdAt) },
+                { title: w('when'), of: ({ createdAt }) => when(createdAt) },
                 { title: w('who'), of: ({ actorName, actorId }) => actorName || actorId },
                 { title: w('action'), of: ({ action }) => action },
                 {

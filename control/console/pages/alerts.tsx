@@ -13,11 +13,11 @@ import {
 import { Act } from '../parts/act.tsx';
 import { FoldedEdit, List, usePages } from '../parts/list.tsx';
 import { Head, Tabs } from '../parts/panel.tsx';
+import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, localTime, pageTexts } from '../text/text.ts';
+import { exactNumber, pageTexts } from '../text/text.ts';
 
 const alerts = createClient(AlertService, transport);
-const refreshMs = 10_000;
 const hourMs = 3_600_000;
 
 const w = pageTexts({
@@ -79,7 +79,25 @@ const states: Readonly<Record<number, 'open' | 'acked' | 'resolved'>> = {
   [AlertStatus.ACKED]: 'acked',
   [AlertStatus.RESOLVED]: 'resolved',
 };
+/** What people call the kinds of channels. */
+const channelNames = pageTexts({
+  EMAIL: ['Email', '邮件'],
+  WEBHOOK: ['Webhook', 'Webhook'],
+  SLACK: ['Slack', 'Slack'],
+  PAGERDUTY: ['PagerDuty', 'PagerDuty'],
+  FEISHU: ['Feishu', '飞书'],
+  WECOM: ['WeCom', '企业微信'],
+});
 const channelKinds = ['EMAIL', 'WEBHOOK', 'SLACK', 'PAGERDUTY', 'FEISHU', 'WECOM'] as const;
+
+function channelName(kind: AlertChannelKind): string {
+  const name = channelKinds[kind - 1];
+  return name === undefined ? '' : channelNames(name);
+}
+
+/** A value of a label; a severity as people write it. */
+const plainValue = (value: string): string =>
+  value.replace(/^ALERT_SEVERITY_(\w+)$/, (_whole, name: string) => name.toLowerCase());
 
 /** The page. */
 export function Alerts(): JSX.Element {
@@ -106,11 +124,7 @@ function Severity({ of }: { readonly of: AlertSeverity }): JSX.Element {
 }
 
 function Fired(): JSX.Element {
-  const found = usePages(
-    'alerts',
-    (page, signal) => alerts.listAlerts({ page }, { signal }),
-    refreshMs,
-  );
+  const found = usePages('alerts', (page, signal) => alerts.listAlerts({ page }, { signal }));
   const act = ({ id, status }: Alert): JSX.Element => (
     <span class="actions">
       {status === AlertStatus.OPEN && (
@@ -137,7 +151,7 @@ function Fired(): JSX.Element {
       label={w('fired')}
       empty={w('calm')}
       columns={[
-        { title: w('when'), of: ({ openedAt }) => localTime(openedAt) },
+        { title: w('when'), of: ({ openedAt }) => when(openedAt) },
         { title: w('severity'), of: ({ severity }) => <Severity of={severity} /> },
         {
           title: w('what'),
@@ -241,7 +255,7 @@ function Channels(): JSX.Element {
         empty={w('noChannels')}
         columns={[
           { title: w('name'), of: ({ name }) => name },
-          { title: w('kind'), of: ({ kind }) => channelKinds[kind - 1] ?? '' },
+          { title: w('kind'), of: ({ kind }) => channelName(kind) },
           {
             title: w('sent'),
             number: true,
@@ -298,7 +312,7 @@ function AddChannel({ changed }: { readonly changed: () => void }): JSX.Element 
           name: 'kind',
           label: w('kind'),
           value: 'WEBHOOK',
-          choices: channelKinds.map((one) => [one, one] as const),
+          choices: channelKinds.map((one) => [one, channelNames(one)] as const),
         },
         { name: 'config', label: w('config'), kind: 'area', value: '{"url": ""}' },
       ]}
@@ -333,10 +347,10 @@ function Silences(): JSX.Element {
             title: w('matchers'),
             of: ({ matchers }) =>
               Object.entries(matchers)
-                .map(([key, value]) => `${key}=${value}`)
+                .map(([key, value]) => `${key}: ${plainValue(value)}`)
                 .join(', '),
           },
-          { title: w('until'), of: ({ endsAt }) => localTime(endsAt) },
+          { title: w('until'), of: ({ endsAt }) => when(endsAt) },
           { title: w('reason'), of: ({ reason }) => reason },
         ]}
         remove={{

@@ -15,8 +15,9 @@ import { Card, Fold, Head } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, localTime, pageTexts } from '../text/text.ts';
+import { exactNumber, pageTexts } from '../text/text.ts';
 import { Enforce } from './api-enforce.tsx';
+import { when } from '../parts/when.tsx';
 
 const schemas = createClient(ApiSchemaService, transport);
 const controls = createClient(OperationControlService, transport);
@@ -211,7 +212,7 @@ function Kept({ siteId }: { readonly siteId: string }): JSX.Element {
             { title: w('revision'), of: ({ controlRevision }) => exactNumber(controlRevision) },
             { title: w('reason'), of: ({ reason }) => reason },
             { title: w('state'), of: ({ latestStatus }) => latestStatus },
-            { title: w('made'), of: ({ createdAt }) => localTime(createdAt) },
+            { title: w('made'), of: ({ createdAt }) => when(createdAt) },
           ]}
         />
         <CursorSteps

@@ -16,6 +16,7 @@ import {
 import { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { address, go, withQuery } from '../address.ts';
 import { useCall } from '../call.ts';
+import { attackName } from '../parts/attack-name.ts';
 import { EventTable } from '../parts/event-table.tsx';
 import { textField } from '../parts/form.ts';
 import { Link } from '../parts/link.tsx';
@@ -35,7 +36,7 @@ const sites = createClient(SiteService, transport);
 const pageSize = 100;
 const ranksShown = 6;
 
-const filters = ['outcome', 'client', 'rule', 'type', 'site'] as const;
+const filters = ['outcome', 'client', 'rule', 'type', 'path', 'site'] as const;
 const outcomes: Readonly<Record<string, SecurityEventOutcome>> = {
   blocked: SecurityEventOutcome.BLOCKED,
   passed: SecurityEventOutcome.PASSED,
@@ -59,6 +60,7 @@ function queryOf(fields: URLSearchParams, cursor = ''): QuerySecurityEventsReque
     clientIpCidrs: list('client'),
     ruleIds: list('rule'),
     attackTypes: list('type'),
+    path: value('path'),
   });
 }
 
@@ -103,7 +105,7 @@ export function Attacks(): JSX.Element {
               <Ranking title={t('overview.topRules')} ranks={narrowing(topRules, 'rule')} />
               <Ranking title={t('overview.topAttackers')} ranks={narrowing(topIps, 'client')} />
               <Ranking title={t('overview.topTypes')} ranks={narrowing(topAttackTypes, 'type')} />
-              <Ranking title={t('overview.topPaths')} ranks={narrowing(topPaths, null)} />
+              <Ranking title={t('attacks.paths')} ranks={narrowing(topPaths, 'path')} />
             </Groups>
           </>
         )}
@@ -122,12 +124,12 @@ function totals(total: bigint, blocked: bigint, passed: bigint): string {
 }
 
 /** A ranking whose lines narrow the filter. */
-function narrowing(entries: readonly LogTopEntry[], field: string | null): Rank[] {
+function narrowing(entries: readonly LogTopEntry[], field: (typeof filters)[number]): Rank[] {
   return entries.map(({ key, count, label }) => ({
     key,
     count,
-    label,
-    ...(field === null ? {} : { href: withQuery({ [field]: key }) }),
+    label: field === 'type' ? attackName(key) : label,
+    href: withQuery({ [field]: key }),
   }));
 }
 
@@ -166,7 +168,7 @@ function Filters(): JSX.Element {
           <option value="passed">{t('attacks.passed')}</option>
         </select>
       </label>
-      {(['client', 'rule', 'type'] as const).map((name) => (
+      {(['client', 'rule', 'type', 'path'] as const).map((name) => (
         <label>
           {t(`attacks.${name}`)}
           <input name={name} defaultValue={query.get(name) ?? ''} onChange={change} />

@@ -2,7 +2,6 @@
 
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
 import {
   PolicyService,
   RequestBodyExcessAction,
@@ -11,12 +10,11 @@ import {
   type Policy,
 } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { useCall } from '../call.ts';
-import { Edit, type Field, type Values } from '../parts/edit.tsx';
+import { Edit, heldBy, useBase, type Field, type Values } from '../parts/edit.tsx';
 import { Card } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
-import { heldBy } from './site-form.tsx';
 
 const policies = createClient(PolicyService, transport);
 
@@ -111,7 +109,7 @@ function Limits({
   readonly first: Held;
   readonly changed: () => void;
 }): JSX.Element {
-  const base = useRef(first);
+  const base = useBase(first);
   const read = async (): Promise<Values> => {
     const { policy, bodyInspection } = await policies.getPolicy({ id: first.policy.id });
     if (policy !== undefined && bodyInspection !== undefined) {
@@ -144,6 +142,7 @@ function Limits({
       codes={['policy:write']}
       submit={w('save')}
       done={w('saved')}
+      base={base}
       fields={fieldsOf(first)}
       save={save}
       saved={changed}

@@ -4,7 +4,7 @@ import { createClient } from '@connectrpc/connect';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { JSX } from 'preact';
 import { CertService, type Certificate } from '../../../proto/gen/waf/v1/cert_pb.ts';
-import { useCall } from '../call.ts';
+import { never, useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
 import { partsOf } from '../parts/edit.tsx';
 import { FoldedEdit, List, usePages, type Listed, type Pages } from '../parts/list.tsx';
@@ -170,7 +170,11 @@ function Until({ cert }: { readonly cert: Certificate }): JSX.Element {
 
 function Providers(): JSX.Element {
   const found = useCall('providers', (signal) => certs.listDNSProviders({}, { signal }));
-  const drivers = useCall('drivers', (signal) => certs.listDNSProviderDrivers({}, { signal }));
+  const drivers = useCall(
+    'drivers',
+    (signal) => certs.listDNSProviderDrivers({}, { signal }),
+    never,
+  );
   const names = drivers.value?.drivers ?? [];
   return (
     <Card title={w('providers')} note={w('providersNote')}>

@@ -11,13 +11,13 @@ import { useRef, useState } from 'preact/hooks';
 import { SiteDeliverySchema, type SiteDelivery } from '../../../proto/gen/waf/v1/delivery_pb.ts';
 import { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { Act } from '../parts/act.tsx';
-import { Edit, type Field, type Values } from '../parts/edit.tsx';
+import { Edit, heldBy, type Field, type Values } from '../parts/edit.tsx';
 import { FoldedEdit } from '../parts/list.tsx';
 import { Card } from '../parts/panel.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
-import { heldBy, type ShownSite } from './site-form.tsx';
+import { type ShownSite } from './site-form.tsx';
 
 const sites = createClient(SiteService, transport);
 const codes = ['site:write'];
@@ -107,15 +107,13 @@ export function DeliveryList<N extends ListName>({
   const { name, title, note, empty, ordered = false, columns } = kind;
   const siteId = of.site.id;
   const entries = deliveryOf(of.site)[name] as readonly EntryOf<N>[];
-  const [edited, setEdited] = useState('');
-  const shown = entries.find((one) => textOf(one) === edited);
+  const [edited, setEdited] = useState<EntryOf<N> | null>(null);
+  const isEdited = (entry: EntryOf<N>): boolean =>
+    edited !== null && textOf(entry) === textOf(edited);
   const buttons = (entry: EntryOf<N>): JSX.Element => (
     <span class="actions">
-      <button
-        type="button"
-        onClick={() => setEdited(textOf(entry) === edited ? '' : textOf(entry))}
-      >
-        {w(textOf(entry) === edited ? 'close' : 'edit')}
+      <button type="button" onClick={() => setEdited(isEdited(entry) ? null : entry)}>
+        {w(isEdited(entry) ? 'close' : 'edit')}
       </button>
       {ordered && entries[0] !== entry && (
         <Act
@@ -130,7 +128,10 @@ export function DeliveryList<N extends ListName>({
         ask={`${w('remove')}?`}
         codes={codes}
         run={() => change(siteId, name, (all) => all.toSpliced(placeOf(all, entry), 1))}
-        done={of.changed}
+        done={() => {
+          if (isEdited(entry)) setEdited(null);
+          of.changed();
+        }}
       />
     </span>
   );
@@ -146,14 +147,14 @@ export function DeliveryList<N extends ListName>({
           columns={[...columns, { title: '', of: buttons }]}
         />
       )}
-      {shown !== undefined && (
+      {edited !== null && (
         <EditEntry
-          key={edited}
+          key={textOf(edited)}
           of={of}
           kind={kind}
-          entry={shown}
-          saved={(text) => {
-            setEdited(text);
+          entry={edited}
+          saved={() => {
+            setEdited(null);
             of.changed();
           }}
         />
@@ -201,10 +202,11 @@ function EditEntry<N extends ListName>({
   readonly of: ShownSite;
   readonly kind: DeliveryKind<N>;
   readonly entry: EntryOf<N>;
-  readonly saved: (text: string) => void;
+  readonly saved: () => void;
 }): JSX.Element {
   const base = useRef(entry);
   const first = useRef(fields(entry));
+  const place = useRef((deliveryOf(of.site)[name] as readonly EntryOf<N>[]).indexOf(entry));
   return (
     <Edit
       label={`${w('edit')}: ${title}`}
@@ -217,12 +219,11 @@ function EditEntry<N extends ListName>({
         await change(of.site.id, name, (all) => all.with(placeOf(all, base.current), made));
         base.current = made;
       }}
-      saved={() => saved('')}
+      saved={saved}
       latest={async () => {
         const { site } = await sites.getSite({ id: of.site.id });
         const all = deliveryOf(site ?? of.site)[name] as readonly EntryOf<N>[];
-        const place = (deliveryOf(of.site)[name] as readonly EntryOf<N>[]).indexOf(entry);
-        base.current = all[place] ?? base.current;
+        base.current = all[place.current] ?? base.current;
         return heldBy(fields(base.current));
       }}
     />

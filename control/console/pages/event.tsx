@@ -6,20 +6,22 @@ import type { JSX } from 'preact';
 import {
   LogService,
   SecurityEventOutcome,
+  type RequestEvidenceHeader,
   type SecurityEvent,
   type SecurityMessage,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
-import { useCall } from '../call.ts';
+import { never, useCall } from '../call.ts';
 import { EventTable } from '../parts/event-table.tsx';
 import { Back } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { placesOf } from '../parts/visible-pieces.ts';
 import { MarkedText, VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
-import { localTime, t, utcTime } from '../text/text.ts';
+import { t } from '../text/text.ts';
 import { Allow } from './allow.tsx';
 import { Respond } from './respond.tsx';
 import { ScoreDecision } from './score-decision.tsx';
+import { when } from '../parts/when.tsx';
 
 const logs = createClient(LogService, transport);
 const aroundMs = 600_000;
@@ -28,7 +30,7 @@ const operatorShown = 120;
 
 /** The page of the event with this id. */
 export function AttackEvent({ id }: { readonly id: string }): JSX.Element {
-  const found = useCall(id, (signal) => logs.getSecurityEvent({ id }, { signal }));
+  const found = useCall(id, (signal) => logs.getSecurityEvent({ id }, { signal }), never);
   return (
     <>
       <Back href="/attacks">{t('event.back')}</Back>
@@ -74,7 +76,7 @@ function Verdict({ event }: { readonly event: SecurityEvent }): JSX.Element {
       )}
       <dl class="facts">
         <dt>{t('event.when')}</dt>
-        <dd title={utcTime(event.occurredAt)}>{localTime(event.occurredAt)}</dd>
+        <dd>{when(event.occurredAt)}</dd>
         <dt>{t('event.client')}</dt>
         <dd>{event.clientIp}</dd>
         <dt>{t('attacks.score')}</dt>
@@ -157,9 +159,9 @@ function Headers({ event }: { readonly event: SecurityEvent }): JSX.Element {
   const evidence = event.requestEvidence;
   const available = evidence?.available === true;
   const id = evidence?.evidenceId ?? '';
-  const found = useCall(id, async (signal) =>
-    available ? (await logs.getRequestEvidenceHeaders({ evidenceId: id }, { signal })).headers : [],
-  );
+  const load = async (signal: AbortSignal): Promise<readonly RequestEvidenceHeader[]> =>
+    available ? (await logs.getRequestEvidenceHeaders({ evidenceId: id }, { signal })).headers : [];
+  const found = useCall(id, load, never);
   return (
     <section class="card wide">
       <h2>{t('event.headers')}</h2>

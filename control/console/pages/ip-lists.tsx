@@ -12,13 +12,14 @@ import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
 import { useHitsColumn } from '../parts/rule-hits.tsx';
 import { Edit, partsOf } from '../parts/edit.tsx';
-import { FoldedEdit, List, refreshMs, usePages, type Listed, type Pages } from '../parts/list.tsx';
+import { FoldedEdit, List, usePages, type Listed, type Pages } from '../parts/list.tsx';
 import { Card } from '../parts/panel.tsx';
 import { Table } from '../parts/table.tsx';
 import { inList } from '../parts/in-list.ts';
 import { stateName } from '../parts/state-name.ts';
+import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, localTime, pageTexts } from '../text/text.ts';
+import { exactNumber, pageTexts } from '../text/text.ts';
 
 const lists = createClient(IpListService, transport);
 
@@ -164,7 +165,7 @@ function Entries({
         columns={[
           { title: w('value'), of: ({ value }) => value },
           { title: w('note'), of: ({ note }) => note },
-          { title: w('until'), of: ({ expiresAt }) => localTime(expiresAt) },
+          { title: w('until'), of: ({ expiresAt }) => when(expiresAt) },
           {
             title: '',
             of: ({ value }) => (
@@ -251,11 +252,7 @@ function Create({ changed }: { readonly changed: () => void }): JSX.Element {
 }
 
 function Bindings({ known }: { readonly known: readonly IpList[] }): JSX.Element {
-  const found = useCall(
-    'bindings',
-    (signal) => lists.listGlobalIpListBindings({}, { signal }),
-    refreshMs,
-  );
+  const found = useCall('bindings', (signal) => lists.listGlobalIpListBindings({}, { signal }));
   const hits = useHitsColumn(found.value?.items ?? []);
   return (
     <Card title={w('bindings')}>
@@ -277,7 +274,6 @@ function Bindings({ known }: { readonly known: readonly IpList[] }): JSX.Element
       />
       {known.length > 0 && (
         <Edit
-          key={String(known.length)}
           label={w('bind')}
           codes={['policy:iplist:write']}
           submit={w('bind')}

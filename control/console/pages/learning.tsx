@@ -12,14 +12,15 @@ import { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { address, go, withQuery } from '../address.ts';
 import { useCall, type Loaded } from '../call.ts';
 import { Act } from '../parts/act.tsx';
-import { Edit } from '../parts/edit.tsx';
+import { Edit, useBase } from '../parts/edit.tsx';
 import { allItems } from '../parts/list.tsx';
 import { Card } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
+import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, localTime, pageTexts } from '../text/text.ts';
+import { exactNumber, pageTexts } from '../text/text.ts';
 
 const learning = createClient(LearningService, transport);
 const sites = createClient(SiteService, transport);
@@ -165,14 +166,14 @@ function Learned({ siteId }: { readonly siteId: string }): JSX.Element {
               { title: w('hours'), number: true, of: ({ hours }) => exactNumber(hours) },
               { title: w('requests'), number: true, of: ({ requests }) => exactNumber(requests) },
               { title: w('confidence'), of: ({ confidence }) => named(confidences, confidence) },
-              { title: w('ends'), of: ({ endsAt }) => localTime(endsAt) },
+              { title: w('ends'), of: ({ endsAt }) => when(endsAt) },
               {
                 title: '',
                 of: (one) => <Decide siteId={siteId} of={one} changed={found.reload} />,
               },
             ]}
           />
-          <Mode key={mode} siteId={siteId} of={found} />
+          <Mode siteId={siteId} of={found} />
           <p class="actions">
             <Act
               label={w('reset')}
@@ -241,6 +242,7 @@ function Mode({
   readonly siteId: string;
   readonly of: Loaded<ListProposalsResponse>;
 }): JSX.Element {
+  const base = useBase(of.value?.mode ?? '');
   const texts = { suggest: w('suggest'), off: w('offMode'), auto: w('auto') };
   const save = async (mode: string): Promise<void> => {
     const { settings } = await system.getSystemSettings({});
@@ -257,6 +259,7 @@ function Mode({
       codes={['system:read', 'system:write']}
       submit={w('save')}
       keep
+      base={base}
       save={({ mode = '' }) => save(mode)}
       saved={of.reload}
       fields={[

@@ -2,7 +2,6 @@
 
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
 import {
   AccessLogRankingDimension,
   LogService,
@@ -11,7 +10,7 @@ import {
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { address, go, withQuery } from '../address.ts';
 import { useCall } from '../call.ts';
-import { Edit, type Field } from '../parts/edit.tsx';
+import { Edit, useBase, type Field } from '../parts/edit.tsx';
 import { textField } from '../parts/form.ts';
 import { ListEnd, useLongList } from '../parts/long-list.tsx';
 import { Card, Head, Tabs } from '../parts/panel.tsx';
@@ -20,8 +19,9 @@ import { SpanChoice } from '../parts/span-choice.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
+import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, localTime, pageTexts, t } from '../text/text.ts';
+import { exactNumber, pageTexts, t } from '../text/text.ts';
 import { spanOf, timeRange } from '../time-span.ts';
 
 const logs = createClient(LogService, transport);
@@ -139,7 +139,7 @@ function AccessTable({ items }: { readonly items: readonly AccessEvent[] }): JSX
       items={items}
       empty={w('empty')}
       columns={[
-        { title: w('when'), line: true, of: ({ occurredAt }) => localTime(occurredAt) },
+        { title: w('when'), line: true, of: ({ occurredAt }) => when(occurredAt) },
         { title: w('client'), of: ({ clientIp }) => clientIp },
         {
           title: w('request'),
@@ -172,9 +172,9 @@ function AccessTable({ items }: { readonly items: readonly AccessEvent[] }): JSX
 function AccessRankings(): JSX.Element {
   const range = timeRange(spanOf(address.value.query.get('span')));
   const kinds = [
-    ['paths', AccessLogRankingDimension.PATH],
-    ['hosts', AccessLogRankingDimension.HOST],
-    ['clients', AccessLogRankingDimension.IP],
+    ['paths', AccessLogRankingDimension.PATH, 'path'],
+    ['hosts', AccessLogRankingDimension.HOST, ''],
+    ['clients', AccessLogRankingDimension.IP, 'client'],
   ] as const;
   const found = useCall('rankings', (signal) =>
     Promise.all(
@@ -187,8 +187,14 @@ function AccessRankings(): JSX.Element {
     <State of={found}>
       {(answers) => (
         <Groups>
-          {kinds.map(([name], index) => (
-            <Ranking title={w(name)} ranks={(answers[index]?.entries ?? []).slice(0, ranksShown)} />
+          {kinds.map(([name, , field], index) => (
+            <Ranking
+              title={w(name)}
+              ranks={(answers[index]?.entries ?? []).slice(0, ranksShown).map((one) => ({
+                ...one,
+                ...(field === '' ? {} : { href: withQuery({ [field]: one.key }) }),
+              }))}
+            />
           ))}
         </Groups>
       )}
@@ -214,7 +220,7 @@ function Errors(): JSX.Element {
             items={items}
             empty={w('noError')}
             columns={[
-              { title: w('when'), line: true, of: ({ occurredAt }) => localTime(occurredAt) },
+              { title: w('when'), line: true, of: ({ occurredAt }) => when(occurredAt) },
               { title: w('level'), of: ({ level }) => level },
               { title: w('logger'), of: ({ logger }) => logger },
               { title: w('message'), of: ({ message }) => message },
@@ -245,7 +251,7 @@ function Keeping(): JSX.Element {
               <VisibleText text={warning} />
             </p>
           ))}
-          {policy !== undefined && <KeepingForm first={policy} />}
+          {policy !== undefined && <KeepingForm first={policy} changed={found.reload} />}
         </Card>
       )}
     </State>
@@ -261,8 +267,14 @@ function keptValues({ policy }: GlobalLogPolicy): Record<string, string> {
   return { ...Object.fromEntries(entries), pairing: policy?.evidencePairing === true ? 'on' : '' };
 }
 
-function KeepingForm({ first }: { readonly first: GlobalLogPolicy }): JSX.Element {
-  const base = useRef(first);
+function KeepingForm({
+  first,
+  changed,
+}: {
+  readonly first: GlobalLogPolicy;
+  readonly changed: () => void;
+}): JSX.Element {
+  const base = useBase(first);
   const values = keptValues(first);
   const names = Object.keys(numbers) as (keyof typeof numbers)[];
   const fields: Field[] = [
@@ -286,6 +298,8 @@ function KeepingForm({ first }: { readonly first: GlobalLogPolicy }): JSX.Elemen
       label={w('keeping')}
       codes={['system:write']}
       submit={w('save')}
+      base={base}
+      saved={changed}
       fields={fields}
       latest={latest}
       save={async (entered) => {

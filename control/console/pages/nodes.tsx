@@ -18,12 +18,12 @@ import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { stateName } from '../parts/state-name.ts';
+import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts } from '../text/text.ts';
 
 const agents = createClient(AgentService, transport);
 const groups = createClient(AgentGroupService, transport);
-const refreshMs = 10_000;
 
 const w = pageTexts({
   title: ['Nodes', '节点'],
@@ -37,7 +37,8 @@ const w = pageTexts({
   version: ['Version', '版本'],
   config: ['Configuration', '配置'],
   seen: ['Last seen', '最近在线'],
-  revision: ['revision {revision}', '版本 {revision}'],
+  serving: ['serving', '正在服务'],
+  inForce: ['in force', '已生效'],
   retry: ['Send again', '重新下发'],
   remove: ['Remove', '移除'],
   removeAsk: ['Remove this node? It stops serving.', '移除此节点？它将停止服务。'],
@@ -62,7 +63,7 @@ const w = pageTexts({
 
 /** The page. */
 export function Nodes(): JSX.Element {
-  const found = useCall('nodes', (signal) => agents.listNodes({}, { signal }), refreshMs);
+  const found = useCall('nodes', (signal) => agents.listNodes({}, { signal }));
   return (
     <>
       <Head title={w('title')} note={w('note')} />
@@ -97,12 +98,11 @@ function NodeTable({
           title: w('config'),
           of: ({ configRevision, applyResult, applyError }) => (
             <span title={applyError}>
-              {w('revision', { revision: exactNumber(configRevision) })}{' '}
-              <VisibleText text={[stateName(applyResult), applyError].filter(Boolean).join(': ')} />
+              <VisibleText text={configText(configRevision, applyResult, applyError)} />
             </span>
           ),
         },
-        { title: w('seen'), of: ({ lastSeenAt }) => localTime(lastSeenAt) },
+        { title: w('seen'), of: ({ lastSeenAt }) => when(lastSeenAt) },
         {
           title: '',
           of: ({ id, remoteAgent }) => (
@@ -130,14 +130,21 @@ function NodeTable({
   );
 }
 
+/** The revision of the configuration that a node has, and whether it took it over. */
+function configText(revision: bigint, result: string, error: string): string {
+  const took = result === 'success' ? w('inForce') : stateName(result);
+  const number = exactNumber(revision);
+  return [[number, took].filter(Boolean).join(', '), error].filter(Boolean).join(': ');
+}
+
 function NodeState({ node }: { readonly node: Node }): JSX.Element {
   const { connectionStatus, proxyStatus } = node;
+  const states = [
+    ...(connectionStatus.toLowerCase() === 'local' ? [] : [stateName(connectionStatus)]),
+    proxyStatus.toLowerCase() === 'healthy' ? w('serving') : stateName(proxyStatus),
+  ];
   const good = /^(?:online|connected|local)$/i.test(connectionStatus);
-  return (
-    <span class={good ? 'good' : 'warning'}>
-      {stateName(connectionStatus)} {stateName(proxyStatus)}
-    </span>
-  );
+  return <span class={good ? 'good' : 'warning'}>{states.join(', ')}</span>;
 }
 
 function Enrol(): JSX.Element {

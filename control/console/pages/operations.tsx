@@ -9,7 +9,7 @@ import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { address, go, withQuery } from '../address.ts';
-import { useCall } from '../call.ts';
+import { never, useCall } from '../call.ts';
 import { Edit } from '../parts/edit.tsx';
 import { Card, Head } from '../parts/panel.tsx';
 import { lacking } from '../parts/rights.tsx';
@@ -42,7 +42,7 @@ export function Operations(): JSX.Element {
   const { query } = address.value;
   const wanted = query.get('service') ?? '';
   const name = serviceNames.find((one) => one === wanted) ?? serviceNames[0]!;
-  const found = useCall(name, () => loadService(name));
+  const found = useCall(name, () => loadService(name), never);
   return (
     <>
       <Head title={w('title')} note={w('note')} />

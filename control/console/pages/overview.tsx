@@ -10,7 +10,8 @@ import {
 } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { address } from '../address.ts';
-import { useCall } from '../call.ts';
+import { refreshMs, useCall } from '../call.ts';
+import { attackName } from '../parts/attack-name.ts';
 import { Link } from '../parts/link.tsx';
 import { allItems } from '../parts/list.tsx';
 import { Ranking, type Rank } from '../parts/ranking.tsx';
@@ -23,24 +24,20 @@ import { spanOf, timeRange, type Span } from '../time-span.ts';
 
 const system = createClient(SystemService, transport);
 const sites = createClient(SiteService, transport);
-const refreshMs = 10_000;
 const ranksShown = 8;
 const weekMs = 7 * 24 * 3_600_000;
 
 /** Numbers of all sites over a span, refreshed while it is looked at. */
 export function Overview(): JSX.Element {
   const span = spanOf(address.value.query.get('span'));
-  const found = useCall(
+  const found = useCall(span, (signal) =>
+    system.getDashboardOverview({ timeRange: timeRange(span), topKLimit: ranksShown }, { signal }),
+  );
+  const before = useCall(
     span,
     (signal) =>
-      system.getDashboardOverview(
-        { timeRange: timeRange(span), topKLimit: ranksShown },
-        { signal },
-      ),
-    refreshMs,
-  );
-  const before = useCall(span, (signal) =>
-    system.getDashboardOverview({ timeRange: timeRange(span, weekMs), topKLimit: 1 }, { signal }),
+      system.getDashboardOverview({ timeRange: timeRange(span, weekMs), topKLimit: 1 }, { signal }),
+    6 * refreshMs,
   );
   return (
     <>
@@ -148,7 +145,11 @@ function Rankings({ answer, span }: Pick<NumbersProps, 'answer' | 'span'>): JSX.
       />
       <Ranking
         title={t('overview.topPaths')}
-        ranks={(answer.topPaths?.items ?? []).map(({ key, total: count }) => ({ key, count }))}
+        ranks={(answer.topPaths?.items ?? []).map(({ key, total: count }) => ({
+          key,
+          count,
+          href: `/logs?${new URLSearchParams({ span, path: key }).toString()}`,
+        }))}
       />
       <TopSites answer={answer} span={span} />
       <Ranking
@@ -167,7 +168,7 @@ function QualityTiles({
   answer: { trafficQuality: now },
   before,
 }: Pick<NumbersProps, 'answer' | 'before'>): JSX.Element {
-  const { total = 0n, status5xx = 0n, durationSumMicros = 0n } = now ?? {};
+  const { total = 0n, status5xx = 0n, durationSumMicros = 0n, durationP99Micros = 0n } = now ?? {};
   const meanMs = total === 0n ? 0 : Number(durationSumMicros) / Number(total) / 1000;
   const earlier = before?.trafficQuality?.status5xx ?? 0n;
   return (
@@ -179,9 +180,21 @@ function QualityTiles({
           .filter(Boolean)
           .join('; ')}
       />
-      <Tile name={t('overview.duration')} value={Math.round(meanMs * 10) / 10} note="ms" />
+      <Tile
+        name={t('overview.duration')}
+        value={Math.round(meanMs * 10) / 10}
+        note={durationP99Micros === 0n ? 'ms' : `ms; ${p99Note(Number(durationP99Micros) / 1000)}`}
+      />
     </>
   );
+}
+
+/** The largest class of durations has no upper bound. */
+const largestMs = 10_000;
+
+function p99Note(ms: number): string {
+  const text = exactNumber(ms);
+  return t(ms < largestMs ? 'overview.p99' : 'overview.p99Over', { ms: text });
 }
 
 function changeNote(now: bigint, earlier: bigint): string {
@@ -213,7 +226,10 @@ function TopSites({ answer, span }: Pick<NumbersProps, 'answer' | 'span'>): JSX.
   const known = useCall('sites', (signal) =>
     allItems((page) => sites.listSites({ page }, { signal })),
   );
-  const nameOf = (id: string): string => known.value?.find((one) => one.id === id)?.name ?? id;
+  // Until the names are there, an id would stand in their place for a moment.
+  const unknown = (id: string): string => (known.loading && known.value === null ? '…' : id);
+  const nameOf = (id: string): string =>
+    known.value?.find((one) => one.id === id)?.name ?? unknown(id);
   return (
     <Ranking
       title={t('overview.topSites')}
@@ -228,9 +244,10 @@ function TopSites({ answer, span }: Pick<NumbersProps, 'answer' | 'span'>): JSX.
 
 /** A ranking of security events; each line leads to the events that it counts. */
 function ranksOf(ranking: DashboardSecurityTopK | undefined, filter: string, span: Span): Rank[] {
-  return (ranking?.items ?? []).map(({ key, count }) => ({
+  return (ranking?.items ?? []).map(({ key, count, label }) => ({
     key,
     count,
+    label: filter === 'type' ? attackName(key) : label,
     href: `/attacks?${new URLSearchParams({ span, [filter]: key }).toString()}`,
   }));
 }

@@ -12,8 +12,9 @@ import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { stateName } from '../parts/state-name.ts';
+import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, localTime, pageTexts } from '../text/text.ts';
+import { exactNumber, pageTexts } from '../text/text.ts';
 
 const policies = createClient(PolicyService, transport);
 
@@ -89,7 +90,7 @@ export function Policies(): JSX.Element {
               },
               { title: w('state'), of: ({ status }) => stateName(status) },
               { title: w('revision'), number: true, of: ({ revision }) => exactNumber(revision) },
-              { title: w('changed'), of: ({ updatedAt }) => localTime(updatedAt) },
+              { title: w('changed'), of: ({ updatedAt }) => when(updatedAt) },
               {
                 title: '',
                 of: ({ id, isDefault, builtin }) =>

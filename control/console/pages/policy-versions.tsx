@@ -9,8 +9,9 @@ import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
 import { List, usePages } from '../parts/list.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
+import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, localTime, pageTexts } from '../text/text.ts';
+import { exactNumber, pageTexts } from '../text/text.ts';
 
 const policies = createClient(PolicyService, transport);
 
@@ -51,7 +52,7 @@ export function PolicyVersions({
         empty={w('none')}
         columns={[
           { title: w('revision'), of: ({ revision }) => exactNumber(revision) },
-          { title: w('when'), of: ({ createdAt }) => localTime(createdAt) },
+          { title: w('when'), of: ({ createdAt }) => when(createdAt) },
           { title: w('who'), of: ({ createdBy }) => createdBy },
           {
             title: '',

@@ -2,7 +2,7 @@
 
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import {
   EngineState,
   PolicyService,
@@ -14,17 +14,18 @@ import {
   RuleOverrideService,
 } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { useCall } from '../call.ts';
-import { Edit, type Values } from '../parts/edit.tsx';
+import { Edit, useBase, type Values } from '../parts/edit.tsx';
 import { FoldedEdit, List, usePages } from '../parts/list.tsx';
 import { Back, Card, Tabs } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
-import { localTime, pageTexts, t } from '../text/text.ts';
+import { pageTexts, t } from '../text/text.ts';
 import { engineText } from './policies.tsx';
 import { OwnRules } from './policy-rules.tsx';
 import { PolicyVersions } from './policy-versions.tsx';
+import { when } from '../parts/when.tsx';
 
 const policies = createClient(PolicyService, transport);
 const overrides = createClient(RuleOverrideService, transport);
@@ -127,7 +128,7 @@ function Views({
         {
           name: 'settings',
           title: w('settings'),
-          view: () => <Settings key={String(policy.revision)} first={policy} />,
+          view: () => <Settings first={policy} changed={changed} />,
         },
         { name: 'exclusions', title: w('exclusions'), view: () => <Exclusions id={policy.id} /> },
         { name: 'rules', title: w('rules'), view: () => <OwnRules id={policy.id} /> },
@@ -155,8 +156,14 @@ function valuesOf({ engineState, crsCore }: Policy): Record<string, string> {
   return { engine: String(engineState), ...Object.fromEntries(numbers) };
 }
 
-function Settings({ first }: { readonly first: Policy }): JSX.Element {
-  const base = useRef(first);
+function Settings({
+  first,
+  changed,
+}: {
+  readonly first: Policy;
+  readonly changed: () => void;
+}): JSX.Element {
+  const base = useBase(first);
   const values = valuesOf(first);
   const states = [EngineState.ON, EngineState.DETECTION_ONLY, EngineState.OFF];
   const save = async (entered: Values): Promise<void> => {
@@ -182,6 +189,8 @@ function Settings({ first }: { readonly first: Policy }): JSX.Element {
         submit={w('save')}
         done={w('saved')}
         save={save}
+        saved={changed}
+        base={base}
         latest={async () => {
           const { policy } = await policies.getPolicy({ id: first.id });
           if (policy !== undefined) base.current = policy;
@@ -225,7 +234,7 @@ function Exclusions({ id: policyId }: { readonly id: string }): JSX.Element {
           { title: w('targets'), of: ({ removedTargets }) => removedTargets.join(', ') },
           { title: w('site'), of: ({ siteId, scope }) => siteId || scope },
           { title: w('why'), of: ({ rationale }) => rationale },
-          { title: w('when'), of: ({ updatedAt }) => localTime(updatedAt) },
+          { title: w('when'), of: ({ updatedAt }) => when(updatedAt) },
         ]}
         remove={{
           label: w('remove'),

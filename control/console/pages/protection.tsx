@@ -6,9 +6,9 @@ import { useState } from 'preact/hooks';
 import { CountryAccessService } from '../../../proto/gen/waf/v1/country_access_pb.ts';
 import { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { TrustService } from '../../../proto/gen/waf/v1/trust_pb.ts';
-import { useCall } from '../call.ts';
+import { never, useCall } from '../call.ts';
 import { partsOf } from '../parts/edit.tsx';
-import { allItems, FoldedEdit, List, refreshMs } from '../parts/list.tsx';
+import { allItems, FoldedEdit, List } from '../parts/list.tsx';
 import { Card, Head, Tabs } from '../parts/panel.tsx';
 import { useHitsColumn } from '../parts/rule-hits.tsx';
 import { stateName } from '../parts/state-name.ts';
@@ -16,10 +16,11 @@ import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { inList } from '../parts/in-list.ts';
 import { transport } from '../session.ts';
-import { exactNumber, language, localTime, pageTexts } from '../text/text.ts';
+import { exactNumber, language, pageTexts } from '../text/text.ts';
 import { ExplainTrust } from './explain-trust.tsx';
 import { IpLists } from './ip-lists.tsx';
 import { RateLimits } from './rate-limits.tsx';
+import { when } from '../parts/when.tsx';
 
 const countries = createClient(CountryAccessService, transport);
 const trust = createClient(TrustService, transport);
@@ -114,13 +115,13 @@ function Limits(): JSX.Element {
 }
 
 function Countries(): JSX.Element {
-  const found = useCall(
-    'rules',
-    (signal) => countries.listCountryAccessRules({}, { signal }),
-    refreshMs,
-  );
+  const found = useCall('rules', (signal) => countries.listCountryAccessRules({}, { signal }));
   const hits = useHitsColumn(found.value?.items ?? []);
-  const catalog = useCall('catalog', (signal) => countries.getCountryCatalog({}, { signal }));
+  const catalog = useCall(
+    'catalog',
+    (signal) => countries.getCountryCatalog({}, { signal }),
+    never,
+  );
   const known = catalog.value?.catalog;
   return (
     <>
@@ -212,7 +213,7 @@ function Trust(): JSX.Element {
                 items={recentWarnings}
                 empty={w('noWarning')}
                 columns={[
-                  { title: w('since'), of: ({ firstSeenAt }) => localTime(firstSeenAt) },
+                  { title: w('since'), of: ({ firstSeenAt }) => when(firstSeenAt) },
                   { title: w('site'), of: ({ siteId }) => siteId },
                   { title: w('peer'), of: ({ peer }) => peer },
                   { title: w('spoofedHeader'), of: ({ header }) => header },

@@ -4,17 +4,23 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { createClient } from '@connectrpc/connect';
 import { create } from '@bufbuild/protobuf';
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
 import {
   RateLimitEndpointRecordSchema,
   RateLimitService,
   type RateLimitEndpointRecord,
 } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { useCall } from '../call.ts';
-import { Edit, partsOf, type Field, type Values } from '../parts/edit.tsx';
-import { FoldedEdit, List, refreshMs } from '../parts/list.tsx';
+import {
+  Edit,
+  partsOf,
+  heldBy,
+  useBase,
+  useOpened,
+  type Field,
+  type Values,
+} from '../parts/edit.tsx';
+import { FoldedEdit, List } from '../parts/list.tsx';
 import { useHitsColumn } from '../parts/rule-hits.tsx';
-import { heldBy } from './site-form.tsx';
 import type { Column } from '../parts/table.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
@@ -63,14 +69,11 @@ export function RateLimits({
   readonly policyId: string;
   readonly siteId: string;
 }): JSX.Element {
-  const [edited, setEdited] = useState('');
-  const found = useCall(
-    `${policyId} ${siteId}`,
-    (signal) => limits.listRateLimitEndpoints({ policyId, siteId }, { signal }),
-    refreshMs,
+  const found = useCall(`${policyId} ${siteId}`, (signal) =>
+    limits.listRateLimitEndpoints({ policyId, siteId }, { signal }),
   );
   const hits = useHitsColumn(found.value?.items ?? []);
-  const opened = found.value?.items.find(({ id }) => id === edited);
+  const [opened, open] = useOpened(found.value?.items ?? []);
   return (
     <>
       <List
@@ -94,8 +97,8 @@ export function RateLimits({
           {
             title: '',
             of: ({ id }) => (
-              <button type="button" onClick={() => setEdited(id === edited ? '' : id)}>
-                {w(id === edited ? 'close' : 'edit')}
+              <button type="button" onClick={() => open(id === opened?.id ? '' : id)}>
+                {w(id === opened?.id ? 'close' : 'edit')}
               </button>
             ),
           },
@@ -104,10 +107,13 @@ export function RateLimits({
           label: w('remove'),
           ask: w('removeAsk'),
           codes: ['policy:write'],
-          run: ({ id }) => limits.deleteRateLimitEndpoint({ id }),
+          run: async ({ id }) => {
+            await limits.deleteRateLimitEndpoint({ id });
+            if (id === opened?.id) open('');
+          },
         }}
       />
-      {opened !== undefined && <EditLimit key={edited} first={opened} changed={found.reload} />}
+      {opened !== undefined && <EditLimit key={opened.id} first={opened} changed={found.reload} />}
       <FoldedEdit
         inside={siteId !== ''}
         label={w('addLimit')}
@@ -135,7 +141,7 @@ function EditLimit({
   readonly first: RateLimitEndpointRecord;
   readonly changed: () => void;
 }): JSX.Element {
-  const base = useRef(first);
+  const base = useBase(first);
   const { id, policyId, siteId, pathPattern } = first;
   const read = async (): Promise<RateLimitEndpointRecord> => {
     const { items } = await limits.listRateLimitEndpoints({ policyId, siteId });
@@ -148,6 +154,7 @@ function EditLimit({
       label={w('editLimit', { path: pathPattern })}
       codes={['policy:write']}
       submit={w('save')}
+      base={base}
       fields={limitFields(first)}
       save={async (values) => {
         const { endpoint } = await limits.upsertRateLimitEndpoint({

@@ -131,7 +131,6 @@ function AddToList({
   if (byHand.length === 0) return null;
   return (
     <Edit
-      key={String(byHand.length)}
       label={w('add')}
       codes={['policy:iplist:write']}
       submit={w('add')}

@@ -3,7 +3,6 @@
 import { createClient } from '@connectrpc/connect';
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
 import { CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import {
   SystemService,
@@ -12,20 +11,19 @@ import {
 } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
-import { Edit, type Field, type Values } from '../parts/edit.tsx';
+import { Edit, heldBy, useBase, type Field, type Values } from '../parts/edit.tsx';
 import { List, usePages } from '../parts/list.tsx';
 import { Card, Head, Tabs, Sentence } from '../parts/panel.tsx';
 import { stateName } from '../parts/state-name.ts';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
+import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, localTime, pageTexts, t } from '../text/text.ts';
-import { heldBy } from './site-form.tsx';
+import { exactNumber, pageTexts, t } from '../text/text.ts';
 
 const system = createClient(SystemService, transport);
 const certs = createClient(CertService, transport);
-const refreshMs = 10_000;
 
 const w = pageTexts({
   title: ['Settings', '设置'],
@@ -101,7 +99,7 @@ function connectedText(checks: readonly HealthCheck[], remote: number): string {
 }
 
 function Health(): JSX.Element {
-  const found = useCall('health', (signal) => system.health({}, { signal }), refreshMs);
+  const found = useCall('health', (signal) => system.health({}, { signal }));
   return (
     <State of={found}>
       {({ status, version, configRevision, remoteAgentsConnected, checks, warnings }) => (
@@ -167,9 +165,7 @@ function Values(): JSX.Element {
                 <VisibleText text={applyError} />
               </p>
             )}
-            {settings !== undefined && (
-              <ValuesForm key={String(settings.updatedAt?.seconds ?? 0)} first={settings} />
-            )}
+            {settings !== undefined && <ValuesForm first={settings} changed={found.reload} />}
           </Card>
         </>
       )}
@@ -199,7 +195,7 @@ function Outside({
   readonly first: SystemSettings;
   readonly changed: () => void;
 }): JSX.Element {
-  const base = useRef(first);
+  const base = useBase(first);
   const save = async ({ host = '' }: Values): Promise<void> => {
     const { updatedAt } = base.current;
     const { settings } = await system.updateSystemSettings({
@@ -221,6 +217,7 @@ function Outside({
         label={w('outside')}
         codes={['system:write', 'cert:issue']}
         submit={w('save')}
+        base={base}
         fields={hostFields(first)}
         save={save}
         saved={changed}
@@ -233,8 +230,14 @@ function Outside({
   );
 }
 
-function ValuesForm({ first }: { readonly first: SystemSettings }): JSX.Element {
-  const base = useRef(first);
+function ValuesForm({
+  first,
+  changed,
+}: {
+  readonly first: SystemSettings;
+  readonly changed: () => void;
+}): JSX.Element {
+  const base = useBase(first);
   const take = (settings: SystemSettings | undefined): void => {
     if (settings !== undefined) base.current = settings;
   };
@@ -243,6 +246,8 @@ function ValuesForm({ first }: { readonly first: SystemSettings }): JSX.Element 
       label={w('settings')}
       codes={['system:write']}
       submit={w('save')}
+      base={base}
+      saved={changed}
       fields={[{ name: 'values', label: w('values'), kind: 'area', value: shownValues(first) }]}
       latest={async () => {
         take((await system.getSystemSettings({})).settings);
@@ -286,7 +291,7 @@ function Updates(): JSX.Element {
             { title: w('version'), of: ({ version }) => version },
             { title: w('channel'), of: ({ channel }) => channel },
             { title: w('state'), of: ({ fileStatus }) => fileStatus },
-            { title: w('imported'), of: ({ importedAt }) => localTime(importedAt) },
+            { title: w('imported'), of: ({ importedAt }) => when(importedAt) },
           ]}
         />
         <Act
@@ -304,7 +309,7 @@ function Updates(): JSX.Element {
           columns={[
             { title: w('version'), of: ({ version }) => version },
             { title: w('rules'), number: true, of: ({ ruleCount }) => exactNumber(ruleCount) },
-            { title: w('imported'), of: ({ ingestedAt }) => localTime(ingestedAt) },
+            { title: w('imported'), of: ({ ingestedAt }) => when(ingestedAt) },
           ]}
         />
       </Card>
@@ -336,7 +341,7 @@ function GeoAndRuns(): JSX.Element {
           empty={w('noRun')}
           columns={[
             { title: w('version'), of: ({ targetVersion }) => targetVersion },
-            { title: w('started'), of: ({ startedAt }) => localTime(startedAt) },
+            { title: w('started'), of: ({ startedAt }) => when(startedAt) },
           ]}
         />
       </Card>

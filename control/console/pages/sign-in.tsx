@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { messageOf, useCall } from '../call.ts';
+import { messageOf, never, useCall } from '../call.ts';
 import { answerChallenge, auth, challengePrompt, session, signIn } from '../session.ts';
 import { t } from '../text/text.ts';
 
@@ -13,7 +13,7 @@ export function SignIn(): JSX.Element {
   const [code, setCode] = useState('');
   const [error, setError] = useState('');
   const [busy, setBusy] = useState(false);
-  const options = useCall('options', (signal) => auth.getLoginOptions({}, { signal }));
+  const options = useCall('options', (signal) => auth.getLoginOptions({}, { signal }), never);
   const challenge = session.value === 'challenge';
   const submit = (event: Event): void => {
     event.preventDefault();

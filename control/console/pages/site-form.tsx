@@ -5,9 +5,8 @@
 
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
 import { SiteService, type Site } from '../../../proto/gen/waf/v1/site_pb.ts';
-import { Edit, type Field, type Values } from '../parts/edit.tsx';
+import { Edit, heldBy, useBase, type Field, type Values } from '../parts/edit.tsx';
 import { transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
 
@@ -39,7 +38,7 @@ interface SiteEditProps {
 
 /** The form. */
 export function SiteEdit({ of, label, fields, mask, apply, ask }: SiteEditProps): JSX.Element {
-  const base = useRef(of.site);
+  const base = useBase(of.site);
   const send = async (before: Site, values: Values): Promise<void> => {
     const { site } = await sites.updateSite({
       site: apply(before, values),
@@ -69,6 +68,7 @@ export function SiteEdit({ of, label, fields, mask, apply, ask }: SiteEditProps)
       codes={['site:write']}
       submit={w('save')}
       done={w('saved')}
+      base={base}
       fields={fields(of.site)}
       save={save}
       saved={of.changed}
@@ -76,11 +76,6 @@ export function SiteEdit({ of, label, fields, mask, apply, ask }: SiteEditProps)
       {...(ask === undefined ? {} : { ask: (values: Values) => ask(base.current, values) })}
     />
   );
-}
-
-/** What fields hold, by name. */
-export function heldBy(fields: readonly Field[]): Values {
-  return Object.fromEntries(fields.map(({ name, value = '' }) => [name, value]));
 }
 
 const holdsSame = (left: readonly Field[], right: readonly Field[]): boolean =>

@@ -4,7 +4,6 @@ import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
 import { PolicyService, type Policy } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import {
   SiteService,
@@ -15,7 +14,7 @@ import {
 } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
-import { Edit, type Field, type Values } from '../parts/edit.tsx';
+import { Edit, heldBy, useBase, type Field, type Values } from '../parts/edit.tsx';
 import { Link } from '../parts/link.tsx';
 import { allItems } from '../parts/list.tsx';
 import { Card } from '../parts/panel.tsx';
@@ -24,7 +23,7 @@ import { transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
 import { BodyLimits } from './body-limits.tsx';
 import { askBeforeLosing } from './site-losses.ts';
-import { heldBy, SiteEdit, type ShownSite } from './site-form.tsx';
+import { SiteEdit, type ShownSite } from './site-form.tsx';
 
 const sites = createClient(SiteService, transport);
 const policies = createClient(PolicyService, transport);
@@ -148,12 +147,7 @@ function OwnNumbers({ siteId }: { readonly siteId: string }): JSX.Element {
       <State of={found}>
         {({ override }) => (
           <>
-            <OwnForm
-              key={override === undefined ? 'none' : 'some'}
-              siteId={siteId}
-              first={override}
-              changed={found.reload}
-            />
+            <OwnForm siteId={siteId} first={override} changed={found.reload} />
             {override !== undefined && (
               <Act
                 label={w('reset')}
@@ -189,7 +183,7 @@ function OwnForm({
   readonly first: SitePolicyOverride | undefined;
   readonly changed: () => void;
 }): JSX.Element {
-  const base = useRef(first);
+  const base = useBase(first);
   const save = async (values: Values): Promise<void> => {
     const given = numberNames.filter((name) => (values[name] ?? '') !== '');
     const numbers = Object.fromEntries(given.map((name) => [name, Number(values[name])]));
@@ -204,6 +198,7 @@ function OwnForm({
       label={w('own')}
       codes={['site:write']}
       submit={w('save')}
+      base={base}
       fields={ownFields(first)}
       save={save}
       saved={changed}

@@ -3,7 +3,6 @@
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { create, equals } from '@bufbuild/protobuf';
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
 import { ResourceStatus } from '../../../proto/gen/waf/v1/common_pb.ts';
 import {
   PathRewriteMode,
@@ -18,14 +17,14 @@ import {
 import { UpstreamService, type Upstream } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
-import { Edit, type Field, type Values } from '../parts/edit.tsx';
+import { Edit, heldBy, useBase, useOpened, type Field, type Values } from '../parts/edit.tsx';
 import { allItems, FoldedEdit } from '../parts/list.tsx';
 import { Card } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
-import { heldBy, type ShownSite } from './site-form.tsx';
+import { type ShownSite } from './site-form.tsx';
 
 const sites = createClient(SiteService, transport);
 const upstreams = createClient(UpstreamService, transport);
@@ -126,9 +125,9 @@ function Routes({
   readonly pools: readonly Upstream[];
   readonly change: Change;
 }): JSX.Element {
-  const [edited, setEdited] = useState('');
   const poolName = (id: string): string => pools.find((one) => one.id === id)?.name ?? id;
   const { routes } = held.routing;
+  const [opened, open] = useOpened(routes);
   return (
     <Card title={w('title')} note={w('note')}>
       <Table
@@ -147,23 +146,26 @@ function Routes({
             title: '',
             of: ({ id }) => (
               <span class="actions">
-                <button type="button" onClick={() => setEdited(id === edited ? '' : id)}>
-                  {w(id === edited ? 'close' : 'edit')}
+                <button type="button" onClick={() => open(id === opened?.id ? '' : id)}>
+                  {w(id === opened?.id ? 'close' : 'edit')}
                 </button>
                 <Act
                   label={w('remove')}
                   ask={w('removeAsk')}
                   codes={['site:write']}
                   run={() => changeRoutes(change, (all) => all.filter((one) => one.id !== id))}
-                  done={change.changed}
+                  done={() => {
+                    if (id === opened?.id) open('');
+                    change.changed();
+                  }}
                 />
               </span>
             ),
           },
         ]}
       />
-      {routes.some(({ id }) => id === edited) && (
-        <EditRoute key={edited} id={edited} first={held} pools={pools} change={change} />
+      {opened !== undefined && (
+        <EditRoute key={opened.id} first={opened} pools={pools} change={change} />
       )}
       <FoldedEdit
         inside
@@ -200,20 +202,19 @@ const changeRoutes = (
 
 /** The form of one route; a conflict is that somebody else changed this very route. */
 function EditRoute({
-  id,
   first,
   pools,
   change,
 }: {
-  readonly id: string;
-  readonly first: Held;
+  readonly first: SiteRoute;
   readonly pools: readonly Upstream[];
   readonly change: Change;
 }): JSX.Element {
+  const { id } = first;
   // One that was deleted meanwhile is an empty one: saving it makes it anew.
   const routeIn = (routes: readonly SiteRoute[]): SiteRoute =>
     routes.find((one) => one.id === id) ?? create(SiteRouteSchema, { id });
-  const base = useRef(routeIn(first.routing.routes));
+  const base = useBase(first);
   const save = async (values: Values): Promise<void> => {
     const made = await routeOf(values, base.current);
     const { routes } = await changeRoutes(change, (all) => {
@@ -228,7 +229,8 @@ function EditRoute({
       label={w('edit')}
       codes={['site:write', 'upstream:write']}
       submit={w('save')}
-      fields={routeFields(pools, base.current)}
+      base={base}
+      fields={routeFields(pools, first)}
       save={save}
       saved={change.changed}
       latest={async () => {
@@ -288,7 +290,7 @@ async function newPool(url: string): Promise<string> {
 }
 
 function Rest({ first, change }: { readonly first: Held; readonly change: Change }): JSX.Element {
-  const base = useRef(first.routing.unmatchedAction);
+  const base = useBase(first.routing.unmatchedAction);
   const stored = async (): Promise<UnmatchedPathAction> =>
     heldOf(await sites.getSiteRouting({ siteId: change.siteId })).routing.unmatchedAction;
   const save = async ({ rest }: Values): Promise<void> => {
@@ -305,6 +307,7 @@ function Rest({ first, change }: { readonly first: Held; readonly change: Change
         label={w('rest')}
         codes={['site:write']}
         submit={w('save')}
+        base={base}
         fields={restFields(first.routing.unmatchedAction)}
         save={save}
         saved={change.changed}

@@ -4,7 +4,6 @@ import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs, type Timestamp } from '@bufbuild/protobuf/wkt';
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
 import { IpListService, type IpList } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import {
   TrustProfileSchema,
@@ -13,14 +12,13 @@ import {
 } from '../../../proto/gen/waf/v1/trust_pb.ts';
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
-import { Edit, type Field, type Values } from '../parts/edit.tsx';
+import { Edit, heldBy, useBase, type Field, type Values } from '../parts/edit.tsx';
 import { allItems } from '../parts/list.tsx';
 import { Card } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
 import { ExplainTrust } from './explain-trust.tsx';
-import { heldBy } from './site-form.tsx';
 
 const trust = createClient(TrustService, transport);
 const lists = createClient(IpListService, transport);
@@ -71,7 +69,6 @@ export function SiteTrust({ siteId }: { readonly siteId: string }): JSX.Element 
                   <p class="notice">{w('branches')}</p>
                 )}
                 <TrustForm
-                  key={profile === undefined ? 'none' : 'some'}
                   siteId={siteId}
                   first={{ profile, updatedAt }}
                   known={items}
@@ -122,7 +119,7 @@ function TrustForm({
   readonly known: readonly IpList[];
   readonly changed: () => void;
 }): JSX.Element {
-  const base = useRef(first);
+  const base = useBase(first);
   const fieldsOf = ({ profile }: Held): Field[] =>
     profileFields(profile ?? create(TrustProfileSchema), known);
   return (
@@ -130,6 +127,7 @@ function TrustForm({
       label={w('title')}
       codes={['system:write']}
       submit={w('save')}
+      base={base}
       fields={fieldsOf(first)}
       save={async (values) => {
         base.current = await trust.setTrustProfile({

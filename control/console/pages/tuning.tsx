@@ -85,7 +85,7 @@ const w = pageTexts({
 /** The page. */
 export function Tuning(): JSX.Element {
   const span = spanOf(address.value.query.get('span'));
-  const found = useCall(span, (signal) => newestEvents(signal));
+  const found = useCall(span, newestEvents);
   return (
     <>
       <div class="head">
@@ -140,8 +140,7 @@ function Suspects({ events }: { readonly events: readonly SecurityEvent[] }): JS
             title: w('suspicion'),
             of: ({ suspicion }) => (
               <span class="meter">
-                <meter min={0} max={100} value={suspicion} aria-label={w('suspicion')} />{' '}
-                {suspicion}
+                <progress max={100} value={suspicion} aria-label={w('suspicion')} /> {suspicion}
               </span>
             ),
           },
@@ -218,7 +217,6 @@ function Draft(): JSX.Element {
     <Card title={w('draft')} note={w('draftNote')}>
       <Failure of={found} />
       <Edit
-        key={String(known.length)}
         label={w('draft')}
         codes={['policy:test', 'log:read']}
         submit={w('run')}

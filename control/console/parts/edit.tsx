@@ -5,7 +5,7 @@
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { JSX, RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../call.ts';
 import { t } from '../text/text.ts';
 import { refusedField } from './refused-field.ts';
@@ -31,6 +31,30 @@ export interface Field {
 /** What was entered, by field; a check that is set is 'on', a file is its text. */
 export type Values = Readonly<Record<string, string>>;
 
+/** What a form edits, and the newest that was read of it. */
+export interface Base<T> {
+  current: T;
+  newest: T;
+}
+
+/** The record of a form: as it was read last, until a person types; `Edit` has to know it. */
+export function useBase<T>(read: T): Base<T> {
+  const base = useRef<Base<T>>({ current: read, newest: read });
+  base.current.newest = read;
+  return base.current;
+}
+
+/** The record whose form is open, and what opens one by its id; it stays when others delete it. */
+export function useOpened<T extends { readonly id: string }>(
+  items: readonly T[],
+): [opened: T | undefined, open: (id: string) => void] {
+  const [id, open] = useState('');
+  const last = useRef<T | undefined>(undefined);
+  const kept = last.current?.id === id ? last.current : undefined;
+  last.current = items.find((one) => one.id === id) ?? kept;
+  return [last.current, open];
+}
+
 /** What a form is made of. */
 export interface EditProps {
   readonly label: string;
@@ -38,6 +62,8 @@ export interface EditProps {
   readonly codes: readonly string[];
   readonly submit: string;
   readonly save: (values: Values) => Promise<unknown>;
+  /** What the fields show: what others change in it appears while nothing is typed. */
+  readonly base?: Base<unknown>;
   /** Called after each save that worked. */
   readonly saved?: () => void;
   readonly done?: string;
@@ -56,9 +82,11 @@ type State = 'idle' | 'busy' | 'done';
 
 /** The form. */
 export function Edit(props: EditProps): JSX.Element {
-  const { label, fields, codes, submit, done } = props;
+  const { label, codes, submit, done } = props;
   const form = useRef<HTMLFormElement>(null);
-  const { state, error, theirs, question, run, take, refuse } = useSaving(form, props);
+  const { fields, typed, settled } = useFollowing(form, props);
+  const saving = useSaving(form, { ...props, fields }, settled);
+  const { state, error, theirs, question, run, take, refuse } = saving;
   const refused = refusedField(error, fields);
   useEffect(() => {
     const input = refused === null ? null : form.current?.elements.namedItem(refused.name);
@@ -69,6 +97,7 @@ export function Edit(props: EditProps): JSX.Element {
       class="edit"
       ref={form}
       aria-label={label}
+      onInput={typed}
       onSubmit={(event) => {
         event.preventDefault();
         run();
@@ -104,6 +133,51 @@ export function Edit(props: EditProps): JSX.Element {
   );
 }
 
+/** The fields as a person sees them, and when they were typed in or saved. */
+interface Following {
+  readonly fields: readonly Field[];
+  readonly typed: () => void;
+  readonly settled: () => void;
+}
+
+/**
+ * Has the fields of a form follow its record until a person types in one: from then on all of them,
+ * and the record that a save compares with, stay as they were.
+ */
+function useFollowing(
+  form: RefObject<HTMLFormElement | null>,
+  { fields, base }: EditProps,
+): Following {
+  const dirty = useRef(false);
+  const seen = useRef(base?.newest);
+  const held = useRef(heldBy(fields));
+  if (base !== undefined && seen.current !== base.newest && !dirty.current) {
+    base.current = base.newest;
+    seen.current = base.newest;
+    held.current = heldBy(fields);
+  }
+  const shown = JSON.stringify(held.current);
+  const first = useRef(shown);
+  useLayoutEffect(() => {
+    if (shown !== first.current) fill(form.current!, held.current);
+    first.current = shown;
+  }, [shown]);
+  const pinned = fields.map((field) => {
+    const value = held.current[field.name];
+    return value === undefined ? field : { ...field, value };
+  });
+  return {
+    fields: base === undefined ? fields : pinned,
+    typed: () => {
+      dirty.current = true;
+    },
+    settled: () => {
+      dirty.current = false;
+      seen.current = base?.newest;
+    },
+  };
+}
+
 /** How far a save is, and what is in its way. */
 interface Saving {
   readonly state: State;
@@ -118,7 +192,11 @@ interface Saving {
   readonly refuse: () => void;
 }
 
-function useSaving(form: RefObject<HTMLFormElement | null>, props: EditProps): Saving {
+function useSaving(
+  form: RefObject<HTMLFormElement | null>,
+  props: EditProps,
+  settled: () => void,
+): Saving {
   const { fields, save, saved, keep = false, latest, ask } = props;
   const [state, setState] = useState<State>('idle');
   const [error, setError] = useState('');
@@ -136,6 +214,7 @@ function useSaving(form: RefObject<HTMLFormElement | null>, props: EditProps): S
         return;
       }
       await save(values);
+      settled();
       saved?.();
       setTheirs(null);
       setState('done');
@@ -151,6 +230,7 @@ function useSaving(form: RefObject<HTMLFormElement | null>, props: EditProps): S
   };
   const take = (): void => {
     if (theirs !== null) fill(form.current!, theirs);
+    settled();
     setTheirs(null);
     setError('');
   };
@@ -216,7 +296,7 @@ function Control({
         {...wrong(problem)}
       >
         {choices.map(([one, text]) => (
-          <option value={one} selected={one === value}>
+          <option key={one} value={one} selected={one === value}>
             {text}
           </option>
         ))}
@@ -305,6 +385,11 @@ function Question({
       </span>
     </div>
   );
+}
+
+/** What fields hold, by name. */
+export function heldBy(fields: readonly Field[]): Values {
+  return Object.fromEntries(fields.map(({ name, value = '' }) => [name, value]));
 }
 
 async function valuesOf(form: HTMLFormElement, fields: readonly Field[]): Promise<Values> {

@@ -3,10 +3,11 @@
 import type { JSX } from 'preact';
 import type { SecurityEvent } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { go } from '../address.ts';
-import { exactNumber, localTime, t, utcTime } from '../text/text.ts';
+import { exactNumber, t, utcTime } from '../text/text.ts';
 import { Link } from './link.tsx';
 import { Space, useRowWindow } from './row-window.tsx';
 import { VisibleText } from './visible-text.tsx';
+import { when } from './when.tsx';
 
 const rulesShown = 4;
 const titles = [
@@ -55,7 +56,7 @@ function Row({ event }: { readonly event: SecurityEvent }): JSX.Element {
   return (
     <tr role="row" tabIndex={0} data-href={href}>
       <td role="cell" class="time" title={utcTime(event.occurredAt)}>
-        <Link href={href}>{localTime(event.occurredAt)}</Link>
+        <Link href={href}>{when(event.occurredAt)}</Link>
       </td>
       <td role="cell" class="outcome">
         <span class={event.blocked ? 'badge blocked' : 'badge'}>

@@ -13,8 +13,6 @@ import { Table, type Column } from './table.tsx';
 
 /** The largest page that the API gives. */
 const pageSize = 200;
-/** What somebody else changed is shown after this time at the latest. */
-export const refreshMs = 10_000;
 
 /** An answer with records; `page` says how many there are in all. */
 export interface Listed<T> {
@@ -38,11 +36,10 @@ export interface Pages<A> extends Loaded<A> {
 export function usePages<A>(
   key: string,
   load: (page: PageWanted, signal: AbortSignal) => Promise<A>,
-  everyMs = refreshMs,
 ): Pages<A> {
   const [at, turn] = useState(1);
   const wanted = { page: at, pageSize };
-  const found = useCall(`${key} ${at}`, (signal) => load(wanted, signal), everyMs);
+  const found = useCall(`${key} ${at}`, (signal) => load(wanted, signal));
   return { ...found, at, turn };
 }
 

@@ -5,8 +5,9 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { messageOf, type Loaded } from '../call.ts';
+import { messageOf, refreshMs, type Loaded } from '../call.ts';
 import { exactNumber, t } from '../text/text.ts';
+import { withNewest } from './newest-first.ts';
 
 /** Records that a list keeps. */
 const keptMax = 5_000;
@@ -25,7 +26,7 @@ export interface LongList<T> extends Loaded<readonly T[]> {
   readonly hasMore: boolean;
   /** Whether as much is kept as may be. */
   readonly full: boolean;
-  /** Whether records before the first one were dropped. */
+  /** Whether there are records before the first one. */
   readonly later: boolean;
   /** Loads the next page. */
   readonly more: () => void;
@@ -39,14 +40,20 @@ interface Kept<T> {
   readonly items: readonly T[] | null;
   readonly next: string;
   readonly hasMore: boolean;
+  readonly behind: boolean;
   readonly error: string;
   readonly loading: boolean;
 }
 
-const nothing = { items: null, next: '', hasMore: false, error: '', loading: true };
+const nothing = {
+  ...{ items: null, next: '', hasMore: false, behind: false, error: '', loading: true },
+};
 
-/** Calls `load` for the first page whenever `key` changes, and for the next ones when asked. */
-export function useLongList<T>(
+/**
+ * Calls `load` for the first page whenever `key` changes, and for the next ones when asked; what is
+ * new joins the list as time passes.
+ */
+export function useLongList<T extends { readonly id: string }>(
   key: string,
   load: (cursor: string, signal: AbortSignal) => Promise<CursorPage<T>>,
 ): LongList<T> {
@@ -63,7 +70,10 @@ export function useLongList<T>(
       ({ items, page }) => {
         if (signal.aborted) return;
         const [next, hasMore] = [page?.nextCursor ?? '', page?.hasMore === true];
-        setKept({ items: [...before, ...items], next, hasMore, error: '', loading: false });
+        setKept(({ behind }) => {
+          const all = [...before, ...items];
+          return { items: all, next, hasMore, behind, error: '', loading: false };
+        });
       },
       (thrown: unknown) => {
         if (signal.aborted) return;
@@ -71,20 +81,36 @@ export function useLongList<T>(
       },
     );
   };
+  const refresh = (): void => {
+    const { signal } = stop.current;
+    if (document.hidden) return;
+    latest.current('', signal).then(
+      (found) => {
+        if (!signal.aborted) setKept((was) => joined(was, found));
+      },
+      (thrown: unknown) => {
+        if (!signal.aborted) setKept((was) => ({ ...was, error: messageOf(thrown) }));
+      },
+    );
+  };
   useEffect(() => {
     stop.current = new AbortController();
     setKept(nothing);
     ask(start, []);
-    return () => stop.current.abort();
+    const timer = window.setInterval(() => start === '' && refresh(), refreshMs);
+    return () => {
+      stop.current.abort();
+      window.clearInterval(timer);
+    };
   }, [key, start, from.turn]);
-  const { items, next, hasMore, error, loading } = kept;
+  const { items, next, hasMore, behind, error, loading } = kept;
   return {
     value: items,
     error,
     loading,
     hasMore,
     full: (items?.length ?? 0) >= keptMax,
-    later: start !== '',
+    later: start !== '' || behind,
     reload: () => (items === null ? setFrom({ ...from, turn: from.turn + 1 }) : ask(next, items)),
     more: () => {
       if (!loading && items !== null) ask(next, items);
@@ -92,6 +118,16 @@ export function useLongList<T>(
     continueFrom: () => setFrom({ key, cursor: next, turn: 0 }),
     restart: () => setFrom({ key, cursor: '', turn: from.turn + 1 }),
   };
+}
+
+/** What is kept with a newer first page; as it is while a page is on its way. */
+function joined<T extends { readonly id: string }>(
+  kept: Kept<T>,
+  { items, page }: CursorPage<T>,
+): Kept<T> {
+  if (kept.items === null || kept.loading) return kept;
+  const newest = { items, next: page?.nextCursor ?? '', hasMore: page?.hasMore === true };
+  return { ...kept, ...withNewest({ ...kept, items: kept.items }, newest, keptMax), error: '' };
 }
 
 /** The end of a long list: loads the next page when it comes near the window. */

@@ -7,7 +7,6 @@ import { GuardService, type RuleHits } from '../../../proto/gen/waf/guard/v1/gua
 import { useCall } from '../call.ts';
 import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts, utcTime } from '../text/text.ts';
-import { refreshMs } from './list.tsx';
 import { lacking } from './rights.tsx';
 import type { Column } from './table.tsx';
 
@@ -35,11 +34,7 @@ interface Rule {
 export function useHitsColumn<T extends Rule>(rules: readonly T[]): Column<T> {
   const ids = rules.map(({ id }) => id).slice(0, idsMax);
   const may = lacking(['log:read']) === '';
-  const found = useCall(
-    `${may} ${ids.join(' ')}`,
-    (signal) => hitsOf(may ? ids : [], signal),
-    refreshMs,
-  );
+  const found = useCall(`${may} ${ids.join(' ')}`, (signal) => hitsOf(may ? ids : [], signal));
   return {
     title: w('hits'),
     number: true,

@@ -21,6 +21,8 @@ const chinese: Readonly<Record<string, string>> = {
   stale: '过期',
   success: '成功',
   failed: '失败',
+  failure: '失败',
+  stopped: '已停止',
   pending: '等待中',
   applied: '已应用',
   country: '国家/地区',

@@ -121,10 +121,12 @@ function lengthText(stepMs: number): string {
   const minutes = stepMs / minuteMs;
   const [value, unit] =
     minutes < 60
-      ? [minutes, 'minute']
+      ? ([minutes, 'minute'] as const)
       : minutes < 1440
-        ? [minutes / 60, 'hour']
-        : [minutes / 1440, 'day'];
+        ? ([minutes / 60, 'hour'] as const)
+        : ([minutes / 1440, 'day'] as const);
   const format = { style: 'unit', unit, unitDisplay: 'long' } as const;
+  // One minute is "per minute".
+  if (value === 1) return t(`chart.${unit}`);
   return new Intl.NumberFormat(language.value, format).format(value);
 }

@@ -116,6 +116,11 @@ function formats(): Formats {
   return kept;
 }
 
+/** The zone of the reader, in which times are shown. */
+export function timeZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
 /** The same time in UTC, for the hint beside it. */
 export function utcTime(at: Timestamp | undefined): string {
   return at === undefined ? '' : timestampDate(at).toISOString();

@@ -88,8 +88,8 @@ export const editTasks: readonly Task[] = [
       await set('x-forwarded-for', 'xff');
       await desk.go(`/sites/${siteId}?tab=trust`);
       await desk.shows('This site has a profile of its own.');
-      await set('x-real-ip', 'single_ip');
       await desk.choose('Header that names the client', 'forwarded');
+      await set('x-real-ip', 'single_ip');
       await desk.press('Save', 'Proxies before this site');
       await desk.shows(conflict);
       await desk.shows('x-real-ip');
@@ -140,12 +140,12 @@ export const editTasks: readonly Task[] = [
       const id = await world.site('closing');
       const form = 'Close the site for work';
       await desk.go(`/sites/${id}?tab=delivery`);
+      await desk.fill('Title of the page', 'Mine', form);
       const { revision } = await world.siteAt(id);
       const delivery = { maintenance: { title: 'Theirs' } };
       const site = { id, delivery };
       const updateMask = 'delivery.maintenance';
       await world.call('SiteService/UpdateSite', { site, revision, updateMask });
-      await desk.fill('Title of the page', 'Mine', form);
       await desk.press('Save', form);
       await desk.shows(conflict);
       await desk.shows('Theirs');

@@ -1,16 +1,42 @@
 /** What somebody else changed is shown by each page that lists it, without a reload. */
 
+import { expect } from 'vitest';
+import { apiDocuments } from '../../support/api-documents.ts';
+import { eventually } from '../../support/eventually.ts';
 import { inList } from '../../../control/console/parts/in-list.ts';
+import type { Desk } from './desk.ts';
 import type { Task, World } from './task.ts';
 
 interface Change {
   readonly id: string;
   readonly page: string;
-  readonly path: string;
-  readonly make: (world: World, name: string) => Promise<unknown>;
+  /** The page; made with what it shows where it is of one record. */
+  readonly path: string | ((world: World, name: string) => Promise<string>);
+  readonly make: (world: World, name: string, path: string) => Promise<unknown>;
+  /** Waits for the change; its name unless this says more. */
+  readonly seen?: (desk: Desk) => Promise<unknown>;
 }
 
-/** One change for each list of records that people make. */
+/** The id at the end of an address. */
+const lastOf = (path: string): string => /([^/=?]+)$/.exec(path)![1]!;
+
+/** Changes fields of a site as another session does. */
+async function changeSite(world: World, id: string, site: object, updateMask: string) {
+  const { revision } = await world.siteAt(id);
+  await world.call('SiteService/UpdateSite', { site: { id, ...site }, revision, updateMask });
+}
+
+/** Changes the name of a policy. */
+async function renamePolicy(world: World, id: string, name: string): Promise<void> {
+  const { policy } = await world.call('PolicyService/GetPolicy', { id });
+  const { revision } = policy as { revision: string };
+  const wanted = { policy: { id, name }, revision, updateMask: 'name' };
+  await world.call('PolicyService/UpdatePolicy', wanted);
+}
+
+const keptDays = 'Days requests are kept';
+
+/** One change for each list of records that people make, and for each page of one record. */
 const changes: readonly Change[] = [
   { id: 'fresh-sites', page: 'Sites', path: '/sites', make: (world, name) => world.site(name) },
   {
@@ -66,18 +92,133 @@ const changes: readonly Change[] = [
     path: '/attacks?live=1',
     make: async (world, name) => world.refused(name),
   },
+  {
+    id: 'fresh-attack-list',
+    page: 'Attacks',
+    path: '/attacks',
+    make: async (world, name) => world.refused(name),
+  },
+  {
+    id: 'fresh-log',
+    page: 'Logs',
+    path: '/logs',
+    make: async (world, name) => world.refused(name),
+  },
+  {
+    id: 'fresh-site',
+    page: 'Sites',
+    path: async (world) => `/sites/${await world.site('watched')}`,
+    make: (world, name, path) => changeSite(world, lastOf(path), { name }, 'name'),
+  },
+  {
+    id: 'fresh-inspection',
+    page: 'Sites',
+    path: async (world) => `/sites/${await world.site('inspected')}?tab=inspection`,
+    make: (world, _name, path) => {
+      const waf = { enabled: true, mode: 'WAF_MODE_DETECTION' };
+      return changeSite(world, lastOf(path.split('?')[0]!), { waf }, 'waf.mode');
+    },
+    seen: (desk) => eventually(async () => (await desk.held('Attacks are')) === '2'),
+  },
+  {
+    id: 'fresh-policy',
+    page: 'Policies',
+    path: async (world) => `/policies/${await world.policy('Watched')}`,
+    make: (world, name, path) => renamePolicy(world, lastOf(path), name),
+  },
+  {
+    id: 'fresh-provider',
+    page: 'Certificates',
+    path: '/certificates',
+    make: (world, name) => {
+      const credentialsJson = Buffer.from('{"apiToken":"of a test"}').toString('base64');
+      const provider = { name, provider: 'cloudflare', zones: ['shop.example'] };
+      return world.call('CertService/CreateDNSProvider', { ...provider, credentialsJson });
+    },
+  },
+  {
+    id: 'fresh-document',
+    page: 'APIs',
+    path: async (world) => `/apis?site=${await world.site('documented')}`,
+    make: (world, name, path) =>
+      world.call('ApiSchemaService/StageSchemaSource', {
+        ...{ siteId: lastOf(path), name, format: 'json', idempotencyKey: name },
+        source: Buffer.from(apiDocuments['pets']!).toString('base64'),
+      }),
+  },
+  {
+    id: 'fresh-tuning',
+    page: 'Tuning',
+    path: '/tuning',
+    make: async (world, name) => world.refused(name),
+  },
+  {
+    id: 'fresh-learning',
+    page: 'Tuning',
+    path: async (world) => `/tuning?site=${await world.site('taught')}`,
+    make: (world, _name, path) =>
+      world.call('SystemService/UpdateSystemSettings', {
+        values: { 'detection.learning': { [lastOf(path)]: 'off' } },
+      }),
+    seen: (desk) => eventually(async () => (await desk.held('The site')) === 'off'),
+  },
+  {
+    id: 'fresh-keeping',
+    page: 'Logs',
+    path: '/logs?tab=keeping',
+    make: async (world) => {
+      const { policy } = await world.call('LogService/GetGlobalLogPolicy', {});
+      const { policy: held, revision } = policy as { policy: object; revision: string };
+      await world.call('LogService/UpdateGlobalLogPolicy', {
+        policy: { ...held, accessFullRetentionDays: 5 },
+        ...{ expectedRevision: revision, acknowledgeStorageRisk: true },
+      });
+    },
+    seen: (desk) => eventually(async () => (await desk.held(keptDays)) === '5'),
+  },
 ];
 
-/** The table. */
-export const freshTasks: readonly Task[] = changes.map(({ id, page, path, make }) => ({
-  id,
-  page,
-  does: 'watches while somebody else changes something',
-  expects: 'the change is shown without a reload',
+/** A change of somebody else does not touch what is typed. */
+const typing: Task = {
+  id: 'fresh-typing',
+  page: 'Sites',
+  does: 'types in a form of a site that somebody else changes meanwhile',
+  expects: 'what was typed stays; the page shows the change; saving says what the other saved',
   run: async (desk, world) => {
-    await desk.go('/account');
-    await desk.go(path);
-    await make(world, id);
-    await desk.shows(id);
+    const id = await world.site('typed');
+    await desk.go(`/sites/${id}`);
+    await desk.fill('Further hosts, one a line', 'mine.example');
+    const theirs = { name: 'Theirs typed', aliases: ['theirs.example'] };
+    await changeSite(world, id, theirs, 'name,aliases');
+    await desk.shows('theirs.example');
+    expect(await desk.held('Further hosts, one a line')).toBe('mine.example');
+    expect(await desk.held('Name')).toBe('typed');
+    await desk.press('Save');
+    await desk.shows('Somebody else saved this meanwhile.');
+    expect(await desk.held('Further hosts, one a line')).toBe('mine.example');
+    await desk.press('Take theirs');
+    expect(await desk.held('Further hosts, one a line')).toBe('theirs.example');
+    expect(await desk.held('Name')).toBe('Theirs typed');
+    await changeSite(world, id, { name: 'Theirs again' }, 'name');
+    await eventually(async () => (await desk.held('Name')) === 'Theirs again');
   },
-}));
+};
+
+/** The table. */
+export const freshTasks: readonly Task[] = [...changes.map(taskOf), typing];
+
+function taskOf({ id, page, path, make, seen }: Change): Task {
+  return {
+    id,
+    page,
+    does: 'watches while somebody else changes something',
+    expects: 'the change is shown without a reload',
+    run: async (desk, world) => {
+      await desk.go('/account');
+      const at = typeof path === 'string' ? path : await path(world, id);
+      await desk.go(at);
+      await make(world, id, at);
+      await (seen?.(desk) ?? desk.shows(id));
+    },
+  };
+}

@@ -380,10 +380,10 @@ export const siteTasks: readonly Task[] = [
     run: async (desk, world) => {
       const id = await world.site('two');
       await desk.go(`/sites/${id}`);
+      await desk.fill('Name', 'Mine');
       const { revision } = await world.siteAt(id);
       const request = { site: { id, name: 'Theirs' }, revision, updateMask: 'name' };
       await world.call('SiteService/UpdateSite', request);
-      await desk.fill('Name', 'Mine');
       await desk.press('Save');
       await desk.shows('Somebody else saved this meanwhile.');
       await desk.shows('Theirs');
