@@ -29,6 +29,7 @@ describe('of values in queries and forms', () => {
   test.each([
     ['attacks', 340, 0.95],
     ['attacks-kept', 300, 0.89],
+    ['paths', 100, 0.97],
   ])('%s: of more than %i the score refuses %d', (name, count, share) => {
     const { all, refused } = judge(name);
     expect(all).toBeGreaterThan(2 * count);
@@ -38,6 +39,7 @@ describe('of values in queries and forms', () => {
   test.each([
     ['ordinary', 290, 0.05],
     ['ordinary-kept', 290, 0.075],
+    ['developers', 70, 0.08],
   ])('%s: of more than %i the score refuses at most %d', (name, count, share) => {
     const { all, refused } = judge(name);
     expect(all).toBeGreaterThan(2 * count);

@@ -47,6 +47,11 @@ const shortValues = [
   ...['5) or not false -- ', 'phpinfo()', '../conf/data.properties', '../web.xml'],
   ...['../users.db.php', 'select @@servername', 'select user from dual'],
 ];
+/** Paths that are named in texts, too, and those of them that a text after them makes longer. */
+const secretFiles = detectors.find(({ name }) => name === 'secret-file')!.examples.attacks;
+const secretNames = secretFiles.filter((text) => {
+  return /\.(?:dll|mdf|env|ini|DAT|config)$|~1\.con$/.test(text);
+});
 /** Queries of meta tables, as the whole of a short value. */
 const queries = [
   'select sql from sqlite_master',
@@ -62,6 +67,10 @@ const beginnings = [
   ...['..;a=b/x', 'echo md5("x");', 'cat /etc/passwd', 'cat /etc/shadow|head'],
   'a/../../x.ini\0',
 ];
+/** Addresses of the writer's own machine, which texts name. */
+const ownMachine = ['http://127.0.0.1:8080/'];
+/** Code, in the manner of Markdown. */
+const quoted = ['`cat /etc/hosts`'];
 /** A command alone in its line, and what is bound to the first bytes of a value. */
 const behindBounds = ['a\nuname -a', '"></title><img src=x>', 'a)(memberOf=cn=x'];
 /** A text whose first line has words may have a line "Location:" after it. */
@@ -72,25 +81,27 @@ const afterOneWord = [
 ];
 /** What proves an attack by ending the value. */
 const endings = [
-  ...['127.0.0.1;id', 'user.password.$ne'],
+  ...['127.0.0.1;id', 'user.password.$ne', 'see you ; dir', '`cat /etc/hosts`'],
   'Basic cm9vdDp4DQp1c2VyPXJvb3QNCmhhc3Jvb3Q9MQ==',
 ];
 /** What is no proof any more, by form: lists to be made shorter. */
 const lostIn: Readonly<Record<string, readonly string[]>> = {
   'with prose before': [
     ...[...wholeValues, ...shortValues, ...queries, ...beginnings, ...afterOneWord, ...addresses],
+    ...[...secretFiles, ...ownMachine, ...quoted],
     'a\nuname -a',
   ],
   'with filler before': [
     ...[...wholeValues, ...shortValues, ...queries, ...beginnings, ...afterOneWord, ...addresses],
+    ...[...secretFiles, ...ownMachine, ...quoted],
     ...behindBounds,
   ],
-  'with prose behind': [...endings, ...shortValues, ...addresses],
-  'with filler behind': [...endings, ...shortValues, ...queries, ...addresses],
+  'with prose behind': [...endings, ...secretNames, ...shortValues, ...addresses],
+  'with filler behind': [...endings, ...secretNames, ...shortValues, ...queries, ...addresses],
   'with filler in a string behind': [
     ...endings,
     ...shortValues.filter((text) => !text.endsWith('-- ')),
-    ...[...queries, ...addresses],
+    ...[...queries, ...addresses, ...secretNames],
   ],
 };
 

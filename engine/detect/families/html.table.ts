@@ -158,10 +158,13 @@ const rows: readonly PatternDetector[] = [
     needs: SEEN.less,
     literals: ['<'],
     pattern:
-      /<[\0\s]{0,4}(?:iframe|frameset|frame|object|embed|applet|base|meta|link|isindex|layer|ilayer|bgsound|xml|svg|math|form|style|template|portal|foreignobject|animate|set|marquee|details|video|audio|noembed|noscript|xss|body|html|img|input|button|image|textarea|title|keygen|source|select)(?=[\s/>"'\0+;]|$)/gi,
+      /<[\0\s]{0,4}(?:iframe|frameset|frame|object|embed|applet|base|meta|link|isindex|layer|ilayer|bgsound|xml|svg|math|form|style|template|portal|foreignobject|animate|set|marquee|details|video|audio|noembed|noscript|xss|body|html|img|input|button|image|textarea|title|keygen|source|select)(?=[\s/>"'\0+;]|$)(?![^<>]{0,100}\w=\{[\w({\s])/gi,
     examples: {
       attacks: ['<iframe src=//x>', '<svg>', '<meta http-equiv=refresh>'],
-      benign: ['<b>bold</b>', '<p>text</p>', 'a <formal> note'],
+      benign: [
+        ...['<b>bold</b>', '<p>text</p>', 'a <formal> note'],
+        '<button onClick={() => setCount(count + 1)}>+</button>',
+      ],
     },
   },
   {

@@ -1,5 +1,6 @@
 /** Detectors of templates, XML entities, queries that are no SQL, requests and header lines. */
 
+import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
 import { words } from '../literals.ts';
 import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
@@ -166,6 +167,7 @@ const rows: readonly PatternDetector[] = [
       2852039166 017700000001 3232235521 127. 0.0.0.0 //0 @0 localtest.me nip.io xip.io sslip.io`),
     pattern:
       /(?:^|[\s"'@(,]|(?<!redirect_ur[il])=)(?:[a-z][a-z0-9+.-]{1,12}:)?\/\/(?:[^\s/@?#"']{0,64}@)?(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|192\.0\.0\.192|metadata\.google\.internal|metadata\.azure|(?:[\w-]{1,63}\.){1,3}svc(?:\.cluster\.local)?(?=[/:?#]|$)|host\.docker\.internal|localhost:(?:22|23|25|53|110|111|135|139|143|389|445|873|1433|1521|2049|237[569]|3306|3389|5432|5900|5984|6379|8500|9042|9[23]00|10250|11211|27017)(?=[/?#]|$)|instance-data(?:\.ec2\.internal)?|\[?(?:0{0,4}:){1,7}(?:ffff:)?(?:0{0,3}1|7f00:0{0,3}1|a9fe:a9fe|169\.254\.169\.254|127\.\d{1,3}\.\d{1,3}\.\d{1,3})\]|\[fd00:ec2::254\]|0x[a-f0-9]{8}(?=[/:?#]|$)|0x7f\.[\w.]{1,32}(?=[/:?#]|$)|0{1,4}177\.[\d.]{1,24}(?=[/:?#]|$)|2130706433|2852039166|017700000001|3232235521|127\.(?:\d{1,3}\.){0,2}\d{1,3}\.?(?=[/:?#]|$)|0\.0\.0\.0|(?:0|127\.1|127\.0\.1)(?=[/:?#]|$)|(?:localtest\.me|[\w.-]{1,64}\.(?:nip\.io|xip\.io|sslip\.io))(?=[/:?#]|$))/gi,
+    counts: isNoNotice,
     examples: {
       attacks: [
         'http://169.254.169.254/latest/meta-data/',
@@ -380,3 +382,11 @@ const rows: readonly PatternDetector[] = [
 
 /** The family of what is injected into other languages. */
 export const injection = patternFamily('injection', rows, [...textKinds, 'url', 'document']);
+
+/** Whether an address is more than one of a program on the writer's own machine, in a sentence. */
+function isNoNotice(text: ByteString, start: number, end: number): boolean {
+  if (!/\s/.test(text.charAt(start)) || !/\/\/(?:127\.|0\.0\.0\.0)/.test(text.slice(start, end))) {
+    return true;
+  }
+  return !/[a-z]{2}/i.test(text.slice(Math.max(0, start - 40), start));
+}

@@ -1,5 +1,6 @@
 /** Detectors of paths: climbing out of a folder, files that applications never serve, schemes. */
 
+import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
 import { words } from '../literals.ts';
 import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
@@ -19,9 +20,10 @@ const rows: readonly PatternDetector[] = [
     literals: ['..', '.;.', '.\0.', '.?', '0x2e0x2e'],
     pattern:
       /(?:\.\.|\.;\.|\.\0\.|\.\?|0x2e0x2e)[\0;]{0,2}(?:[\\/]|0x2f|0x5c)[\\/]{0,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:\.\.|\.;\.|\.\0\.|\.\?|0x2e0x2e)[\0;]{0,2}(?:[\\/]|0x2f|0x5c)/gi,
+    counts: isNoModule,
     examples: {
       attacks: ['../../config.yml', '..\\..\\x', '..;/..;/manager/html'],
-      benign: ['../style.css', 'wait... what../or this?', 'a/../b'],
+      benign: ['../style.css', 'wait... what../or this?', 'a/../b', "from '../../types/order'"],
     },
   },
   {
@@ -35,6 +37,7 @@ const rows: readonly PatternDetector[] = [
     literals: ['..', '.?', '?.', '??', '.;.', '.\0.'],
     pattern:
       /(?:(?:\.{2,4}|[.?]{2}|\.;\.|\.\0\.)[\0;]{0,2}(?:[\\/]|\.{1,2}[\\/]){1,8}){3}(?![\w@./-]{1,200}\.(?:[jt]sx?|vue|s?css|less|json|map|png|svg)\b)/gi,
+    counts: isNoModule,
     examples: {
       attacks: [
         '../../../x',
@@ -42,7 +45,12 @@ const rows: readonly PatternDetector[] = [
         '....//....//....//etc/hosts',
         'images/../../../../secret',
       ],
-      benign: ['../../README.md', "import a from '../../../lib/a.js'", 'so... // ... // ... // ok'],
+      benign: [
+        '../../README.md',
+        "import a from '../../../lib/a.js'",
+        'so... // ... // ... // ok',
+        "Cannot find module '../../../types/order' or its types",
+      ],
     },
   },
   {
@@ -69,10 +77,10 @@ const rows: readonly PatternDetector[] = [
     confirmedBy: [930, 932],
     needs: 0,
     literals:
-      words(`usr/ usr\\ opt/ opt\\ etc/ etc\\ proc/ proc\\ var/ var\\ dev/ dev\\ root/ root\\ home/ home\\ boot.ini win.ini
+      words(`usr/ usr\\ opt/ opt\\ etc/ etc\\ sys/ sys\\ proc/ proc\\ var/ var\\ dev/ dev\\ root/ root\\ home/ home\\ boot.ini win.ini
       system.ini desktop.ini php.ini my.ini winnt windows/ windows\\ system32 inetpub web-inf meta-inf`),
     pattern:
-      /(?:^(?=etc[\\/](?:passwd|shadow)(?:$|[\0%?])|[^ep])|^(?=[\\/.;%?]|[a-z]:)[\w.:;%\\/-]{0,200}[\\/]|^(?=[^\s]{0,200}\.\.)[\w.:;%\\/-]{0,200}[\\/]|[.?]{2}[\\/.]{1,8}|^[\w+.-]{2,16}:[\\/]{1,3}[\w.-]{0,64}[\\/]{0,3})(?:(?<=\.\.[\\/]{1,4})etc[\\/]\w|etc[\\/]{1,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:passwd|shadow|gshadow|group|hosts|hostname|issue|fstab|crontab|sudoers|mtab|motd|os-release|resolv\.conf|inetd\.conf|my\.cnf|php\.ini|profile|master\.passwd|login\.defs|exports|services|environment|bash\.bashrc|rc\.local|machine-id|debian_version|redhat-release|lsb-release|krb5\.\w|vsftpd\.conf|mongod\.conf|ld\.so\.\w|anacrontab|aliases)(?![\w])|etc[\\/]{1,8}(?:apache2?|httpd|nginx|mysql|ssh|ssl|redis|security|kubernetes|docker|letsencrypt|postgresql|php|pam\.d|cron(?:\.\w{1,8}|tabs)?|sysconfig|network|netplan|ldap|openldap|samba|postfix|ansible|puppet|rancher|init\.d|systemd|elasticsearch|grafana|prometheus|tomcat\d?)(?=[\\/]|$)|proc[\\/]{1,8}(?:self|\d{1,7}|version|mounts|cpuinfo|cmdline|net|sched_debug)(?![\w])|var[\\/]{1,8}(?:log|lib|mail|spool|run)[\\/]|(?<=\.\.[\\/]{1,4})var[\\/]{1,8}www[\\/]|(?:usr|opt)[\\/](?:[\w.-]{1,32}[\\/]){0,4}(?:apache2?|httpd|nginx|tomcat\d?|php\d?|mysql|lampp|xampp)[\\/][\w.\\/-]{0,80}\.(?:conf|cnf|ini|xml|logs?)$|boot\.ini(?![\w])|(?:win|system|desktop|php|my)\.ini(?:$|[\0?%])|winnt[\\/]|win(?:dows|nt)[\\/]{1,8}(?:system32|win\.ini|repair|system\.ini|php\.ini|debug|panther)|system32[\\/]|inetpub[\\/]|web-inf(?:[\\/]|(?<=\.\.[\\/]web-inf)$)|meta-inf[\\/]|root[\\/]{1,4}\.|home[\\/]{1,4}\w{1,32}[\\/]{1,4}\.|dev[\\/](?:tcp|udp|random|urandom|zero|null|stdin|fd)(?![\w]))/gi,
+      /(?:^(?=etc[\\/](?:passwd|shadow)(?:$|[\0%?])|[^ep])|^(?=[\\/.;%?]|[a-z]:)[\w.:;%\\/-]{0,200}[\\/]|^(?=[^\s]{0,200}\.\.)[\w.:;%\\/-]{0,200}[\\/]|[.?]{2}[\\/.]{1,8}|^[\w+.-]{2,16}:[\\/]{1,3}[\w.-]{0,64}[\\/]{0,3})(?:(?<=\.\.[\\/]{1,4})etc[\\/]\w|etc[\\/]{1,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:passwd|shadow|gshadow|group|hosts|hostname|issue|fstab|crontab|sudoers|mtab|motd|os-release|resolv\.conf|inetd\.conf|my\.cnf|php\.ini|profile|master\.passwd|login\.defs|exports|services|environment|bash\.bashrc|rc\.local|machine-id|debian_version|redhat-release|lsb-release|krb5\.\w|vsftpd\.conf|mongod\.conf|ld\.so\.\w|anacrontab|aliases|sysctl\.conf|nsswitch\.conf|networks|timezone|(?:r?syslog|logrotate|updatedb|yum|pam)\.conf)(?![\w])|etc[\\/]{1,8}(?:apache2?|httpd|nginx|mysql|ssh|ssl|redis|security|kubernetes|docker|letsencrypt|postgresql|php|pam\.d|cron(?:\.\w{1,8}|tabs)?|sysconfig|network|netplan|ldap|openldap|samba|postfix|ansible|puppet|rancher|init\.d|systemd|elasticsearch|grafana|prometheus|tomcat\d?)(?=[\\/]|$)|proc[\\/]{1,8}(?:self|thread-self|\d{1,7}|version|mounts|cpuinfo|cmdline|net|sched_debug|sys|keys|stat|meminfo|modules|kallsyms|partitions|filesystems)(?![\w])|(?<=^[\\/]{1,4})sys[\\/]class[\\/]|var[\\/]{1,8}(?:log|lib|mail|spool|run)[\\/]|(?<=\.\.[\\/]{1,4})var[\\/]{1,8}www[\\/]|(?:usr|opt)[\\/](?:[\w.-]{1,32}[\\/]){0,4}(?:apache2?|httpd|nginx|tomcat\d?|php\d?|mysql|lampp|xampp)[\\/][\w.\\/-]{0,80}\.(?:conf|cnf|ini|xml|logs?)$|boot\.ini(?![\w])|(?:win|system|desktop|php|my)\.ini(?:$|[\0?%])|winnt[\\/]|win(?:dows|nt)[\\/]{1,8}(?:system32|win\.ini|microsoft\.net|repair|system\.ini|php\.ini|debug|panther)|system32[\\/]|inetpub[\\/]|web-inf(?:[\\/]|(?<=\.\.[\\/]web-inf)$)|meta-inf[\\/]|root[\\/]{1,4}\.|home[\\/]{1,4}\w{1,32}[\\/]{1,4}\.|dev[\\/](?:tcp|udp|random|urandom|zero|null|stdin|fd)(?![\w]))/gi,
     examples: {
       attacks: [
         '/etc/passwd',
@@ -180,9 +188,9 @@ const rows: readonly PatternDetector[] = [
     needs: SEEN.colon,
     literals:
       words(`unix: php: expect: phar: zlib: bzip2: ssh2. ogg: glob: rar: zip: netdoc: jar: gopher: dict:
-      ldap rmi: tftp: sftp: cifs: data: file:`),
+      ldap rmi: tftp: sftp: cifs: data: file: classpath`),
     pattern:
-      /\bunix:[^|\s]{0,8192}\|[a-z]{2,8}:|\b(?:php:\/\/(?:filter|input|memory|temp|fd|stdin|output)|(?:expect|phar|compress\.(?:zlib|bzip2)|ssh2\.\w{2,8}|ogg|glob|rar|zip|zlib|netdoc|jar:(?:https?|file|ftp)|gopher|dict|ldaps?|ldapi|rmi|tftp|sftp|cifs):\/\/?(?=[\w./\\%-])|data:\/\/|file:\/\/{1,3}(?:[a-z]:|localhost|etc|proc|var|root|windows|(?:home|usr|opt|tmp)(?=[^\s]{0,400}$)))/gi,
+      /\bunix:[^|\s]{0,8192}\|[a-z]{2,8}:|\b(?:php:\/\/(?:filter|input|memory|temp|fd|stdin|output)|(?:expect|phar|compress\.(?:zlib|bzip2)|ssh2\.\w{2,8}|ogg|glob|rar|zip|zlib|netdoc|jar:(?:https?|file|ftp)|gopher|dict|ldaps?|ldapi|rmi|tftp|sftp|cifs):\/\/?(?=[\w./\\%-])|data:\/\/|file:\/\/{1,3}(?:[a-z]:[\\/]{1,2}(?:win|boot|inetpub|xampp)|localhost|etc|proc|var|root|windows|(?:home|usr|opt|tmp|[a-z]:)(?=[^\s]{0,400}$))|file:\/{4,16}[\w.-]|^classpath\*?:[\w./*-]{1,100}\.(?:properties|ya?ml|xml|json)$)/gi,
     examples: {
       attacks: [
         'php://filter/read=convert.base64-encode/resource=index.php',
@@ -219,16 +227,55 @@ const rows: readonly PatternDetector[] = [
     source: 'RFC 3986, section 2.1; Unicode 16, section 3.9',
     strong: true,
     confirmedBy: [930],
-    needs: SEEN.percent,
-    literals: words('%25 %c0 %c1 %e0 %f0 %f8 %fc %u %bg %%'),
+    needs: 0,
+    literals: words('0x2e0x2e0x %25 %c0 %c1 %e0 %f0 %f8 %fc %u %bg %%'),
     pattern:
-      /(?:%(?:25){1,4}(?:2e|c0%(?:25)?ae)|%c0%(?:ae|2e)|%e0%80%ae|%u(?:002e|ff0e|2024)|%2e|\.){2}(?:%(?:25){1,4}(?:2f|5c|c0%(?:25)?af)|%c0%(?:af|2f|5c|9v|qf)|%c1%(?:9c|1c|8s|pc|af)|%e0%80%(?:af|9c)|%f[08c]%80%80%80?(?:%80){0,2}%af|%u(?:002f|005c|2215|2216|ff0f)|%bg%qf|%uEFC8|%uF025|%%32%66|%%35%63)/gi,
+      /(?:%(?:25){1,4}(?:2e|c0%(?:25)?ae)|%c0%(?:ae|2e)|%e0%80%ae|%u(?:002e|ff0e|2024)|%2e|\.){2}(?:%(?:25){1,4}(?:2f|5c|c0%(?:25)?af)|%c0%(?:af|2f|5c|9v|qf)|%c1%(?:9c|1c|8s|pc|af)|%e0%80%(?:af|9c)|%f[08c]%80%80%80?(?:%80){0,2}%af|%u(?:002f|005c|2215|2216|ff0f)|%bg%qf|%uEFC8|%uF025|%%32%66|%%35%63)|0x2e0x2e0x(?:2f|5c)/gi,
     examples: {
-      attacks: ['..%c0%af', '%252e%252e%252f', '..%u2215x', '..%255cx'],
+      attacks: ['..%c0%af', '%252e%252e%252f', '..%u2215x', '..%255cx', '/0x2e0x2e0x2fx'],
       benign: ['a%2eb', '100%25', '..%20ok'],
     },
   },
+  {
+    id: 198_312,
+    name: 'secret-file',
+    proves: 'is the path of a file with keys or settings that no page links to',
+    source: `${filesystem}; "File Streams"; Jakarta Servlet 6, section 10.5`,
+    strong: true,
+    confirmedBy: [930],
+    needs: 0,
+    literals: words(
+      ':$ \\\\? \\\\. $/ $\\ @ssl @80 @443 .ssh .aws .docker .kube ~ secrets app_data .dll .env web.config -inf .ini ntuser $recycle pagefile',
+    ),
+    pattern:
+      /^(?:[\w.~\\/ -]{0,160}(?:::\$(?:data|index_allocation)|:\$i30:)|\\\\[?.]\\(?!pipe\\)[\w{]|[\\/]{2}[\w.-]{1,64}[\\/](?:[a-z]|admin)\$[\\/]|\\\\[\w.-]{1,64}@(?:ssl|\d{2,5})[@\\]|(?:[a-z]:|~\w{1,16})?[\\/](?:[\w.-]{1,48}[\\/]){0,8}\.(?:ssh[\\/](?:id_\w{2,10}|authorized_keys|known_hosts|config)|aws[\\/](?:credentials|config)|docker[\\/]config\.json|kube[\\/]config)$|~root[\\/]|[\\/](?:var[\\/])?run[\\/]secrets[\\/]|(?:~|\.\.)?[\\/](?:[\w.-]{1,48}[\\/]){0,8}app_data[\\/][\w.-]{1,64}$|(?:~|\.\.)[\\/]bin[\\/][\w.-]{1,64}\.dll$|[\\/](?:[\w.-]{1,48}[\\/]){1,8}\.env(?:\.\w{1,16})?$|(?:~|\.\.)?[\\/](?:[\w.-]{1,48}[\\/]){0,8}web\.config(?:%20|[\s.])?$|[\w.;\\/-]{0,64}(?:web|meta)-inf[.;\s]{1,8}[\\/]|[a-z]:[\\/](?:[\w ().-]{1,48}[\\/]){0,8}(?:(?:my|php|win|boot|system)\.ini|ntuser\.dat|pagefile\.sys)$|[a-z]:[\\/]\$recycle\.bin|[\\/](?:[\w.-]{1,48}[\\/]){0,8}[\w*]{2,6}~\d(?:\.[\w*]{1,3})?(?:[\\/]|$))/gi,
+    examples: {
+      attacks: [
+        ...['web.config::$DATA', '/a:$i30:$INDEX_ALLOCATION/', '\\\\?\\C:\\a', '//h/c$/a'],
+        ...['\\\\evil.example@80\\dav\\x', '/home/a/.ssh/id_rsa', '~root/.bashrc', '/opt/a/.env'],
+        ...[
+          '/run/secrets/db',
+          '/App_Data/a.mdf',
+          '../bin/a.dll',
+          '/WEB-INF./web.xml',
+          '/web~1.con',
+        ],
+        ...['C:\\Program Files\\MySQL\\my.ini', 'C:\\Users\\a\\NTUSER.DAT', '~/web.config'],
+      ],
+      benign: [
+        ...['~/.ssh/id_rsa', 'put it into /opt/a/.env', 'web.config', '\\\\files\\public\\a.txt'],
+        ...['C:\\Users\\a\\notes.txt', '~anna/', 'a@80', 'the ~1 of it', '/a/b.env.md', '.env'],
+      ],
+    },
+  },
 ];
+
+const moduleBefore = /\b(?:module|from|import|resolve|require)[\s(]{1,2}["']$/;
+
+/** Whether a path is no name of a module: `from '../../../types/order'`. */
+function isNoModule(text: ByteString, start: number): boolean {
+  return !moduleBefore.test(text.slice(Math.max(0, start - 12), start));
+}
 
 /** The family of paths. */
 export const paths = patternFamily('paths', rows, [...textKinds, 'url']);

