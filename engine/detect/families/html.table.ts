@@ -233,7 +233,7 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_409,
     name: 'closing-tag-first',
-    proves: 'closes an element of raw text and opens another',
+    proves: 'closes an element such as `<script>` or `<textarea>` and opens another',
     source: 'HTML standard, section 13.2.5.2',
     strong: true,
     confirmedBy: [941],
@@ -249,7 +249,7 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_411,
     name: 'script-of-attack',
-    proves: 'begins with a `<script>` element, or has one that does what attacks try first',
+    proves: 'begins with a `<script>` element, or has one that does what attacks use as a test',
     source: html,
     strong: true,
     confirmedBy: [941],

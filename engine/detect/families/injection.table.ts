@@ -119,7 +119,8 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_530,
     name: 'nosql-operator',
-    proves: 'compares what lets people in, or runs a script, by an operator of MongoDB',
+    proves:
+      'puts an operator of MongoDB in place of a user name or password, or runs a script by one',
     source: 'MongoDB 8 manual, "Query and Projection Operators"',
     strong: true,
     confirmedBy: [942],
@@ -207,7 +208,7 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_542,
     name: 'callback-host',
-    proves: 'names a host that scanners use to see who calls it',
+    proves: 'names a host by which security scanners learn that a server called it',
     source: 'Documentation of Interactsh, Burp Collaborator, DNSLog and CEYE',
     strong: true,
     confirmedBy: [931, 934, 932, 944],
@@ -230,7 +231,7 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_543,
     name: 'remote-file',
-    proves: 'names a file of another host and cuts off what a program adds to it',
+    proves: 'names a file on another host and cuts off the ending that a program would add',
     source: 'OWASP Web Security Testing Guide 4.2, section 4.7.11.2',
     strong: true,
     confirmedBy: [931],
@@ -274,7 +275,7 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_552,
     name: 'field-injection',
-    proves: 'ends a word and adds a header field that redirects, or adds readers of a mail',
+    proves: 'ends a line and adds a header field that redirects, or further recipients of a mail',
     source: 'RFC 9110, sections 7.2, 8.3 and 10.2.2; RFC 5322, section 3.6.3',
     strong: true,
     confirmedBy: [921],
@@ -312,7 +313,7 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_560,
     name: 'ldap-filter',
-    proves: 'closes a filter of LDAP and adds another',
+    proves: 'closes an LDAP filter and adds another',
     source: 'RFC 4515, section 3',
     strong: true,
     confirmedBy: [921],

@@ -102,7 +102,7 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_309,
     name: 'path-climb-parameter',
-    proves: 'climbs out of a folder by dots that only some servers take for it',
+    proves: 'climbs out of a folder with `..;`, which only some servers read as `..`',
     source: 'Jakarta Servlet 6, section 3.5; CVE-2018-1271, CVE-2020-5902',
     strong: true,
     confirmedBy: [930],
@@ -117,7 +117,7 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_311,
     name: 'path-with-dots',
-    proves: 'is a requested path with the dots that clients take out',
+    proves: 'is a requested path with `..` in it, which browsers resolve before they ask',
     source: 'RFC 3986, section 5.2.4; URL standard, section 4.4',
     strong: true,
     confirmedBy: [930],

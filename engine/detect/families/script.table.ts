@@ -47,7 +47,7 @@ const js: readonly PatternDetector[] = [
   {
     id: 198_432,
     name: 'script-property-chain',
-    proves: 'reads or sets what script attacks are after',
+    proves: 'reads or sets cookies, address or contents of a page in a script',
     source: ecma,
     strong: false,
     confirmedBy: [941],
@@ -326,7 +326,7 @@ const js: readonly PatternDetector[] = [
   {
     id: 198_463,
     name: 'typed-object',
-    proves: 'names the class of an object that the reader creates',
+    proves: 'names a class that a program would create an object of when it reads the value',
     source: 'YAML 1.2, section 6.9; Json.NET and DataContractSerializer documentation',
     strong: true,
     confirmedBy: [944, 934],

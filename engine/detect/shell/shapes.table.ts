@@ -26,7 +26,8 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_211,
     name: 'shell-zero',
-    proves: 'runs the shell again by `$0` or sets what it searches',
+    proves:
+      'runs a shell or a command from a variable, or changes where a shell looks for programs',
     source: posix,
     strong: true,
     confirmedBy: [932],
@@ -82,7 +83,7 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_214,
     name: 'shell-glob-command',
-    proves: 'names a command by a pattern',
+    proves: 'names a command by a pattern with wildcards, which hides it',
     source: posix,
     strong: true,
     confirmedBy: [932],

@@ -149,7 +149,7 @@ export const sqlDetectors: readonly Detector[] = [
     SQL.orderBy,
     'sql-order-by-column',
     true,
-    'ends a query by the number of a column',
+    'sorts a query by the number of a column, as attacks do to count columns',
     standard,
     ["' order by 5-- -", '1 order by 10--', "1') group by 1,2,3#", "x' having 1=1--"],
     ['in order by 5 people', 'order by 2 pm', 'sort order by name', 'group by 3'],
@@ -253,7 +253,7 @@ export const sqlDetectors: readonly Detector[] = [
     SQL.conditional,
     'sql-conditional-expression',
     true,
-    'chooses by a condition, as SQL expressions do',
+    'is an SQL expression that chooses by a condition',
     standard,
     [
       '(case when 1=1 then 1 else 2 end)',

@@ -8,7 +8,7 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_116,
     name: 'sql-value-between-quotes',
-    proves: 'is an operator between the quotes that a query has around the value',
+    proves: 'breaks out of the quotes that a query has around it with nothing but an operator',
     source,
     strong: true,
     confirmedBy: [942],
@@ -24,7 +24,7 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_117,
     name: 'sql-value-and-constant',
-    proves: 'is a number and a constant that a query connects',
+    proves: 'adds a condition that is always true to a number',
     source,
     strong: true,
     confirmedBy: [942],
