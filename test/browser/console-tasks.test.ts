@@ -15,6 +15,7 @@ import { editTasks } from './tasks/edit-tasks.ts';
 import { eventTasks } from './tasks/event-tasks.ts';
 import { freshTasks } from './tasks/fresh-tasks.ts';
 import { keyTasks } from './tasks/key-tasks.ts';
+import { numberTasks } from './tasks/number-tasks.ts';
 import { operateTasks } from './tasks/operate-tasks.ts';
 import { policyTasks } from './tasks/policy-tasks.ts';
 import { refusedTasks } from './tasks/refused-tasks.ts';
@@ -36,6 +37,7 @@ const tasks = [
     ...operateTasks,
     ...refusedTasks,
     ...wholeTasks,
+    ...numberTasks,
   ],
 ];
 const origin = createServer((_request, response) => response.end('ok'));

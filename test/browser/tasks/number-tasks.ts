@@ -1,0 +1,137 @@
+/** Numbers on pages are those of the API at the same time; the token stays in memory. */
+
+import { expect } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import type { Desk } from './desk.ts';
+import { attackIn, type Task, type World } from './task.ts';
+
+type Counts = Readonly<Record<string, string>>;
+
+/** The lines of the ranking with this title: what is counted, and how often. Runs in the page. */
+const ranking = (title: string): string => `Object.fromEntries(
+  [...document.querySelectorAll('section')]
+    .filter((one) => one.querySelector('h2')?.textContent === '${title}')
+    .flatMap((one) => [...one.querySelectorAll('li')])
+    .map((line) => [
+      line.querySelector('bdi').textContent,
+      line.querySelector('.number').title.replace(/[^0-9]/g, ''),
+    ]))`;
+
+const shownRanking = (desk: Desk, title: string): Promise<Counts> =>
+  desk.page.evaluate(ranking(title)) as Promise<Counts>;
+
+const lastHour = (): object => ({
+  start: new Date(Date.now() - 3_600_000),
+  end: new Date(),
+});
+
+interface Ranked {
+  readonly key: string;
+  readonly count?: string;
+  readonly total?: string;
+}
+
+const countsOf = (items: readonly Ranked[] = []): Counts =>
+  Object.fromEntries(items.map(({ key, count, total }) => [key, String(count ?? total ?? 0)]));
+
+async function overview(world: World) {
+  const request = { timeRange: lastHour(), topKLimit: 8 };
+  return (await world.call('SystemService/GetDashboardOverview', request)) as {
+    securityTopRules: { items?: Ranked[] };
+    securityTopAttackers: { items?: Ranked[] };
+    topPaths: { items?: Ranked[] };
+    trafficQuality: { durationP99Micros?: string };
+  };
+}
+
+const paths = [
+  ...['/', '/attacks', '/logs', '/alerts', '/sites', '/policies', '/tuning', '/protection'],
+  ...['/apis', '/certificates', '/nodes', '/access', '/settings', '/operations', '/account'],
+];
+
+/** The table. */
+export const numberTasks: readonly Task[] = [
+  {
+    id: 'numbers-overview',
+    page: 'Overview',
+    does: 'compares rankings and the time of answers with the API',
+    expects: 'rules, clients, paths and the 99th percentile are those of the API; rules have names',
+    run: async (desk, world) => {
+      await world.refused('ranked');
+      await desk.go('/?span=1h');
+      await eventually(async () => {
+        const { securityTopRules, securityTopAttackers, topPaths, trafficQuality } =
+          await overview(world);
+        const p99 = Number(trafficQuality.durationP99Micros) / 1000;
+        const text = (await desk.page.evaluate('document.body.innerText')) as string;
+        const rules = await shownRanking(desk, 'Rules that matched most');
+        const clients = await shownRanking(desk, 'Clients');
+        const asked = await shownRanking(desk, 'Paths asked for most');
+        return (
+          Object.keys(rules).length > 0 &&
+          JSON.stringify(rules) === JSON.stringify(countsOf(securityTopRules.items)) &&
+          JSON.stringify(clients) === JSON.stringify(countsOf(securityTopAttackers.items)) &&
+          JSON.stringify(asked) === JSON.stringify(countsOf(topPaths.items)) &&
+          text.includes(`99 % within ${p99.toLocaleString('en')} ms`) &&
+          text.includes('SQL Injection Attack')
+        );
+      });
+    },
+  },
+  {
+    id: 'numbers-attacks',
+    page: 'Attacks',
+    does: 'chooses a path among those attacked most, and compares the numbers with the API',
+    expects: 'the events of that path alone are left, as many as the API counts',
+    run: async (desk, world) => {
+      const { siteId, get } = await world.refused('narrowed');
+      await eventually(async () => (await get(`/narrow${attackIn('q')}`)) === 403);
+      await desk.go(`/attacks?span=1h&site=${siteId}`);
+      await desk.press('/narrow/', 'Paths attacked most');
+      const query = { timeRange: lastHour(), siteId, path: '/narrow/' };
+      await eventually(async () => {
+        const all = await world.call('LogService/GetSecurityLogSummary', {
+          query: { ...query, outcome: 'SECURITY_EVENT_OUTCOME_ANY' },
+        });
+        const { total = '0', blocked = '0' } = all as { total?: string; blocked?: string };
+        const text = (await desk.page.evaluate('document.body.innerText')) as string;
+        const rows = await desk.page.$$('main tbody tr[role=row]');
+        const sum = `${total} events: ${blocked} blocked, 0 passed`;
+        return Number(total) > 0 && text.includes(sum) && rows.length === Number(total);
+      });
+    },
+  },
+  {
+    id: 'private',
+    page: 'All pages',
+    does: 'goes through all pages',
+    expects: 'no request leaves for another host; the token is in no storage, address or cookie',
+    run: async (desk, world) => {
+      const urls: string[] = [];
+      const tokens = new Set<string>();
+      const note = (request: { url(): string; headers(): Record<string, string> }): void => {
+        urls.push(request.url());
+        const { authorization = '' } = request.headers();
+        if (authorization !== '') tokens.add(authorization.replace('Bearer ', ''));
+      };
+      desk.page.on('request', note);
+      try {
+        for (const path of paths) await desk.go(path);
+      } finally {
+        desk.page.off('request', note);
+      }
+      expect(urls.length).toBeGreaterThan(paths.length);
+      expect(urls.filter((url) => !url.startsWith(`${world.url}/`))).toEqual([]);
+      expect(tokens.size).toBeGreaterThan(0);
+      const kept = (await desk.page.evaluate(
+        `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])`,
+      )) as string;
+      for (const token of tokens) {
+        expect(token.length).toBeGreaterThan(20);
+        expect(kept).not.toContain(token);
+        expect(urls.join('\n')).not.toContain(token);
+        expect(world.product.output()).not.toContain(token);
+      }
+    },
+  },
+];
