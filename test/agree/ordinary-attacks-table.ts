@@ -129,6 +129,10 @@ const otherRows: readonly AttackRow[] = [
 
 /** All rows. */
 export const attackRows: readonly AttackRow[] = [
+  {
+    what: 'SQL injection in the content of a QUERY',
+    request: { ...post(form, "id=1' OR '1'='1' --"), method: 'QUERY' },
+  },
   ...asciiRows,
   ...fullWidthRows,
   ...commentRows,

@@ -177,6 +177,21 @@ describe('files of a set-up', () => {
     ]);
   });
 
+  test('have numbers of their own', () => {
+    const rule = (id: number): string => `SecRule ARGS "@rx a" "id:${id},phase:2,deny"\n`;
+    const { report, customRules } = imported({
+      'a.conf': rule(20_001) + rule(20_002),
+      'b.conf': rule(20_003) + rule(20_001),
+    });
+    expect(customRules.map(({ ruleId }) => ruleId)).toEqual(['20001', '20002', '20003']);
+    expect(report.filter(({ fate }) => fate === 'refused')).toEqual([
+      {
+        ...{ file: 'b.conf', line: 2, column: 23, directive: 'SecRule 20001', fate: 'refused' },
+        note: 'the rule at a.conf:1 has this id: give it another',
+      },
+    ]);
+  });
+
   test('stand in a folder, which is what an import takes', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'waf-import-'));
     folders.push(folder);

@@ -51,7 +51,7 @@ export const builtInTemplates: readonly (PolicyJson & { id: string; name: string
       decision: 'DECISION_SCORE',
     },
     httpPolicy: {
-      allowedMethods: ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'],
+      allowedMethods: ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'QUERY'],
       allowedHttpVersions: ['HTTP/1.0', 'HTTP/1.1', 'HTTP/2', 'HTTP/3'],
       allowedRequestContentCharsets: asciiCharsets,
       restrictedExtensions: revealingExtensions,

@@ -315,6 +315,12 @@ class ImportRun {
     }
     const { rule, sources } = made;
     const head = chain.links[0]!;
+    const namesake = this.origins.get(rule.ruleId ?? '')?.sources[0]?.place;
+    if (namesake !== undefined) {
+      const { file, line } = namesake;
+      const id = head.actions.findLast(({ name }) => name.text.toLowerCase() === 'id') ?? head;
+      return refusedAt(id.span, `the rule at ${file}:${line} has this id: give it another`);
+    }
     this.customRules.push(rule);
     this.origins.set(rule.ruleId ?? '', { directive: keyOf(head), sources });
     const before = idOf(head);
