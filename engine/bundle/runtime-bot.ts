@@ -47,17 +47,15 @@ export function botOf(
       if (list === undefined) throw invalid(`site ${name}: IP list ${id} is missing`);
       return sets.of(list);
     });
-    const { mode, challengeTtlSeconds, clearanceTtlSeconds, proofDifficulty, bindNetwork } = bot;
-    const numbers = { challengeTtlSeconds, clearanceTtlSeconds, proofDifficulty, bindNetwork };
+    const { $typeName: _type, $unknown: _unknown, trustedIpListIds: _lists, ...fields } = bot;
     const config: BotConfig = {
-      mode,
-      ...numbers,
+      ...fields,
+      mode: bot.mode,
       challengePaths: bot.challengePaths.map(readPrefix),
       exemptPaths: bot.exemptPaths.map(readPrefix),
       exemptMethods: bot.exemptMethods.map((method) => method.toUpperCase()),
       trusted,
-      challengeCrawlers: bot.challengeCrawlers,
-      ...(mode === 'human_verification' ? verifierFor(hosts) : {}),
+      ...(bot.mode === 'human_verification' ? verifierFor(hosts) : {}),
     };
     return { bot: config, ...keys };
   };

@@ -8,6 +8,7 @@ import {
   type SiteService,
 } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
+import { checkBounds } from '../../domain/proto-bounds.ts';
 import type { SiteOverrideRecord, SiteRecord } from '../../domain/records.ts';
 import { siteOverrides } from '../../store/collections.ts';
 import { callerOf, type Uses } from '../context.ts';
@@ -82,21 +83,8 @@ function overrideOf(site: SiteRecord): Kept<SiteOverrideRecord> {
 
 /** Errors: invalid_argument naming the field. */
 export function checkOverrideRanges(override: SitePolicyOverrideJson): void {
-  const within = (
-    field: keyof SitePolicyOverrideJson,
-    value: number | undefined,
-    min: number,
-    max: number,
-  ): void => {
-    if (value === undefined || (value >= min && value <= max)) return;
-    throw invalidField(`override.${field}`, `must be between ${min} and ${max}`);
-  };
   const { blockingParanoiaLevel: blocking, detectionParanoiaLevel: detection } = override;
-  within('blockingParanoiaLevel', blocking, 1, 4);
-  within('detectionParanoiaLevel', detection, 1, 4);
-  within('inboundAnomalyScoreThreshold', override.inboundAnomalyScoreThreshold, 1, 100_000);
-  within('outboundAnomalyScoreThreshold', override.outboundAnomalyScoreThreshold, 1, 100_000);
-  within('samplingPercentage', override.samplingPercentage, 0, 100);
+  checkBounds(SitePolicyOverrideSchema, override, 'override');
   if (blocking !== undefined && detection !== undefined && detection < blocking) {
     throw invalidField('override.detectionParanoiaLevel', 'must not be below the blocking level');
   }

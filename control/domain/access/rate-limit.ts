@@ -1,7 +1,9 @@
 /** What a rate limit may be, and the numbers that its challenge profile stands for. */
 
 import type { RateLimitEndpointRecordJson } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
+import { BotProtectionConfigSchema } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../errors.ts';
+import { boundsOf, type Bounds } from '../proto-bounds.ts';
 import { checkSortOrder, oneOf } from './ip-list-checks.ts';
 
 /** A rate limit as it is kept. */
@@ -157,6 +159,8 @@ function checkBanScope(limit: RateLimitEndpointRecordJson, action: string) {
   return { banScope: oneOf(scope || 'site', ['site', 'global'], 'endpoint.banScope') };
 }
 
+type ChallengeNumber = 'challengeTtlSeconds' | 'clearanceTtlSeconds' | 'proofDifficulty';
+
 function checkChallenge(
   limit: RateLimitEndpointRecordJson,
   action: string,
@@ -186,22 +190,19 @@ function checkChallenge(
   };
   if (preset !== undefined) return numbers;
   const own = (
-    name:
-      | 'verifiedRequestCount'
-      | 'verifiedWindowSeconds'
-      | 'challengeTtlSeconds'
-      | 'clearanceTtlSeconds'
-      | 'proofDifficulty',
-    min: number,
-    max: number,
+    name: 'verifiedRequestCount' | 'verifiedWindowSeconds' | ChallengeNumber,
+    { min, max }: Pick<Bounds, 'min' | 'max'>,
   ): number => within(limit[name] || numbers[name], min, max, name);
+  // A challenge is the same whether a limit or the gate of a site asks for it.
+  const asOfSites = (name: ChallengeNumber): number =>
+    own(name, boundsOf(BotProtectionConfigSchema, name));
   return {
     challengeProfile: profile,
-    verifiedRequestCount: own('verifiedRequestCount', 1, countMax),
-    verifiedWindowSeconds: own('verifiedWindowSeconds', 1, windowSecondsMax),
-    challengeTtlSeconds: own('challengeTtlSeconds', 30, 600),
-    clearanceTtlSeconds: own('clearanceTtlSeconds', 300, 86_400),
-    proofDifficulty: own('proofDifficulty', 12, 24),
+    verifiedRequestCount: own('verifiedRequestCount', { min: 1, max: countMax }),
+    verifiedWindowSeconds: own('verifiedWindowSeconds', { min: 1, max: windowSecondsMax }),
+    challengeTtlSeconds: asOfSites('challengeTtlSeconds'),
+    clearanceTtlSeconds: asOfSites('clearanceTtlSeconds'),
+    proofDifficulty: asOfSites('proofDifficulty'),
     bindNetwork: limit.bindNetwork ?? false,
   };
 }

@@ -62,7 +62,7 @@ export const defaultRequestBodyLimitBytes = 65_536;
 /** Bytes of the longest body that the proxy takes. */
 export const longestBodyBytes = frontLimits.requestBodyBytesMax;
 /** Largest request body limit, bytes. */
-export const maxRequestBodyLimitBytes = 4_194_304;
+const maxRequestBodyLimitBytes = 4_194_304;
 const defaultUploadBytes = 13_107_200;
 const defaultResponseBodyLimitBytes = 524_288;
 const defaultResponseTypes = ['text/plain', 'text/html', 'text/xml'];

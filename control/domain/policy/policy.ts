@@ -1,14 +1,16 @@
 /** What a policy's settings may be: ranges, tokens, and which layer is which field. */
 
-import type {
-  ArgLimitsJson,
-  CrsCoreSettingsJson,
-  HttpPolicyJson,
-  PolicyJson,
+import {
+  ArgLimitsSchema,
+  CrsCoreSettingsSchema,
+  type CrsCoreSettingsJson,
+  type HttpPolicyJson,
+  type PolicyJson,
 } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { invalidField } from '../errors.ts';
 import { checkName } from '../names.ts';
-import { bodyLimitsOf, longestBodyBytes, maxRequestBodyLimitBytes } from './policy-seclang.ts';
+import { checkBounds } from '../proto-bounds.ts';
+import { bodyLimitsOf } from './policy-seclang.ts';
 
 const listMax = 256;
 const descriptionCharactersMax = 2048;
@@ -40,23 +42,11 @@ export function checkPolicy(policy: PolicyJson, at = 'policy'): void {
   }
   checkCore(policy.crsCore ?? {}, `${at}.crsCore`);
   checkHttpPolicy(policy.httpPolicy ?? {}, `${at}.httpPolicy`);
-  checkArgLimits(policy.argLimits ?? {}, `${at}.argLimits`);
+  checkBounds(ArgLimitsSchema, policy.argLimits ?? {}, `${at}.argLimits`);
 }
 
 function checkCore(core: CrsCoreSettingsJson, at: string): void {
-  const within = rangeCheck(core, at);
-  within('blockingParanoiaLevel', 0, 4);
-  within('detectionParanoiaLevel', 0, 4);
-  for (const score of ['critical', 'error', 'warning', 'notice'] as const) {
-    within(`${score}AnomalyScore`, 0, 1000);
-  }
-  within('inboundAnomalyScoreThreshold', 0, 100_000);
-  within('outboundAnomalyScoreThreshold', 0, 100_000);
-  within('reportingLevel', 0, 5);
-  within('samplingPercentage', 0, 100);
-  within('responseBodyLimit', 1, 1_073_741_824);
-  within('requestBodyLimit', 1, maxRequestBodyLimitBytes);
-  within('requestBodyInspectionLimit', 1, longestBodyBytes);
+  checkBounds(CrsCoreSettingsSchema, core, at);
   const { limit } = bodyLimitsOf(core, {});
   if (Number(core.requestBodyInspectionLimit ?? limit) < limit) {
     const what = `must not be below the request body limit, which is ${limit}`;
@@ -98,30 +88,6 @@ function checkHttpPolicy(policy: HttpPolicyJson, at: string): void {
       throw invalidField(`${field}.processor`, 'is required');
     }
   });
-}
-
-function checkArgLimits(limits: ArgLimitsJson, at: string): void {
-  const within = rangeCheck(limits, at);
-  within('maxNumArgs', 1, 1_000_000);
-  within('argNameLength', 1, 10_000_000);
-  within('argLength', 1, 100_000_000);
-  within('totalArgLength', 1, 1_000_000_000);
-  within('maxFileSize', 1, 1_000_000_000_000);
-  within('combinedFileSizes', 1, 1_000_000_000_000);
-}
-
-function rangeCheck<T extends object>(
-  settings: T,
-  at: string,
-): (field: keyof T & string, min: number, max: number) => void {
-  return (field, min, max) => {
-    const value = settings[field];
-    if (value === undefined) return;
-    const number = Number(value);
-    if (number < min || number > max) {
-      throw invalidField(`${at}.${field}`, `must be between ${min} and ${max}`);
-    }
-  };
 }
 
 function eachMatches(

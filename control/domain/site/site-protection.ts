@@ -1,8 +1,13 @@
 /** What the TLS and bot settings of a site may be, and what they are where it states none. */
 
-import type { BotProtectionConfigJson, SiteJson } from '../../../proto/gen/waf/v1/site_pb.ts';
+import {
+  BotProtectionConfigSchema,
+  type BotProtectionConfigJson,
+  type SiteJson,
+} from '../../../proto/gen/waf/v1/site_pb.ts';
 import { coversHost } from './certificates.ts';
 import { invalidField, refusal } from '../errors.ts';
+import { checkBounds } from '../proto-bounds.ts';
 
 /** What a site needs to know of a certificate. */
 export interface CertificateFacts {
@@ -105,14 +110,7 @@ export function checkBotProtection(
 ): BotProtectionConfigJson | undefined {
   if (bot === undefined) return undefined;
   const at = 'site.botProtection';
-  const within = (field: string, value: number | undefined, min: number, max: number): number => {
-    if (value === undefined || value === 0) return 0;
-    if (value >= min && value <= max) return value;
-    throw invalidField(`${at}.${field}`, `must be between ${min} and ${max}; 0 is the default`);
-  };
-  const ttl = within('challengeTtlSeconds', bot.challengeTtlSeconds, 30, 600);
-  const clearance = within('clearanceTtlSeconds', bot.clearanceTtlSeconds, 300, 86_400);
-  const difficulty = within('proofDifficulty', bot.proofDifficulty, 12, 24);
+  checkBounds(BotProtectionConfigSchema, bot, at);
   checkBotPaths(bot.exemptPaths ?? [], `${at}.exemptPaths`);
   checkBotPaths(bot.challengePaths ?? [], `${at}.challengePaths`);
   const exemptMethods = bot.exemptMethods ?? [];
@@ -138,8 +136,8 @@ export function checkBotProtection(
       ? {}
       : { exemptMethods: [...new Set(exemptMethods.map((one) => one.toUpperCase()))] }),
     mode: mode === 'BOT_PROTECTION_MODE_UNSPECIFIED' ? 'BOT_PROTECTION_MODE_OFF' : mode,
-    challengeTtlSeconds: ttl || 120,
-    clearanceTtlSeconds: clearance || 3600,
-    proofDifficulty: difficulty || 16,
+    challengeTtlSeconds: bot.challengeTtlSeconds || 120,
+    clearanceTtlSeconds: bot.clearanceTtlSeconds || 3600,
+    proofDifficulty: bot.proofDifficulty || 16,
   };
 }

@@ -1,8 +1,13 @@
 /** What an upstream pool may be, and its stored form. */
 
-import type { UpstreamJson } from '../../../proto/gen/waf/v1/upstream_pb.ts';
+import {
+  UpstreamHealthCheckSchema,
+  UpstreamResiliencePolicySchema,
+  type UpstreamJson,
+} from '../../../proto/gen/waf/v1/upstream_pb.ts';
 import { invalidField } from '../errors.ts';
 import { checkName } from '../names.ts';
+import { checkBounds } from '../proto-bounds.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 import { checkEndpoint } from './site.ts';
 import { checkUpstreamTls } from './upstream-tls.ts';
@@ -29,9 +34,9 @@ export function checkUpstream(upstream: UpstreamJson): UpstreamJson {
   }
   checkUpstreamTls(upstream.tls, checkEndpoints(upstream), 'upstream.tls');
   checkHealth(upstream);
-  checkResilience(upstream);
-  checkRequestHeaders(upstream.requestHeaders ?? {}, 'upstream.requestHeaders');
   const { healthCheck, resilience } = upstream;
+  checkBounds(UpstreamResiliencePolicySchema, resilience ?? {}, 'upstream.resilience');
+  checkRequestHeaders(upstream.requestHeaders ?? {}, 'upstream.requestHeaders');
   return {
     ...upstream,
     name,
@@ -72,12 +77,7 @@ function checkHealth({ healthCheck }: UpstreamJson): void {
   if (method !== '' && !probeMethods.includes(method)) {
     throw invalidField(`${at}.method`, `must be one of ${probeMethods.join(', ')}`);
   }
-  const status = healthCheck.expectedStatus ?? 0;
-  if (status !== 0) within(`${at}.expectedStatus`, status, 200, 599);
-  within(`${at}.intervalSeconds`, healthCheck.intervalSeconds, 0, 3600);
-  within(`${at}.timeoutSeconds`, healthCheck.timeoutSeconds, 0, 300);
-  within(`${at}.unhealthyThreshold`, healthCheck.unhealthyThreshold, 0, 100);
-  within(`${at}.healthyThreshold`, healthCheck.healthyThreshold, 0, 100);
+  checkBounds(UpstreamHealthCheckSchema, healthCheck, at);
   const interval = healthCheck.intervalSeconds || 30;
   if ((healthCheck.timeoutSeconds ?? 0) > interval) {
     throw invalidField(`${at}.timeoutSeconds`, 'must not be above intervalSeconds');
@@ -90,20 +90,6 @@ function checkHealth({ healthCheck }: UpstreamJson): void {
   if (host !== '' && !/^[A-Za-z0-9_.:[\]-]{1,255}$/.test(host)) {
     throw invalidField(`${at}.host`, 'must be a host name, with a port or without');
   }
-}
-
-function checkResilience({ resilience }: UpstreamJson): void {
-  if (resilience === undefined) return;
-  const at = 'upstream.resilience';
-  within(`${at}.passiveFailDurationSeconds`, resilience.passiveFailDurationSeconds, 0, 3600);
-  within(`${at}.passiveMaxFails`, resilience.passiveMaxFails, 0, 1000);
-  within(`${at}.retryDurationSeconds`, resilience.retryDurationSeconds, 0, 300);
-  within(`${at}.retryIntervalMilliseconds`, resilience.retryIntervalMilliseconds, 0, 60_000);
-}
-
-function within(field: string, value: number | undefined, min: number, max: number): void {
-  if (value === undefined || (value >= min && value <= max)) return;
-  throw invalidField(field, `must be between ${min} and ${max}`);
 }
 
 function checkPath(path: string | undefined, field: string): void {

@@ -1,7 +1,7 @@
 /** How the bot protection of a site travels. Pure. */
 
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { RuntimeBotSchema } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { fromJson, type JsonObject } from '@bufbuild/protobuf';
+import { RuntimeBotSchema, type RuntimeBot } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { SiteJson } from '../../../proto/gen/waf/v1/site_pb.ts';
 
 const modes: Readonly<Record<string, string>> = {
@@ -19,22 +19,12 @@ export function verifiesPeople({ botProtection }: Pick<SiteJson, 'botProtection'
   return modes[botProtection?.mode ?? ''] === 'human_verification';
 }
 
-/** The gate of a site as it travels; undefined where it is off. */
+/** The gate of a site as it travels, its fields by name; undefined where it is off. */
 export function toRuntimeBot({
   botProtection: bot,
-}: Pick<SiteJson, 'botProtection'>): MessageInitShape<typeof RuntimeBotSchema> | undefined {
+}: Pick<SiteJson, 'botProtection'>): RuntimeBot | undefined {
   const mode = modes[bot?.mode ?? ''];
   if (bot === undefined || mode === undefined) return undefined;
-  return {
-    mode,
-    challengeTtlSeconds: bot.challengeTtlSeconds ?? 0,
-    clearanceTtlSeconds: bot.clearanceTtlSeconds ?? 0,
-    proofDifficulty: bot.proofDifficulty ?? 0,
-    bindNetwork: bot.bindNetwork ?? false,
-    challengePaths: [...(bot.challengePaths ?? [])],
-    exemptPaths: [...(bot.exemptPaths ?? [])],
-    exemptMethods: [...(bot.exemptMethods ?? [])],
-    trustedIpListIds: [...(bot.trustedIpListIds ?? [])],
-    challengeCrawlers: bot.challengeCrawlers ?? false,
-  };
+  const gate = { ...bot, mode } as JsonObject;
+  return fromJson(RuntimeBotSchema, gate, { ignoreUnknownFields: true });
 }
