@@ -2,6 +2,7 @@
  * The list of what the addon offers to `engine/match`, the only room that imports it.
  * Building it: `npx node-gyp rebuild`.
  */
+export { addonFile } from './load-addon.ts';
 export type { ByteString, Value } from './load-addon.ts';
 export { BYTE_CLASS, byteClassOf, maskOfClasses, maskOfValue } from './byte-class.ts';
 export type { ByteClassName } from './byte-class.ts';

@@ -137,5 +137,8 @@ function findAddon(): string {
   throw Object.assign(new Error(message), { code: 'native_addon_missing' });
 }
 
+/** Where the addon lies. */
+export const addonFile = findAddon();
+
 /** The addon, loaded once for each thread that imports this file. */
-export const addon = createRequire(import.meta.url)(findAddon()) as NativeAddon;
+export const addon = createRequire(import.meta.url)(addonFile) as NativeAddon;

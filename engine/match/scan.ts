@@ -6,7 +6,13 @@ import { matchLimits } from '../../base/rule-limits.ts';
 import { ScanProgram } from '../../native-bindings/index.ts';
 import type { ScanProgramSpec } from '../../native-bindings/index.ts';
 
-export { HS_FLAG, HsCompileQueue, HsDatabase, platformKey } from '../../native-bindings/index.ts';
+export {
+  addonFile,
+  HS_FLAG,
+  HsCompileQueue,
+  HsDatabase,
+  platformKey,
+} from '../../native-bindings/index.ts';
 export type {
   HsCompiled,
   HsCompileError,

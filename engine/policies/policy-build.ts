@@ -24,9 +24,11 @@ import type { Diagnostic } from '../rules/language/diagnostic.ts';
 import { createFileSet, type FileSet } from '../rules/language/file-set.ts';
 import { loadInSteps } from '../rules/language/include.ts';
 import { attachPlan, databasesMissing } from '../rules/plan/attach-plan.ts';
-import { findTiers, shareGroup, type DatabaseCache } from '../rules/plan/databases.ts';
+import { findShared, findTiers, shareGroup, type DatabaseCache } from '../rules/plan/databases.ts';
 import { makePlan, type MadePlan } from '../rules/plan/make-plan.ts';
-import { readPlanImage, writePlanImage } from '../rules/plan/plan-image.ts';
+import { planEntryKey, readPlanEntry, writePlanEntry } from '../rules/plan/plan-entry.ts';
+import type { PlanEntry } from '../rules/plan/plan-entry.ts';
+import { readPlanImage, writePlanImage, type PlanImage } from '../rules/plan/plan-image.ts';
 import { buildProgramInSteps, closeProgram } from '../rules/program/build-program.ts';
 import type { BuildResult } from '../rules/program/build-program.ts';
 import { SharedRules } from '../rules/program/shared-rules.ts';
@@ -43,6 +45,8 @@ export interface BuildOptions {
   /** Transactions that the policies of a thread take in turn; by default a policy has its own. */
   readonly transactions?: IdleTransactions;
   readonly onProgress?: (done: number, total: number) => void;
+  /** Stands for the code that plans; with it, plans are kept in the cache for later starts. */
+  readonly build?: string;
 }
 
 /** Policies that do not link; `faults` says where and why. */
@@ -106,11 +110,57 @@ export function planPolicy(
     const shared: [string, SharedImage][] = [...groups].map(([name, group]) => {
       return [name, shareGroup(group)];
     });
-    shared.push([planName(key), { plan: writePlanImage(image) }]);
+    const plan = writePlanImage(image);
+    shared.push([planName(key), { plan }]);
+    if (options.build !== undefined) {
+      const entry = planEntryKey(options.build, key);
+      options.cache.put(entry, writePlanEntry(entry, { diagnostics, plan }));
+    }
     return { diagnostics, rules: image.facts.rules, shared: new Map(shared) };
   } finally {
     closeProgram(program);
   }
+}
+
+/**
+ * A policy as this build planned it before, from the cache; null where that, or a database of it,
+ * is not there. Cost: reading its databases; nothing is linked.
+ */
+export function keptPolicy(key: string, options: BuildOptions): PlannedPolicy | null {
+  const kept = keptPlan(key, options);
+  if (kept === null) return null;
+  const { diagnostics, plan, image } = kept;
+  const shared: [string, SharedImage][] = [[planName(key), { plan }]];
+  for (const { key: group, owners } of image.scan.groups) {
+    const found = findShared(group, owners.length, options.cache);
+    if (found === null) return null;
+    shared.push([group, found]);
+  }
+  return { diagnostics, rules: image.facts.rules, shared: new Map(shared) };
+}
+
+/** What linking a policy found when this build planned it; null where no plan of it is kept. */
+export function keptFindings(
+  key: string,
+  options: BuildOptions,
+): Pick<PlannedPolicy, 'diagnostics' | 'rules'> | null {
+  const kept = keptPlan(key, options);
+  return kept && { diagnostics: kept.diagnostics, rules: kept.image.facts.rules };
+}
+
+function keptPlan(
+  key: string,
+  { build, cache, log }: BuildOptions,
+): (PlanEntry & { readonly image: PlanImage }) | null {
+  if (build === undefined) return null;
+  const name = planEntryKey(build, key);
+  const bytes = cache.get(name);
+  if (bytes === null) return null;
+  const entry = readPlanEntry(name, bytes);
+  if (entry === null) {
+    log.warn('a kept plan is damaged or foreign; planning the policy again', { key: name });
+  }
+  return entry && { ...entry, image: readPlanImage(entry.plan) };
 }
 
 /** The files of a policy; each becomes text when it is read. */

@@ -1,6 +1,6 @@
 /**
- * The folder of compiled rule databases: one file a key, written aside and renamed, the least
- * recently used removed beyond a bound. What the bytes mean is the planner's business.
+ * The folder of compiled rule databases and plans: one file a key, written aside and renamed, the
+ * least recently used removed beyond a bound. What the bytes mean is the planner's business.
  */
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, unlinkSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { stateLimits } from '../base/limits.ts';
 import type { Logger } from '../../base/log.ts';
 
-/** Serialized databases as files, by key. */
+/** Serialized databases and plans as files, by key. */
 export class DatabaseFiles {
   private readonly folder: string;
   private readonly log: Logger;

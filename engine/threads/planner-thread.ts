@@ -3,16 +3,30 @@
  * in shared memory, so that front threads only attach to them. Serves nothing.
  */
 
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { collectGarbage } from '../../base/garbage.ts';
 import type { ThreadSettings } from './thread-settings.ts';
 import type { PlannerAnswer, PlannerTask, PlanOutcome } from '../rollout/planner.ts';
 import type { KeyedPolicy } from '../contract/policy.ts';
-import { linkPolicy, planPolicy } from '../policies/policy-build.ts';
+import { addonFile } from '../match/scan.ts';
+import {
+  keptFindings,
+  keptPolicy,
+  linkPolicy,
+  planPolicy,
+  type BuildOptions,
+} from '../policies/policy-build.ts';
 import { closeProgram, type BuildResult } from '../rules/program/build-program.ts';
 import { threadParts } from './thread-parts.ts';
 
 const parts = threadParts('planner', workerData as ThreadSettings);
+/** The code that plans: this file imports all other files of its program by names with hashes. */
+const build = createHash('sha256')
+  .update(readFileSync(new URL(import.meta.url)))
+  .update(readFileSync(addonFile))
+  .digest('hex');
 const send = (answer: PlannerAnswer): void => parentPort!.postMessage(answer);
 
 parentPort!.on('message', (task: PlannerTask) => {
@@ -36,6 +50,8 @@ function outcomeOf(task: PlannerTask): PlanOutcome {
 function link({ key, source }: KeyedPolicy): PlanOutcome {
   const before = takeLinked(key);
   if (before?.program) closeProgram(before.program);
+  const kept = keptFindings(key, optionsFor(source.name));
+  if (kept !== null) return { ...kept, ok: true, shared: new Map() };
   const result = linkPolicy(source);
   const { program, diagnostics } = result;
   if (program !== null) linked = { key, result };
@@ -56,17 +72,19 @@ function plan({ policy, inUse }: PlannerTask): PlanOutcome {
   const { key, source } = policy;
   parts.useShared(inUse);
   try {
-    const options = {
-      cache: parts.cache,
-      log: parts.log,
-      ports: parts.ports,
-      onProgress: (done: number, total: number) =>
-        send({ kind: 'progress', done, total, what: source.name }),
-    };
-    const { diagnostics, rules, shared } = planPolicy(policy, options, takeLinked(key));
+    const options = optionsFor(source.name);
+    const before = takeLinked(key);
+    const kept = before === null ? keptPolicy(key, options) : null;
+    const { diagnostics, rules, shared } = kept ?? planPolicy(policy, options, before);
     return { ok: shared !== null, diagnostics, rules, shared: shared ?? new Map() };
   } finally {
     parts.useShared(new Map());
     parts.takeAttached();
   }
+}
+
+function optionsFor(what: string): BuildOptions {
+  const onProgress = (done: number, total: number): void =>
+    send({ kind: 'progress', done, total, what });
+  return { cache: parts.cache, log: parts.log, ports: parts.ports, build, onProgress };
 }

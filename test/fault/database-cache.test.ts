@@ -1,6 +1,6 @@
 /**
- * Tests of the cache of compiled databases when its files are damaged, foreign or cannot be
- * written.
+ * Tests of the cache of compiled databases and plans when its files are damaged, foreign or cannot
+ * be written.
  */
 
 import {
@@ -15,13 +15,25 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createLogger } from '../../base/log.ts';
-import type { PolicySource } from '../../engine/contract/policy.ts';
-import { buildEngine } from '../../engine/policies/policy-build.ts';
+import { runAtOnce } from '../../base/steps.ts';
+import type { KeyedPolicy, PolicySource } from '../../engine/contract/policy.ts';
+import { planName, type SharedImages } from '../../engine/contract/shared-images.ts';
+import {
+  buildEngine,
+  buildEngineInSteps,
+  keptPolicy,
+  planPolicy,
+  type BuildOptions,
+} from '../../engine/policies/policy-build.ts';
+import { Planner } from '../../engine/rollout/planner.ts';
 import { makeConnection, makeRequest } from '../../engine/rules/oracle/conformance/exchange.ts';
+import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { fixedPorts } from '../fuzz/compare-engines.ts';
+import { root } from '../support/product.ts';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(path.join(tmpdir(), 'waf-cache-'))));
@@ -38,6 +50,12 @@ function buildAndAsk(word: string, where = folder): { blocks: boolean; log: stri
   const logger = createLogger('test', 'warn', (line) => (log += line));
   const cache = new DatabaseFiles(where, logger);
   const engine = buildEngine(policyFor(word), { cache, log: logger, ports: fixedPorts });
+  const blocks = blocksOnly(word, engine);
+  engine.retire();
+  return { blocks, log };
+}
+
+function blocksOnly(word: string, engine: PolicyEngine): boolean {
   const ask = (target: string): string => {
     const request = makeRequest('GET', target, 'HTTP/1.1', [['Host', 'a']], makeConnection());
     const session = engine.open(request);
@@ -45,9 +63,7 @@ function buildAndAsk(word: string, where = folder): { blocks: boolean; log: stri
     session.finish();
     return action;
   };
-  const blocks = ask(`/?q=${word}7`) === 'block' && ask('/?q=nothing') === 'pass';
-  engine.retire();
-  return { blocks, log };
+  return ask(`/?q=${word}7`) === 'block' && ask('/?q=nothing') === 'pass';
 }
 
 function entries(): string[] {
@@ -102,6 +118,114 @@ test('where nothing can be written the policy is still built', () => {
   expect(engine.plan.facts.databases).toBeGreaterThan(0);
   engine.retire();
   expect(log).toContain('cannot store a compiled database');
+});
+
+/** A planner's cache in the folder, and what it logs; `build` stands for its code. */
+function planner(build = 'one'): { options: BuildOptions; log: string[] } {
+  const log: string[] = [];
+  const logger = createLogger('test', 'warn', (line) => void log.push(line));
+  const cache = new DatabaseFiles(folder, logger);
+  return { options: { cache, log: logger, ports: fixedPorts, build }, log };
+}
+
+function keyed(word: string): KeyedPolicy {
+  return { key: `key of ${word}`, source: policyFor(word) };
+}
+
+function planFile(): string {
+  return entries().find((entry) => path.basename(entry).startsWith('plan-'))!;
+}
+
+function planOf(word: string, shared: SharedImages | null | undefined): SharedArrayBuffer {
+  const image = shared?.get(planName(keyed(word).key));
+  if (!image || !('plan' in image)) throw new Error('no plan');
+  return image.plan;
+}
+
+test('a plan is kept: it is attached after a start without its policy being linked', () => {
+  const { options, log } = planner();
+  const made = planPolicy(keyed('attack'), options);
+  const kept = keptPolicy(keyed('attack').key, planner().options)!;
+  expect(kept.rules).toBe(1);
+  expect(kept.diagnostics).toEqual(made.diagnostics);
+  expect([...kept.shared!.keys()].toSorted()).toEqual([...made.shared!.keys()].toSorted());
+  for (const [key, image] of made.shared!) {
+    const again = kept.shared!.get(key)!;
+    if ('modes' in image) expect(again).toMatchObject({ modes: image.modes });
+  }
+  const plan = planOf('attack', kept.shared);
+  expect(Buffer.from(plan).equals(Buffer.from(planOf('attack', made.shared)))).toBe(true);
+  const engine = runAtOnce(buildEngineInSteps(policyFor('attack'), options, plan));
+  expect(blocksOnly('attack', engine)).toBe(true);
+  engine.retire();
+  expect(log).toEqual([]);
+});
+
+test('a plan of another build or another policy is not taken', () => {
+  planPolicy(keyed('attack'), planner().options);
+  expect(keptPolicy(keyed('attack').key, planner('two').options)).toBeNull();
+  expect(keptPolicy(keyed('other').key, planner().options)).toBeNull();
+  const { build: _, ...unnamed } = planner().options;
+  expect(keptPolicy(keyed('attack').key, unnamed)).toBeNull();
+});
+
+test.each(damages)('a plan that is %s is made again, with a line in the log', (_, damage) => {
+  planPolicy(keyed('attack'), planner().options);
+  damage(planFile());
+  const { options, log } = planner();
+  expect(keptPolicy(keyed('attack').key, options)).toBeNull();
+  expect(log.join('')).toContain('a kept plan is damaged or foreign');
+  planPolicy(keyed('attack'), options);
+  expect(keptPolicy(keyed('attack').key, options)?.rules).toBe(1);
+});
+
+test('a sound plan of another policy under this name is not taken', () => {
+  planPolicy(keyed('attack'), planner().options);
+  const attack = planFile();
+  rmSync(attack);
+  planPolicy(keyed('other'), planner().options);
+  copyFileSync(planFile(), attack);
+  const { options, log } = planner();
+  expect(keptPolicy(keyed('attack').key, options)).toBeNull();
+  expect(log.join('')).toContain('a kept plan is damaged or foreign');
+});
+
+test('a plan whose databases are gone is not taken', () => {
+  planPolicy(keyed('attack'), planner().options);
+  for (const entry of entries()) if (entry !== planFile()) rmSync(entry);
+  expect(keptPolicy(keyed('attack').key, planner().options)).toBeNull();
+});
+
+test('a policy that does not link leaves no plan', () => {
+  const wrong = { key: 'wrong', source: { ...policyFor('x'), seclangEntry: 'SecRule\n' } };
+  expect(planPolicy(wrong, planner().options).shared).toBeNull();
+  expect(entries()).toEqual([]);
+});
+
+test('a planner thread takes what the one before it planned', async () => {
+  const settings = {
+    cacheFolder: folder,
+    collectionsFolder: path.join(folder, 'collections'),
+    countryFile: '',
+    logLevel: 'warn',
+  };
+  const entry = pathToFileURL(path.join(root, '.build', 'engine', 'threads', 'planner-thread.js'));
+  const withPlanner = async <T>(work: (one: Planner) => Promise<T>): Promise<T> => {
+    const one = new Planner({ entry, settings, onProgress: () => undefined });
+    return work(one).finally(() => one.close());
+  };
+  const attack = keyed('attack');
+  const first = await withPlanner((one) => one.plan(attack));
+  expect(first).toMatchObject({ ok: true, rules: 1 });
+  // Nobody reads the policy again: its text would not link.
+  const unread = { ...attack, source: { ...attack.source, seclangEntry: 'SecRule\n' } };
+  const second = await withPlanner((one) => one.plan(unread));
+  expect(second).toMatchObject({ ok: true, rules: 1 });
+  expect([...second.shared.keys()].toSorted()).toEqual([...first.shared.keys()].toSorted());
+  expect(await withPlanner((one) => one.link(unread))).toMatchObject({ ok: true, rules: 1 });
+  expect(await withPlanner((one) => one.plan({ ...unread, key: 'new' }))).toMatchObject({
+    ok: false,
+  });
 });
 
 function flipBit(file: string, share: number): void {

@@ -19,7 +19,7 @@ import { compileExpressions, expressionsOf, longestOf } from './expressions.ts';
 import type { ScanGroup, ScanPattern } from './scan-draft.ts';
 import { narrowMasksOf } from './value-tiers.ts';
 
-/** Where compiled databases are kept between starts. A port: the state room writes files. */
+/** Where databases and plans are kept between starts. A port: the state room writes files. */
 export interface DatabaseCache {
   /** The entry's bytes, or null; never throws. */
   get(key: string): Uint8Array | null;
@@ -89,11 +89,11 @@ function findGroup(group: ScanGroup, cache: DatabaseCache, log: Logger): Compile
   if (shared) return { expressions: owners, ...shared };
   const cached = cache.get(key);
   if (!cached) return null;
-  const entry = readEntry(cached, owners, key);
+  const entry = readEntry(cached, owners.length, key);
   if (entry === null) {
     log.warn('database cache entry is damaged or foreign; compiling it again', { key });
   }
-  return entry;
+  return entry && { expressions: owners, ...entry };
 }
 
 /** The databases of the group with this key, from shared memory or the cache; null: none there. */
@@ -101,11 +101,26 @@ export function findTiers(key: string, cache: DatabaseCache): readonly CompiledT
   const shared = cache.shared?.(key);
   if (shared) return shared.tiers;
   const cached = cache.get(key);
-  return cached && (readEntry(cached, [], key)?.tiers ?? null);
+  return cached && (readEntry(cached, 0, key)?.tiers ?? null);
+}
+
+/**
+ * The group with this key and so many expressions, in shared memory; null where the cache has none.
+ */
+export function findShared(
+  key: string,
+  expressions: number,
+  cache: DatabaseCache,
+): SharedGroup | null {
+  const shared = cache.shared?.(key);
+  if (shared) return shared;
+  const cached = cache.get(key);
+  const entry = cached && readEntry(cached, expressions, key);
+  return entry && shareGroup(entry);
 }
 
 /** A group's databases in shared memory, for threads that attach them. */
-export function shareGroup({ modes, tiers }: CompiledGroup): SharedGroup {
+export function shareGroup({ modes, tiers }: Omit<CompiledGroup, 'expressions'>): SharedGroup {
   const share = (image: DatabaseImage | null): SharedArrayBuffer | null => {
     if (image === null || image instanceof SharedArrayBuffer) return image;
     return HsDatabase.deserializeShared(image);
@@ -174,9 +189,9 @@ type Images = readonly (Uint8Array | null)[];
 
 function readEntry(
   bytes: Uint8Array,
-  expressions: CompiledGroup['expressions'],
+  expressions: number,
   key: string,
-): CompiledGroup<Uint8Array> | null {
+): Omit<CompiledGroup<Uint8Array>, 'expressions'> | null {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (buffer.length < 36) return null;
   const body = buffer.subarray(0, -32);
@@ -189,7 +204,7 @@ function readEntry(
   };
   // Sound, but of another group: the file was renamed or copied.
   if (header.key !== undefined && header.key !== key) return null;
-  const modes: ExpressionMode[] = expressions.map(() => 'exact');
+  const modes = Array.from({ length: expressions }, (): ExpressionMode => 'exact');
   for (const [id, mode] of header.modes) modes[id] = mode;
   let at = headerEnd;
   const take = (size: number): Uint8Array | null => {
@@ -201,5 +216,5 @@ function readEntry(
     const [lines, guarded, guard, ...databases] = sizes.map(take);
     return { allowedMask, lines: lines!, guarded: guarded!, guard: guard!, databases };
   });
-  return { expressions, modes, tiers };
+  return { modes, tiers };
 }
