@@ -1,4 +1,4 @@
-/** A mail server that never comes to an end does not hold a channel. */
+/** Mail servers that never come to an end, or offer no encryption where it is asked for. */
 
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
@@ -29,5 +29,26 @@ test('an attempt ends in time, though the server continues to send', async () =>
   const sent = sendEmail(message, { config, bounds, pagerDutyUrl: '' });
   await expect(sent).rejects.toThrow('it took too long');
   for (const socket of open) socket.destroy();
+  server.close();
+});
+
+test('where STARTTLS is asked for, a server without it gets no mail', async () => {
+  const asked: string[] = [];
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined).write('220 mail.test\r\n');
+    socket.on('data', (line) => {
+      const [command = ''] = line.toString().split(/[ \r]/);
+      asked.push(command);
+      socket.write(command === 'EHLO' ? '250 mail.test\r\n' : '502 not here\r\n');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const config = { host: '127.0.0.1', port, tls: 'starttls', from: 'a@b.test', to: ['c@d.test'] };
+  const { signal } = new AbortController();
+  const bounds = { allowedNetworks: ['127.0.0.0/8'], timeoutMs: 30_000, signal };
+  await expect(sendEmail(message, { config, bounds, pagerDutyUrl: '' })).rejects.toThrow();
+  expect(asked).toContain('STARTTLS');
+  expect(asked).not.toContain('MAIL');
   server.close();
 });

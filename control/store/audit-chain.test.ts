@@ -67,6 +67,19 @@ test.each([[[0]], [[2]], [[4]], [[1, 2]], [[3, 4]], [[0, 2, 4]], [[0, 1, 2, 3, 4
   },
 );
 
+test('the first of several removed rows says after which hash it stood, the last before which', async () => {
+  const kv = openMemoryKv();
+  const store = await openStore(kv, systemClock);
+  for (let at = 0; at < 5; at++) await store.write((tx) => tx.audit({ ...note, after: { at } }));
+  const rows = [...store.auditRows()];
+  await kv.write((writer) => [1, 2].forEach((at) => writer.remove(auditKey(rows[at]!.id))));
+  const { breaks } = verifyChain(store.auditRows(), store.auditHead());
+  expect(breaks).toMatchObject([
+    { rowId: rows[1]!.id, expectedPrevHash: rows[0]!.hash, expectedRowHash: '' },
+    { rowId: rows[2]!.id, expectedPrevHash: '', expectedRowHash: rows[2]!.hash },
+  ]);
+});
+
 test('rows that changed places are named', async () => {
   const { named } = await checkAfter(6, async (kv, rows) => {
     await put(kv, rows[1]!.id, rows[2]);

@@ -20,6 +20,20 @@ describe('the text of checks', () => {
     expect([matches?.('a'), matches?.('b')]).toEqual([true, false]);
   });
 
+  test.each([
+    [0.0075, 0.0001, true],
+    [0.3, 0.1, true],
+    [19.99, 0.01, true],
+    [1e300, 7, false],
+    [0.00751, 0.0001, false],
+    [1.5, 1, false],
+    [12, 4, true],
+    [13, 4, false],
+  ])('%d is a multiple of %d in decimal: %s', (value, divisor, expected) => {
+    const code = `'use strict'; return [(v) => runtime.multipleOf(v, ${divisor})];`;
+    expect(loadChecks(code, pattern)[0]?.(value)).toBe(expected);
+  });
+
   test('an empty text has no checks, a broken one fails', () => {
     expect(loadChecks('', pattern)).toEqual([]);
     expect(() => loadChecks('return [', pattern)).toThrow(SyntaxError);

@@ -69,6 +69,15 @@ test('an entry lapses at its time; what another entry holds stays', () => {
   expect([99, 100].map((now) => holds(nested, '10.1.3.0', now))).toEqual([true, false]);
 });
 
+test('an address at the end of a network that lapses may have an entry that stays', () => {
+  const list = listOf(['10.0.0.0/24', '10.0.0.255', '10.0.1.0/24'], { '10.0.0.0/24': 100 });
+  expect(['10.0.0.254', '10.0.0.255', '10.0.1.0'].map((one) => holds(list, one, 150))).toEqual([
+    false,
+    true,
+    true,
+  ]);
+});
+
 /** Numbers that repeat from run to run. */
 function* numbers(seed: number): Generator<number> {
   for (let state = seed; ;) {

@@ -7,8 +7,8 @@ export async function signInWith(
   waf: TestControl,
   permissions: readonly string[],
   roleName = 'Probe',
+  username = 'anna',
 ): Promise<string> {
-  const username = 'anna';
   const password = 'a long enough password';
   const { body } = await waf.call('RoleService/CreateRole', {
     role: { name: roleName, permissions },

@@ -44,6 +44,16 @@ test.each([
   }
 });
 
+test('who may write users may not change one who may do more', async () => {
+  const writer = await signInWith(waf, ['system:apply', 'user:write'], 'User writer', 'walter');
+  for (const spec of ['{ email: a@b.example }', '{ roles: [] }']) {
+    for (const rpc of ['Apply', 'PreviewApply']) {
+      const answer = await apply(`${head('User', 'admin')}  ${spec}\n`, writer, rpc);
+      expect(answer).toMatch(/^403 .*this user holds permissions that you do not hold/);
+    }
+  }
+});
+
 test('what the caller may give, the manifest may give', async () => {
   const yaml = `${head('Role', 'Reader')}  { permissions: [site:read] }\n`;
   expect(await apply(yaml, applier)).toMatch(/^200 .*"create"/);

@@ -30,6 +30,15 @@ test('answers of origins are counted apart, the most frequent failures named', (
   });
 });
 
+test('a request is slow from the first bound of durations above one second', () => {
+  const at = durationBoundsSeconds.indexOf(1);
+  const slowOf = (place: number): number => {
+    const durations = durationBoundsSeconds.map((_, index) => Number(index === place));
+    return Number(toQuality({ ...emptyStep(0), durations }).slowRequests);
+  };
+  expect([at - 1, at, at + 1, at + 2].map(slowOf)).toEqual([0, 0, 1, 1]);
+});
+
 test('without traffic everything is zero', () => {
   const numbers = Object.values(toQuality(emptyStep(0))).map(Number);
   expect(numbers).toHaveLength(19);

@@ -8,6 +8,8 @@ import { siemTargetsOf, wantsAnswerBodies, wantsEveryRequest } from './siem-sett
 const good = { id: 'a', transport: 'tcp', host: 'siem.example', port: 514, format: 'ecs' };
 const pem = '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n';
 const key = 'siem.targets';
+const without = (name: keyof typeof good): object =>
+  Object.fromEntries(Object.entries(good).filter(([own]) => own !== name));
 
 test('a target needs little; the rest has a standard', () => {
   checkSettings({ [key]: [good] });
@@ -24,6 +26,9 @@ test.each<[string, unknown, string]>([
   ['too many', Array.from({ length: 17 }, (_, at) => ({ ...good, id: `t${at}` })), 'at most 16'],
   ['an unknown field', [{ ...good, url: 'x' }], 'Unknown key'],
   ['a field that every object has', [{ ...good, constructor: 'x' }], 'Unknown key'],
+  ['no id', [without('id')], 'values.siem.targets[0].id: is required'],
+  ['no transport', [without('transport')], '[0].transport: is required'],
+  ['no format', [without('format')], '[0].format: is required'],
   ['no host', [{ ...good, host: undefined }], 'values.siem.targets[0].host'],
   ['a host that is an address of a page', [{ ...good, host: 'http://x' }], '[0].host'],
   ['no port', [{ ...good, port: 0 }], '[0].port'],

@@ -32,6 +32,14 @@ test('traffic with X-Forwarded-For fills its path, and the addresses of the prox
   ]);
 });
 
+test.each([
+  [9, 'insufficient'],
+  [10, 'verified'],
+])('%d requests are %s', (count, confidence) => {
+  const found = analyzeSenders(sampled(count, []), (peer) => peer === proxy);
+  expect(found.confidence).toBe(confidence);
+});
+
 test('a peer that is trusted already is verified', () => {
   const found = analyzeSenders(sampled(20, []), (peer) => peer === proxy);
   expect(found.confidence).toBe('verified');

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { SqlTokens } from './tokens.ts';
+import { TOKEN } from './words.ts';
 import { soaks } from '../../../test/support/soak.ts';
 
 const pieces = fc.constantFrom(
@@ -49,4 +50,12 @@ test('a text with more tokens than fit is read in windows', () => {
     from = tokens.stopped;
   }
   expect(count).toBe(80_000);
+});
+
+test('parentheses and commas are tokens of different kinds', () => {
+  const tokens = new SqlTokens();
+  tokens.read('f(1,2)', 0);
+  expect([...tokens.kind.subarray(0, tokens.count)]).toEqual([
+    ...[TOKEN.name, TOKEN.open, TOKEN.number, TOKEN.comma, TOKEN.number, TOKEN.close],
+  ]);
 });

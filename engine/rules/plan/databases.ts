@@ -105,7 +105,7 @@ export function findTiers(key: string, cache: DatabaseCache): readonly CompiledT
 }
 
 /**
- * The group with this key and so many expressions, in shared memory; null where the cache has none.
+ * The group with this key and number of expressions, in shared memory; null where none is cached.
  */
 export function findShared(
   key: string,
