@@ -93,9 +93,9 @@ test('readings past the bound are not listed, and that is said in linear time', 
   expect(readPath(many).complete).toBe(false);
   for (const part of ['/.', '%2f', ';', '\\', '//', '.php/', '%5c;', '+', '%u002e', '. /']) {
     const path = `/${part.repeat(16_000 / part.length)}`;
-    const before = performance.now();
+    const before = process.cpuUsage();
     readPath(path);
-    expect(performance.now() - before).toBeLessThan(500);
+    expect(process.cpuUsage(before).user).toBeLessThan(500_000);
   }
 });
 

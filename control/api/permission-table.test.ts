@@ -118,6 +118,9 @@ async function setPermissions(permissions: readonly string[]): Promise<void> {
   expect((await waf.call('RoleService/UpdateRole', body)).status).toBe(200);
 }
 
+/** Calls, one after the other, before whose last answer a stream says whether it is refused. */
+const callsAfter = 25;
+
 /** Status and code of a stream's first answer, as a unary call would give them. */
 function openStream(method: DescMethod, token: string): Promise<string> {
   const body = Buffer.concat([Buffer.from([0, 0, 0, 0, 2]), Buffer.from('{}')]);
@@ -142,11 +145,13 @@ function openStream(method: DescMethod, token: string): Promise<string> {
       },
     );
     request.on('error', reject);
-    // A stream without events that may be read says nothing yet.
-    request.setTimeout(1500, () => {
+    // A stream without events that may be read says nothing: calls that came after it are answered.
+    const listen = async (): Promise<void> => {
+      for (let call = 0; call < callsAfter; call++) await waf.call('SystemService/Version', {});
       resolve('silent');
       request.destroy();
-    });
+    };
+    request.on('finish', () => void listen().catch(reject));
     request.end(body);
   });
 }
