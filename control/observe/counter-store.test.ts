@@ -13,6 +13,7 @@ import { openMemoryKv } from '../store/memory-kv.ts';
 import { observationLimits } from '../limits/observation-limits.ts';
 import { metricPayloadVersion } from '../../base/protocol-versions.ts';
 import { durationBoundsSeconds, openCounterStore } from './counter-store.ts';
+import { addGuardRuleHits, guardRuleFamily, readGuardRuleHits } from './guard-rule-hits.ts';
 
 const delta = (siteId: string, requests: bigint, status: string) =>
   create(CounterDeltaSchema, {
@@ -79,6 +80,20 @@ test('the rule that decided nothing for longest gives its place to a new one', a
   const held = ['r-1', 'r0', 'r1'].map((id) => store.guardRuleHits('t', id)?.hits ?? 0);
   expect(held.toSorted((one, other) => one - other)).toEqual([0, 1, 1]);
   expect(held[0]).toBe(1);
+});
+
+test('many new rules cost one reading of those that are known', async () => {
+  const kv = openMemoryKv();
+  let ranges = 0;
+  const entries = Array.from({ length: 500 }, (_, at) => {
+    return { family: guardRuleFamily, key: `r${at}`, count: 1n };
+  });
+  await kv.write((writer) => {
+    const range: typeof writer.range = (asked) => (ranges++, writer.range(asked));
+    addGuardRuleHits({ ...writer, range }, 't', 1, create(CounterDeltaSchema, { entries }));
+  });
+  expect(ranges).toBe(1);
+  expect(readGuardRuleHits(kv, 't', 'r499')).toEqual({ hits: 1, lastMs: 1 });
 });
 
 test('what has no place of its own is counted among the others', async () => {

@@ -20,21 +20,23 @@ export interface GuardRuleHits {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Adds what a node counted. */
+/** Adds what a node counted. Cost: for new rules, one reading of all rows of the tenant. */
 export function addGuardRuleHits(
   writer: KvWriter,
   tenantId: string,
   atMs: number,
   { entries }: CounterDelta,
 ): void {
+  let times: Map<string, number> | null = null;
   for (const { family, key: ruleId, count } of entries) {
     if (family !== guardRuleFamily) continue;
     const key = rowKey(tenantId, ruleId.slice(0, observationLimits.countedNameCharsMax));
     const known = readRow(writer, key);
-    if (known === null) makeRoom(writer, tenantId);
+    if (known === null) makeRoom(writer, (times ??= readTimes(writer, tenantId)));
     const { hits = 0, lastMs = 0 } = known ?? {};
     const row = { hits: hits + Number(count), lastMs: Math.max(lastMs, atMs) };
     writer.put(key, encoder.encode(JSON.stringify(row)));
+    times?.set(key, row.lastMs);
   }
 }
 
@@ -47,12 +49,18 @@ export function readGuardRuleHits(
   return readRow(reader, rowKey(tenantId, ruleId));
 }
 
+/** By row: when its rule decided last. */
+function readTimes(writer: KvWriter, tenantId: string): Map<string, number> {
+  const rows = writer.range(prefixRange(rowKey(tenantId, '')));
+  return new Map([...rows].map(({ key, value }) => [key, parse(value).lastMs]));
+}
+
 /** The rule that decided nothing for longest gives its place to a new one. */
-function makeRoom(writer: KvWriter, tenantId: string): void {
-  const rows = [...writer.range(prefixRange(rowKey(tenantId, '')))];
-  if (rows.length < observationLimits.countedGuardRulesMax) return;
-  const times = rows.map(({ key, value }) => ({ key, lastMs: parse(value).lastMs }));
-  writer.remove(times.reduce((one, other) => (other.lastMs < one.lastMs ? other : one)).key);
+function makeRoom(writer: KvWriter, times: Map<string, number>): void {
+  if (times.size < observationLimits.countedGuardRulesMax) return;
+  const [oldest] = [...times].reduce((one, other) => (other[1] < one[1] ? other : one));
+  writer.remove(oldest);
+  times.delete(oldest);
 }
 
 function readRow(reader: KvReader, key: string): GuardRuleHits | null {

@@ -66,6 +66,18 @@ export function openMemoryKv(): Kv {
   };
 }
 
+/** The order of the keys as UTF-8 bytes, which is that of code points. */
 function compare(left: string, right: string): number {
-  return Buffer.compare(Buffer.from(left, 'utf8'), Buffer.from(right, 'utf8'));
+  const end = Math.min(left.length, right.length);
+  for (let at = 0; at < end; at++) {
+    const [one, other] = [left.charCodeAt(at), right.charCodeAt(at)];
+    if (one !== other) return placeOf(one) - placeOf(other);
+  }
+  return left.length - right.length;
+}
+
+/** Surrogates stand for code points above all that have one unit. */
+function placeOf(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
