@@ -6,7 +6,7 @@ import { encodeUtf8 } from '../../base/byte-string.ts';
 import { detectText } from './detect.ts';
 import { detectorIds } from './detector.ts';
 import { detectors, families } from './list.ts';
-import { isBounded } from './bounded-pattern.test-support.ts';
+import { beginsLookingBack, isBounded } from './bounded-pattern.test-support.ts';
 import type { PatternFamily } from './patterns.ts';
 
 const idsIn = (text: string): number[] =>
@@ -74,10 +74,16 @@ describe('expressions', () => {
     (_name, pattern) => {
       expect(pattern.flags).toMatch(/^gi?$/);
       expect(isBounded(pattern.source)).toBe(true);
+      // At every byte of a text it would look back at as many bytes as the repetition allows.
+      expect(beginsLookingBack(pattern.source)).toBe(false);
     },
   );
 
   test('an expression without a bound is found', () => {
+    expect(['(?<!a{0,9})b', '(?<=\\([^()]{0,9})b'].every(beginsLookingBack)).toBe(true);
+    expect(['b(?<!a{0,9})', '(?<!a|b)c{2}', '(?=b)(?<!a{0,9})'].some(beginsLookingBack)).toBe(
+      false,
+    );
     expect(['a*', 'a+', 'a{2,}', '(?:b+)'].filter(isBounded)).toEqual([]);
     expect(['a{0,9}', '[*+]', '\\*\\+', 'a{3}', '\\{2,}'].every(isBounded)).toBe(true);
   });

@@ -110,6 +110,10 @@ class Collected implements RequestSigns {
   private readonly values: readonly ScoredValue[];
   /** Leaves of a value, by the name that rules know it by. */
   private readonly leavesOf = new Map<string, number[]>();
+  /** Of each leaf the text in lower case, once a rule is looked for in it. */
+  private readonly lowerTexts: string[] = [];
+  /** By name in lower case; once a rule matched where no detector found anything. */
+  private valueOf: Map<string, ScoredValue> | null = null;
 
   constructor(values: readonly ScoredValue[], { leaves, complete }: Detected) {
     this.values = values;
@@ -150,17 +154,21 @@ class Collected implements RequestSigns {
   }
 
   private addSign(id: number, leaf: number, text: string): void {
-    const { bytes } = this.leaves[leaf]!;
-    const at = text === '' ? -1 : latin1Of(bytes).toLowerCase().indexOf(text);
+    const at = text === '' ? -1 : this.lowerText(leaf).indexOf(text);
     this.signs.push({ id, leaf, start: at, end: at < 0 ? -1 : at + text.length });
+  }
+
+  private lowerText(leaf: number): string {
+    return (this.lowerTexts[leaf] ??= latin1Of(this.leaves[leaf]!.bytes).toLowerCase());
   }
 
   /** Of what no detector found anything in, the value itself. */
   private leavesNamed(name: string): readonly number[] {
     const known = this.leavesOf.get(name);
     if (known !== undefined) return known;
-    const value = this.values.find((one) => one.name.toLowerCase() === name.toLowerCase());
-    const { path = name.toLowerCase(), bytes = noBytes } = value ?? {};
+    this.valueOf ??= byLowerName(this.values);
+    const lower = name.toLowerCase();
+    const { path = lower, bytes = noBytes } = this.valueOf.get(lower) ?? {};
     this.addLeaf({ name, path, bytes, opened: false });
     return this.leavesOf.get(name)!;
   }
@@ -172,6 +180,16 @@ class Collected implements RequestSigns {
     if (known === undefined) this.leavesOf.set(key, [at]);
     else known.push(at);
   }
+}
+
+/** The first value of each name. */
+function byLowerName(values: readonly ScoredValue[]): Map<string, ScoredValue> {
+  const found = new Map<string, ScoredValue>();
+  for (const value of values) {
+    const name = value.name.toLowerCase();
+    if (!found.has(name)) found.set(name, value);
+  }
+  return found;
 }
 
 const noBytes = new Uint8Array(0);
