@@ -74,6 +74,36 @@ export const floodLimits = {
   uselessFramesMax: 200,
 } as const;
 
+/** Compression of answers. */
+export const compressionLimits = {
+  /** Answers that a front thread compresses at one time; others are sent as they are. */
+  runningMax: 128,
+  /** Shorter answers gain nothing: one packet carries them either way. */
+  minBytes: 1_024,
+  /** Media types without a choice of the operator's: text, and what is text in other words. */
+  types: [
+    'text/*',
+    'application/javascript',
+    'application/json',
+    'application/ld+json',
+    'application/manifest+json',
+    'application/problem+json',
+    'application/xml',
+    'application/atom+xml',
+    'application/rss+xml',
+    'application/xhtml+xml',
+    'application/wasm',
+    'font/otf',
+    'font/ttf',
+    'image/svg+xml',
+  ],
+  /** Fast levels: the gain of higher ones costs several times the work. */
+  gzipLevel: 5,
+  brotliQuality: 4,
+  /** A window of 256 KB; the standard of 4 MB would be memory for each answer. */
+  brotliWindowBits: 18,
+} as const;
+
 /** Client connections, per front thread. */
 export const frontLimits = {
   /** More are closed when accepted. */

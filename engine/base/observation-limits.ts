@@ -144,4 +144,6 @@ export const accessLogLimits = {
   /** Files set aside: without a word, and at most. Each rotation renames all of them. */
   keepDefault: 5,
   keepMax: 100,
+  /** A form of lines that an operator writes: room for every variable several times. */
+  formatCharsMax: 4_096,
 } as const;

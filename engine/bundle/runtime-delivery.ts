@@ -27,6 +27,7 @@ export function deliveryOf({
     forwardAuth: byLength(stated.forwardAuth),
     bodyLimits: byLength(stated.bodyLimits),
     cors: byLength(stated.cors),
+    compression: byLength(stated.compression),
     ...(maintenance && {
       maintenance: { ...maintenance, allowedPaths: maintenance.allowedPaths.map(readPrefix) },
     }),

@@ -93,6 +93,22 @@ export interface ResponseFields {
   readonly lines: string;
 }
 
+/** Compresses answers of the origin. */
+export interface CompressionConfig {
+  readonly pathPrefix: string;
+  /** Lower case; `text/*` for all of a kind. */
+  readonly types: readonly string[];
+  readonly minBytes: number;
+  /** Nothing is compressed. */
+  readonly off: boolean;
+}
+
+/** What a client accepts of an answer that may be compressed. */
+export interface AnswerCompression extends Pick<CompressionConfig, 'types' | 'minBytes'> {
+  /** '' where the answer stays as it is, and says that it depends on the request. */
+  readonly coding: 'br' | 'gzip' | '';
+}
+
 /** Everything; what is not set is empty. */
 export interface DeliveryConfig {
   readonly maintenance?: MaintenanceConfig;
@@ -103,6 +119,7 @@ export interface DeliveryConfig {
   readonly bodyLimits: readonly BodyLimitConfig[];
   readonly securityTxt: string;
   readonly cors: readonly CorsConfig[];
+  readonly compression: readonly CompressionConfig[];
   readonly requestFields: readonly FieldChangeConfig[];
   readonly responseFields: readonly FieldChangeConfig[];
 }
@@ -115,6 +132,7 @@ export const noDelivery: DeliveryConfig = {
   bodyLimits: [],
   securityTxt: '',
   cors: [],
+  compression: [],
   requestFields: [],
   responseFields: [],
 };

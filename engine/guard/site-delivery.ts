@@ -7,11 +7,13 @@ import { BlockList, isIPv6 } from 'node:net';
 import { encodeUtf8 } from '../../base/byte-string.ts';
 import { siteAnswerNames, type SiteAnswerName } from '../contract/answer-order.ts';
 import type {
+  AnswerCompression,
   CorsConfig,
   DeliveryConfig,
   RedirectConfig,
   ResponseFields,
 } from '../contract/delivery.ts';
+import { acceptedCoding } from './accepted-coding.ts';
 import { ownPrefix } from './bot/own-paths.ts';
 import { rulesOfPath } from './path-rules.ts';
 import type { RequestView } from './request-view.ts';
@@ -98,6 +100,18 @@ export class SiteDelivery {
     if (rule === null) return fixed.names.length === 0 ? null : fixed;
     const names = [...fixed.names, ...corsNames];
     return { names, lines: fixed.lines + corsLines(rule, view.header('origin')) };
+  }
+
+  /** How the answer may be compressed; null for not at all, as where several rules may hold. */
+  compression(view: RequestView): AnswerCompression | null {
+    const { compression } = this.config;
+    if (compression.length === 0) return null;
+    const [rule, another] = rulesOfPath(compression, view);
+    if (rule === undefined || another !== undefined || rule.off) return null;
+    // RFC 9111 section 5.2.1.6.
+    const asIs = /(?:^|[\s,])no-transform(?:$|[\s,])/i.test(view.header('cache-control') ?? '');
+    const coding = asIs ? '' : acceptedCoding(view.header('accept-encoding') ?? '');
+    return { types: rule.types, minBytes: rule.minBytes, coding };
   }
 
   private securityText({ method, path }: RequestView): SiteAnswer | null {

@@ -1,18 +1,21 @@
 /**
- * One finished request as a line of the access log: the Common Log Format, the Combined one, or
- * JSON. A line is ASCII or UTF-8 without control characters, whatever the client sent. Pure.
+ * One finished request as a line of the access log: common, combined, JSON, or in an own form. It
+ * is ASCII or UTF-8 without control characters, whatever the client sent. Pure.
  */
 
 import { decodeUtf8 } from '../../base/byte-string.ts';
 import type { RequestEvent } from '../contract/events.ts';
+import { ownLine, type OwnFormat } from './access-format.ts';
+import { commonTime, escaped } from './access-text.ts';
 
 /** Forms of a line. */
 export const accessLogFormats = ['common', 'combined', 'json'] as const;
-/** One of them. */
-export type AccessLogFormat = (typeof accessLogFormats)[number];
+/** One of them, or what an operator wrote. */
+export type AccessLogFormat = (typeof accessLogFormats)[number] | OwnFormat;
 
 /** The line of a request in a form, line break included. Cost: about 2 us. */
 export function accessLine(event: RequestEvent, format: AccessLogFormat): string {
+  if (typeof format !== 'string') return ownLine(event, format);
   if (format === 'json') return jsonLine(event);
   const { clientIp, method, target, httpVersion, status, bytesOut } = event;
   const request = method === '' ? '-' : escaped(`${method} ${target} ${httpVersion}`);
@@ -60,29 +63,4 @@ const notShown = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufe
 
 function unicodeEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
-
-/** What could end a quoted part or a line, or reach a terminal, as `\xHH`, as nginx does. */
-function escaped(bytes: string): string {
-  return /[^ !#-[\]-~]/.test(bytes) ? bytes.replace(/[^ !#-[\]-~]/g, byteEscape) : bytes;
-}
-
-function byteEscape(byte: string): string {
-  return `\\x${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
-}
-
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
-/** The second that was written last: lines come many a second. */
-const lastTime = { second: -1, text: '' };
-
-/** `22/Nov/2026:16:04:29 +0000`; always in UTC. */
-function commonTime(atMs: number): string {
-  const second = Math.floor(atMs / 1000);
-  if (lastTime.second === second) return lastTime.text;
-  const iso = new Date(second * 1000).toISOString();
-  const month = months[Number(iso.slice(5, 7)) - 1]!;
-  lastTime.second = second;
-  lastTime.text = `${iso.slice(8, 10)}/${month}/${iso.slice(0, 4)}:${iso.slice(11, 19)} +0000`;
-  return lastTime.text;
 }

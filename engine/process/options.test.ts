@@ -36,9 +36,16 @@ test('the access log is off, then combined and never set aside by size unless as
   expect(given.accessLog).toEqual({ path: '-', format: 'json', rotateBytes: 2_097_152, keep: 3 });
 });
 
+test('a form of the access log is ready to write lines', () => {
+  const args = ['--access-log', '-', '--access-log-format', '$host "$request"'];
+  const { format } = readOptions(args).accessLog!;
+  expect(Array.isArray(format) && format.length).toBe(4);
+});
+
 test.each([
   ['--access-log', ''],
   ['--access-log-format', 'xml'],
+  ['--access-log-format', '$host $nothing'],
   ['--access-log-rotate-mb', '0'],
   ['--access-log-keep', '1000'],
 ])('refuses %s %s', (flag, value) => {

@@ -9,7 +9,8 @@ import { accessLogLimits } from '../base/observation-limits.ts';
 import { blockListLimits } from '../../base/rule-limits.ts';
 import type { LogLevel } from '../../base/log.ts';
 import type { InspectionPlace } from '../contract/inspection.ts';
-import { accessLogFormats } from './access-line.ts';
+import { readOwnFormat } from './access-format.ts';
+import { accessLogFormats, type AccessLogFormat } from './access-line.ts';
 import type { AccessLogOptions } from './access-log.ts';
 import type { RedisAddress } from '../contract/rate-limit.ts';
 import { readRedisOption, redisVariable } from './redis-option.ts';
@@ -128,15 +129,23 @@ function parse(args: readonly string[]) {
 function accessLog(values: ReturnType<typeof parse>['values']): AccessLogOptions | null {
   const { rotateMbMax, keepMax, keepDefault } = accessLogLimits;
   const [rotate, keep] = [values['access-log-rotate-mb'], values['access-log-keep']];
-  const format = oneOf('--access-log-format', values['access-log-format'], accessLogFormats);
   const options = {
-    format,
+    format: accessLogFormat(values['access-log-format']),
     rotateBytes: count('--access-log-rotate-mb', rotate, 0, 1, rotateMbMax) * 1024 * 1024,
     keep: count('--access-log-keep', keep, keepDefault, 1, keepMax),
   };
   const path = values['access-log'];
   if (path === '') throw bad('--access-log takes a file, or - for standard output');
   return path === undefined ? null : { path, ...options };
+}
+
+/** A name, or a form with variables. Errors: `bad_option`. */
+function accessLogFormat(text: string): AccessLogFormat {
+  const flag = '--access-log-format';
+  if (text.includes('$')) return readOwnFormat(flag, text);
+  const named = accessLogFormats.find((one) => one === text);
+  if (named !== undefined) return named;
+  throw bad(`${flag} takes ${accessLogFormats.join(', ')}, or a form such as "$host $status"`);
 }
 
 /** Errors: `bad_option`. */

@@ -40,7 +40,9 @@ const tasks = [
     ...numberTasks,
   ],
 ];
-const origin = createServer((_request, response) => response.end('ok'));
+const origin = createServer((_request, response) => {
+  response.setHeader('content-type', 'text/plain').end('ok');
+});
 let browser: Browser;
 let world: World;
 let desk: Desk;

@@ -3,6 +3,7 @@
 import http2 from 'node:http2';
 import net from 'node:net';
 import tls from 'node:tls';
+import zlib from 'node:zlib';
 import type { ChainRequest, Way } from './chain-row.ts';
 import { messageOverHttp1, messageOverHttp2 } from './chain-websocket.ts';
 
@@ -112,9 +113,38 @@ function readAnswer(text: string): ChainAnswer {
   });
   return {
     status: Number(first.slice(9, 12)),
-    fields: Object.fromEntries(fields),
-    body: text.slice(headEnd + 4),
+    fields: joined(fields),
+    body: decoded(joined(fields), text.slice(headEnd + 4)),
   };
+}
+
+/** RFC 9110 section 5.3: values of equal names in one. */
+function joined(fields: readonly (readonly [string, string])[]): Record<string, string> {
+  const all: Record<string, string> = {};
+  for (const [name, value] of fields) {
+    all[name] = all[name] === undefined ? value : `${all[name]}, ${value}`;
+  }
+  return all;
+}
+
+/** The content without coding; a coded body that came over HTTP/1.1 is framed in chunks. */
+function decoded(fields: Readonly<Record<string, string>>, body: string): string {
+  const coding = fields['content-encoding'] ?? '';
+  if (body === '' || (coding !== 'br' && coding !== 'gzip')) return body;
+  const bytes = fields['transfer-encoding'] === 'chunked' ? unchunked(body) : body;
+  const decode = coding === 'br' ? zlib.brotliDecompressSync : zlib.gunzipSync;
+  return decode(Buffer.from(bytes, 'latin1')).toString('latin1');
+}
+
+function unchunked(body: string): string {
+  let content = '';
+  for (let at = 0; ;) {
+    const lineEnd = body.indexOf('\r\n', at);
+    const length = Number.parseInt(body.slice(at, lineEnd), 16);
+    if (!(length > 0)) return content;
+    content += body.slice(lineEnd + 2, lineEnd + 2 + length);
+    at = lineEnd + 2 + length + 2;
+  }
 }
 
 function sendHttp2(
@@ -152,7 +182,10 @@ function sendHttp2(
       answer = { ...answer, body: answer.body + bytes.toString('latin1') };
     });
     stream.on('error', () => undefined);
-    stream.on('close', () => session.close());
+    stream.on('close', () => {
+      answer = { ...answer, body: decoded(answer.fields, answer.body) };
+      session.close();
+    });
     if (body !== undefined) stream.end(Buffer.from(body, 'latin1'));
   });
 }

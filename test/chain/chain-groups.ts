@@ -5,6 +5,7 @@ import { accessGroup } from './rows-access.ts';
 import { answerGroup } from './rows-answers.ts';
 import { bodyGroup } from './rows-bodies.ts';
 import { countryGroup } from './rows-countries.ts';
+import { compressionGroup } from './rows-compression.ts';
 import { deliveryGroup } from './rows-delivery.ts';
 import { edgeGroup } from './rows-edge.ts';
 import { entryGroup } from './rows-entry.ts';
@@ -32,6 +33,7 @@ export const chainGroups: Readonly<Record<string, ChainGroup>> = {
   delivery: deliveryGroup,
   edge: edgeGroup,
   entry: entryGroup,
+  compression: compressionGroup,
   pools: poolGroup,
   health: healthGroup,
   access: accessGroup,

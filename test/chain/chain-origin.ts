@@ -27,6 +27,7 @@ export async function startChainOrigin(name: string): Promise<ChainOrigin> {
     const target = request.url ?? '';
     const times = asked.get(target) ?? 0;
     asked.set(target, times + 1);
+    if (target.startsWith('/page')) return sendPage(name, target, response);
     const status = statusOf(request, name === 'ill', times);
     if (status === null) return;
     let bytes = 0;
@@ -52,6 +53,24 @@ export async function startChainOrigin(name: string): Promise<ChainOrigin> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
   return { name, url: `http://127.0.0.1:${port}`, close };
+}
+
+/**
+ * A page that the query describes: its status and bytes, `open` for no length, every other
+ * parameter as a field.
+ */
+function sendPage(name: string, target: string, response: http.ServerResponse): void {
+  const { searchParams } = new URL(target, 'http://origin.test');
+  const fields: http.OutgoingHttpHeaders = { 'content-type': 'text/html', 'x-origin': name };
+  for (const [field, value] of searchParams) {
+    if (!['status', 'bytes', 'open'].includes(field)) fields[field] = value;
+  }
+  const content = 'from the origin, again and '
+    .repeat(200)
+    .slice(0, Number(searchParams.get('bytes')));
+  if (!searchParams.has('open')) fields['content-length'] = content.length;
+  response.writeHead(Number(searchParams.get('status') ?? 200), fields);
+  response.end(content);
 }
 
 /** A service that is asked who may enter: a cookie says what it answers. */

@@ -22,4 +22,5 @@ export const edgeExpectations: Readonly<Record<string, string>> = {
   'access by address': 'IP rules',
   'forward authentication': 'Forward authentication:',
   'client certificates': 'Client certificates:',
+  'compression of answers': 'Compression:',
 };

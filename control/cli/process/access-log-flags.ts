@@ -11,8 +11,7 @@ export const accessLogFlags: readonly FlagDefinition[] = [
   },
   {
     flags: '--access-log-format <form>',
-    summary: 'form of its lines',
-    choices: ['common', 'combined', 'json'],
+    summary: 'common, combined, json, or variables of nginx: $remote_addr "$request" $status',
   },
   {
     flags: '--access-log-rotate-mb <n>',

@@ -5,6 +5,7 @@ import {
   BasicAuthRuleSchema,
   BasicAuthUserSchema,
   BodyLimitRuleSchema,
+  CompressionRuleSchema,
   CorsRuleSchema,
   FieldChangeSchema,
   SiteRedirectSchema,
@@ -77,6 +78,19 @@ const w = pageTexts({
   exposed: ['Fields that scripts may read', '脚本可读取的字段'],
   credentials: ['Cookies go along', '携带 Cookie'],
   age: ['Browsers remember it for seconds', '浏览器缓存秒数'],
+  compression: ['Compression of answers', '响应压缩'],
+  compressionNote: [
+    'br or gzip, for clients that accept it. Leave out paths whose pages hold a secret beside text ' +
+      'of the visitor: the length of an answer tells it (BREACH).',
+    '对支持的客户端使用 br 或 gzip。页面同时含有机密与访问者文本的路径请勿压缩：响应长度会泄露机密（BREACH）。',
+  ],
+  noCompression: ['Answers stay as the origin sends them.', '响应按源站发送的原样传递。'],
+  addCompression: ['Compress answers', '压缩响应'],
+  types: ['Media types, empty for usual text', '媒体类型，留空表示常见文本'],
+  least: ['From bytes, 0 for 1,024', '最小字节数，0 表示 1024'],
+  off: ['Not here, although a shorter prefix has a rule', '此处不压缩（即使更短的前缀要求）'],
+  isOff: ['off', '关闭'],
+  usual: ['usual text', '常见文本'],
   request: ['Fields of requests to the origin', '转发给源站的字段'],
   requestNote: [
     'A secret for an origin belongs to its pool, which never shows it.',
@@ -112,6 +126,7 @@ export function deliveryKinds(): {
     forwardAuth: services(),
     bodyLimits: bodyLimits(),
     cors: cors(),
+    compression: compression(),
     requestFields: fieldChanges('requestFields', 'request', 'addRequest'),
     responseFields: fieldChanges('responseFields', 'response', 'addResponse'),
   };
@@ -297,6 +312,43 @@ function cors(): DeliveryKind<'cors'> {
       exposedHeaders: partsOf(values['exposed']),
       allowCredentials: values['credentials'] === 'on',
       maxAgeSeconds: Number(values['age']),
+    }),
+  };
+}
+
+function compression(): DeliveryKind<'compression'> {
+  return {
+    name: 'compression',
+    title: w('compression'),
+    note: w('compressionNote'),
+    empty: w('noCompression'),
+    add: w('addCompression'),
+    columns: [
+      { title: w('path'), of: ({ pathPrefix }) => pathPrefix },
+      {
+        title: w('types'),
+        of: ({ off, types }) => (off ? w('isOff') : types.join(', ') || w('usual')),
+      },
+      { title: w('least'), number: true, of: ({ minBytes }) => exactNumber(minBytes || 1_024) },
+    ],
+    fields: (entry = create(CompressionRuleSchema)) => [
+      path(entry.pathPrefix || undefined),
+      { name: 'types', label: w('types'), kind: 'area', value: entry.types.join('\n') },
+      {
+        name: 'least',
+        api: ['minBytes'],
+        label: w('least'),
+        kind: 'number',
+        value: String(entry.minBytes),
+      },
+      { name: 'off', label: w('off'), kind: 'check', value: on(entry.off) },
+    ],
+    entered: (values, before) => ({
+      ...(before ?? create(CompressionRuleSchema)),
+      pathPrefix: values['prefix'] ?? '',
+      types: partsOf(values['types']),
+      minBytes: Number(values['least']),
+      off: values['off'] === 'on',
     }),
   };
 }

@@ -40,6 +40,7 @@ export type ListName =
   | 'basicAuth'
   | 'bodyLimits'
   | 'cors'
+  | 'compression'
   | 'requestFields'
   | 'responseFields';
 /** An entry of a list. */

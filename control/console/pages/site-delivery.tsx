@@ -76,6 +76,7 @@ export function SiteDelivery({ of }: { readonly of: ShownSite }): JSX.Element {
       </Card>
       <DeliveryList of={of} kind={kinds.bodyLimits} />
       <DeliveryList of={of} kind={kinds.cors} />
+      <DeliveryList of={of} kind={kinds.compression} />
       <DeliveryList of={of} kind={kinds.requestFields} />
       <DeliveryList of={of} kind={kinds.responseFields} />
       <Card title={w('security')} note={w('securityNote')}>

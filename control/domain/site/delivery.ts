@@ -3,6 +3,7 @@
 import { X509Certificate } from 'node:crypto';
 import type {
   BasicAuthRuleJson,
+  CompressionRuleJson,
   CorsRuleJson,
   FieldChangeJson,
   ForwardAuthRuleJson,
@@ -48,6 +49,8 @@ export function checkDelivery(delivery: SiteDeliveryJson | undefined): typeof de
   checkPrefixes('bodyLimits', delivery.bodyLimits ?? []);
   checkPrefixes('cors', delivery.cors ?? []);
   (delivery.cors ?? []).forEach(checkCors);
+  checkPrefixes('compression', delivery.compression ?? []);
+  (delivery.compression ?? []).forEach(checkCompression);
   checkSecurityText(delivery.securityTxt ?? '');
   checkFields('requestFields', delivery.requestFields ?? []);
   checkFields('responseFields', delivery.responseFields ?? []);
@@ -216,6 +219,17 @@ function checkCors(rule: CorsRuleJson, index: number): void {
       if (!token.test(one)) throw invalidField(`${field}.${name}[${place}]`, 'is no such name');
     });
   }
+}
+
+function checkCompression({ types = [], off = false }: CompressionRuleJson, index: number): void {
+  const field = `${at}.compression[${index}].types`;
+  if (off && types.length > 0) throw invalidField(field, 'has no entries where off');
+  types.forEach((type, place) => {
+    const [kind = '', name = '', ...more] = type.split('/');
+    const whole = token.test(kind) && token.test(name) && more.length === 0 && kind !== '*';
+    if (whole && (name === '*' || !name.includes('*'))) return;
+    throw invalidField(`${field}[${place}]`, 'must be a media type such as text/html or text/*');
+  });
 }
 
 /** RFC 9116 section 2.5: who reports, and until when the text holds. */

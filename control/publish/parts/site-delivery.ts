@@ -1,6 +1,7 @@
 /** How the delivery of a site travels: as JSON, with nothing left out but what is not set. Pure. */
 
 import { createHash } from 'node:crypto';
+import { compressionLimits } from '../../../base/delivery-limits.ts';
 import { forwardAuthLimits } from '../../../base/guard-limits.ts';
 import type { SiteDeliveryJson } from '../../../proto/gen/waf/v1/delivery_pb.ts';
 
@@ -46,6 +47,11 @@ export function toRuntimeDelivery(delivery: SiteDeliveryJson | undefined): Uint8
       exposedHeaders: rule.exposedHeaders ?? [],
       allowCredentials: rule.allowCredentials ?? false,
       maxAgeSeconds: rule.maxAgeSeconds ?? 0,
+    })),
+    ...listOf('compression', delivery.compression, ({ pathPrefix, types = [], minBytes, off }) => ({
+      ...{ pathPrefix: pathPrefix ?? '', off: off ?? false },
+      types: types.length === 0 ? compressionLimits.types : types.map((one) => one.toLowerCase()),
+      minBytes: minBytes || compressionLimits.minBytes,
     })),
     ...(delivery.securityTxt ? { securityTxt: delivery.securityTxt } : {}),
     ...listOf('requestFields', delivery.requestFields, changeOf),

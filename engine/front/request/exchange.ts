@@ -123,6 +123,7 @@ export class Exchange implements PhaseHost, Owner {
     this.pathBodyBytesMax = bytesMax;
     this.request.limitBody(bytesMax);
     this.response.relay.fields = delivery.responseFields(view);
+    this.response.compression = delivery.compression(view);
     return null;
   }
 
@@ -314,7 +315,7 @@ export class Exchange implements PhaseHost, Owner {
   }
 
   get answerBegun(): boolean {
-    return this.response.streaming && !this.response.relay.takeBack();
+    return this.response.streaming && !this.response.takeBack();
   }
 
   get repeatable(): boolean {
@@ -385,7 +386,7 @@ export class Exchange implements PhaseHost, Owner {
     this.ended = true;
     this.tunnel?.end();
     this.origin.stop();
-    this.response.relay.drop();
+    this.response.drop();
     this.request.drop();
     const durationUs = this.front.clock.monotonicUs() - this.startedUs;
     const unread = this.phases.finish((record) => {

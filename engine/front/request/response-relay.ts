@@ -67,18 +67,21 @@ export class ResponseRelay {
     this.clock = clock;
   }
 
-  /** Decides the framing towards the client. */
-  begin(head: ResponseHeadParser, request: RequestHeadParser, keep: boolean): void {
-    const unknown = head.framing === BODY.CHUNKED || head.framing === BODY.CLOSE;
+  /** Decides the framing towards the client; the length of `coded` content is not known. */
+  begin(head: ResponseHeadParser, request: RequestHeadParser, keep: boolean, coded = false): void {
+    const { framing } = head;
+    const unknown =
+      framing === BODY.CHUNKED || framing === BODY.CLOSE || (coded && framing !== BODY.NONE);
     this.http10 = request.version < 11;
     this.wantsTrailers = request.wantsTrailers;
     this.upgraded = head.status === 101;
     this.chunked = unknown && !this.http10 && !this.upgraded;
     this.keepAlive = keep && !(unknown && this.http10) && !this.upgraded;
     // What a WebSocket carries is no content of the answer.
-    this.hasBody = head.framing !== BODY.NONE && !this.upgraded;
+    this.hasBody = framing !== BODY.NONE && !this.upgraded;
     // RFC 9110 section 8.6: none in 204; in HEAD and 304 it tells what a GET would have got.
-    this.contentLength = unknown || head.status === 204 ? -1 : head.contentLength;
+    const unsaid = unknown || coded || head.status === 204;
+    this.contentLength = unsaid ? -1 : head.contentLength;
   }
 
   private get closingLines(): string {
@@ -187,6 +190,19 @@ export class ResponseRelay {
       this.paidOut = 0;
     }
     return piece;
+  }
+
+  /** The kept head, to be sent before what is held; null once it was taken. */
+  takeHead(): Buffer | null {
+    const head = this.headPiece;
+    this.headPiece = null;
+    if (head !== null) this.sent = true;
+    return head;
+  }
+
+  /** The next of what is held, without framing; null when all was taken. */
+  takeHeld(): Buffer | null {
+    return this.held.shift() ?? null;
   }
 
   /** What was held is with the client. */

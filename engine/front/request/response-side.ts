@@ -5,6 +5,7 @@
  */
 
 import { frontLimits } from '../../../base/delivery-limits.ts';
+import type { AnswerCompression } from '../../contract/delivery.ts';
 import type { BodySnapshot } from '../../contract/message.ts';
 import type { RequestHeadParser } from '../../http/request-head.ts';
 import type { PhaseDriver } from '../../phases/phase-driver.ts';
@@ -12,6 +13,9 @@ import type { PhaseEndings } from '../../phases/phase-host.ts';
 import type { OriginLink } from '../../upstream/origin-sink.ts';
 import type { FrontContext } from '../front-context.ts';
 import type { Holder } from '../wire/held-budget.ts';
+import { BODY } from '../../http/head-scanner.ts';
+import { AnswerCoder, coderFree, type CodedSink } from './answer-coder.ts';
+import { codeAnswer } from './answer-coding.ts';
 import { ResponseRelay } from './response-relay.ts';
 
 /** Where the response is. */
@@ -26,19 +30,26 @@ export interface ResponseOwner {
   /** A place in the budget of held bytes. */
   holder(): Holder;
   /** How the request ends where nothing of the origin's answer is sent. */
-  readonly endings: Pick<PhaseEndings, 'refuseAnswer'>;
+  readonly endings: Pick<PhaseEndings, 'refuseAnswer'> & {
+    refuse(status: 0, reason: string): void;
+  };
   /** All of it was sent. */
   responseSent(): void;
 }
 
 /** The response to one request; see the header. */
-export class ResponseSide {
+export class ResponseSide implements CodedSink {
   readonly relay: ResponseRelay;
+  /** How the answer may be compressed; null for not at all. */
+  compression: AnswerCompression | null = null;
   private readonly owner: ResponseOwner;
   private readonly phases: PhaseDriver;
   private state: number = DOWN.NONE;
   /** The origin has said all. */
   private complete = false;
+  private coder: AnswerCoder | null = null;
+  /** What came is sent on at once: nobody knows when more comes. */
+  private flushes = false;
 
   constructor({ writer, clock }: FrontContext, owner: ResponseOwner, phases: PhaseDriver) {
     this.relay = new ResponseRelay(writer, clock);
@@ -70,7 +81,8 @@ export class ResponseSide {
     keep: boolean,
   ): void {
     const { head, headBytes } = connection;
-    this.relay.begin(head, request, keep);
+    const coded = this.compression !== null && this.beginCoding(connection);
+    this.relay.begin(head, request, keep, coded);
     this.relay.rateLines = this.phases.rateLines;
     if (!this.phases.inspects) {
       this.state = DOWN.STREAM;
@@ -82,10 +94,29 @@ export class ResponseSide {
     this.phases.answerBegan({ status: head.status, head: { bytes, spans: head.copySpans() } });
   }
 
+  /** True where the content is compressed; its fields are then written. */
+  private beginCoding({ head, headBytes }: OriginLink): boolean {
+    const { relay } = this;
+    const wanted = coderFree() ? this.compression! : { ...this.compression!, coding: '' as const };
+    const answer = codeAnswer(headBytes, head, wanted, relay.fields);
+    if (answer === null) return false;
+    relay.fields = answer.fields;
+    if (answer.coding === '') return false;
+    if (head.framing !== BODY.NONE) {
+      this.coder = new AnswerCoder(answer.coding, this);
+      this.flushes = head.framing !== BODY.LENGTH;
+    }
+    return true;
+  }
+
   /** Body content came. */
   take(bytes: Uint8Array, start: number, end: number): void {
-    const { relay } = this;
-    if (this.state === DOWN.STREAM && !relay.releasing) return relay.write(bytes, start, end);
+    const { relay, coder } = this;
+    if (this.state === DOWN.STREAM && !relay.releasing) {
+      if (coder === null) return relay.write(bytes, start, end);
+      if (!coder.write(bytes, start, end)) this.owner.pauseOrigin();
+      return;
+    }
     relay.holder ??= this.owner.holder();
     if (!relay.hold(bytes, start, end)) return this.owner.endings.refuseAnswer(503, 'memory');
     if (this.state !== DOWN.HOLD) return this.owner.pauseOrigin();
@@ -105,6 +136,7 @@ export class ResponseSide {
   /** What was gathered may be sent. */
   turnEnd(): void {
     if (this.state !== DOWN.STREAM || this.relay.releasing) return;
+    if (this.flushes && !this.complete) this.coder!.flush();
     const piece = this.relay.takePiece();
     if (piece !== null && !this.owner.send(piece)) this.owner.pauseOrigin();
   }
@@ -118,7 +150,11 @@ export class ResponseSide {
 
   /** The client takes more. */
   drained(): void {
-    if (this.relay.releasing) this.pay();
+    const { coder } = this;
+    if (coder !== null) {
+      coder.resume();
+      if (!coder.full) this.coderDrained();
+    } else if (this.relay.releasing) this.pay();
     else this.owner.resumeOrigin();
   }
 
@@ -142,6 +178,7 @@ export class ResponseSide {
   /** Nothing is left to decide: the client may have it. */
   release(): void {
     this.state = DOWN.STREAM;
+    if (this.coder !== null) return this.codeHeld(this.coder);
     this.relay.beginRelease(frontLimits.releasedAtOnceBytesMax);
     if (this.relay.releasing) this.pay();
     else this.goOn();
@@ -163,12 +200,67 @@ export class ResponseSide {
     this.goOn();
   }
 
+  /** Sends the head, and has coded what was held, as far as the coder takes it. */
+  private codeHeld(coder: AnswerCoder): void {
+    const { relay, owner } = this;
+    relay.releasing = true;
+    const head = relay.takeHead();
+    if (head !== null && !owner.send(head)) coder.pause();
+    for (;;) {
+      const piece = relay.takeHeld();
+      if (piece === null) break;
+      if (coder.write(piece, 0, piece.length)) continue;
+      if (!this.complete) owner.pauseOrigin();
+      return;
+    }
+    relay.endRelease();
+    if (this.flushes && !this.complete) coder.flush();
+    this.goOn();
+  }
+
+  coded(piece: Buffer): void {
+    this.relay.write(piece, 0, piece.length);
+    const bytes = this.relay.takePiece();
+    if (bytes !== null && !this.owner.send(bytes)) this.coder?.pause();
+  }
+
+  coderDrained(): void {
+    if (this.relay.releasing) this.codeHeld(this.coder!);
+    else if (!this.complete) this.owner.resumeOrigin();
+  }
+
+  codedAll(): void {
+    this.sendEnd();
+  }
+
+  coderFailed(): void {
+    this.owner.endings.refuse(0, 'compression');
+  }
+
+  /** Throws away what was gathered; false when some of the answer has been sent already. */
+  takeBack(): boolean {
+    const taken = this.relay.takeBack();
+    if (taken) this.coder?.destroy();
+    return taken;
+  }
+
+  /** The request ended: nothing more is sent. */
+  drop(): void {
+    this.coder?.destroy();
+    this.relay.drop();
+  }
+
   private goOn(): void {
     if (this.complete) this.finish();
     else this.owner.resumeOrigin();
   }
 
   private finish(): void {
+    if (this.coder === null) this.sendEnd();
+    else this.coder.end();
+  }
+
+  private sendEnd(): void {
     this.relay.finish();
     const piece = this.relay.takePiece();
     if (piece !== null) this.owner.send(piece);

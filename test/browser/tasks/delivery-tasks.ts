@@ -206,6 +206,42 @@ export const deliveryTasks: readonly Task[] = [
     },
   },
   {
+    id: 'delivery-compression',
+    page: 'Sites',
+    does: 'compresses the answers of a site, and leaves a path out',
+    expects: 'a client that accepts gzip gets it, but not under that path',
+    run: async (desk, world) => {
+      const id = await delivered(desk, world, 'packed');
+      const add = 'Compress answers';
+      await desk.press(add);
+      await desk.fill('Media types, empty for usual text', 'text/*\napplication/json', add);
+      await desk.fill('From bytes, 0 for 1,024', '1', add);
+      await desk.press('Add', add);
+      await desk.shows('text/*, application/json');
+      const codingOf = async (path: string): Promise<string> => {
+        const headers = { 'accept-encoding': 'gzip' };
+        const answer = await visit(world, 'packed.example', path, { headers });
+        return answer.headers['content-encoding'] ?? '';
+      };
+      await eventually(async () => (await codingOf('/')) === 'gzip');
+      await desk.fill('Path prefix', '/account', add);
+      await desk.tick('Not here, although a shorter prefix has a rule', add);
+      await desk.fill('Media types, empty for usual text', '', add);
+      await desk.press('Add', add);
+      await desk.shows('/account');
+      await eventually(async () => (await codingOf('/account')) === '');
+      expect(await codingOf('/')).toBe('gzip');
+      expect(await world.siteAt(id)).toMatchObject({
+        delivery: {
+          compression: [
+            { pathPrefix: '/', types: ['text/*', 'application/json'], minBytes: 1 },
+            { pathPrefix: '/account', off: true },
+          ],
+        },
+      });
+    },
+  },
+  {
     id: 'delivery-text',
     page: 'Sites',
     does: 'says who reports a weakness; forgets a line first',

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/v1/delivery.proto.
  */
 export const file_waf_v1_delivery: GenFile = /*@__PURE__*/
-  fileDesc("ChV3YWYvdjEvZGVsaXZlcnkucHJvdG8SBndhZi52MSKHBAoMU2l0ZURlbGl2ZXJ5EiwKC21haW50ZW5hbmNlGAEgASgLMhcud2FmLnYxLk1haW50ZW5hbmNlTW9kZRIyCglyZWRpcmVjdHMYAiADKAsyFC53YWYudjEuU2l0ZVJlZGlyZWN0Qgm6SAaSAQMQ9AMSMwoKYmFzaWNfYXV0aBgDIAMoCzIVLndhZi52MS5CYXNpY0F1dGhSdWxlQgi6SAWSAQIQZBI0Cgtib2R5X2xpbWl0cxgEIAMoCzIVLndhZi52MS5Cb2R5TGltaXRSdWxlQgi6SAWSAQIQZBIfCgxzZWN1cml0eV90eHQYBSABKAlCCbpIBnIEKICAARIoCgRjb3JzGAYgAygLMhAud2FmLnYxLkNvcnNSdWxlQgi6SAWSAQIQZBI1Cg5yZXF1ZXN0X2ZpZWxkcxgHIAMoCzITLndhZi52MS5GaWVsZENoYW5nZUIIukgFkgECEEASNgoPcmVzcG9uc2VfZmllbGRzGAggAygLMhMud2FmLnYxLkZpZWxkQ2hhbmdlQgi6SAWSAQIQQBI3Cgxmb3J3YXJkX2F1dGgYCSADKAsyFy53YWYudjEuRm9yd2FyZEF1dGhSdWxlQgi6SAWSAQIQZBI3ChNjbGllbnRfY2VydGlmaWNhdGVzGAogASgLMhoud2FmLnYxLkNsaWVudENlcnRpZmljYXRlcyLGAQoPTWFpbnRlbmFuY2VNb2RlEg8KB2VuYWJsZWQYASABKAgSKAoTcmV0cnlfYWZ0ZXJfc2Vjb25kcxgCIAEoBUILukgIGgYYgPUkKAASFwoFdGl0bGUYAyABKAlCCLpIBXIDGIACEhkKB21lc3NhZ2UYBCABKAlCCLpIBXIDGIAgEiMKEGFsbG93ZWRfbmV0d29ya3MYBSADKAlCCbpIBpIBAxDoBxIfCg1hbGxvd2VkX3BhdGhzGAYgAygJQgi6SAWSAQIQZCJ4CgxTaXRlUmVkaXJlY3QSFgoEaG9zdBgBIAEoCUIIukgFcgMY/QESFgoEcGF0aBgCIAEoCUIIukgFcgMYgBASGAoGdGFyZ2V0GAMgASgJQgi6SAVyAxiAEBIeCgZzdGF0dXMYBCABKAVCDrpIC9gBARoGGLQCKK0CIoYBCg1CYXNpY0F1dGhSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIXCgVyZWFsbRgCIAEoCUIIukgFcgMYgAESLwoFdXNlcnMYAyADKAsyFS53YWYudjEuQmFzaWNBdXRoVXNlckIJukgGkgEDEMgBEgwKBG9wZW4YBCABKAgiSAoNQmFzaWNBdXRoVXNlchIWCgRuYW1lGAEgASgJQgi6SAVyAxiAARIfCg1wYXNzd29yZF9oYXNoGAIgASgJQgi6SAVyAxiAAiJKCg1Cb2R5TGltaXRSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIaCgltYXhfYnl0ZXMYAiABKANCB7pIBCICKAAi9wEKCENvcnNSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIiCg9hbGxvd2VkX29yaWdpbnMYAiADKAlCCbpIBpIBAxDIARIhCg9hbGxvd2VkX21ldGhvZHMYAyADKAlCCLpIBZIBAhAgEiEKD2FsbG93ZWRfaGVhZGVycxgEIAMoCUIIukgFkgECEGQSIQoPZXhwb3NlZF9oZWFkZXJzGAUgAygJQgi6SAWSAQIQZBIZChFhbGxvd19jcmVkZW50aWFscxgGIAEoCBIkCg9tYXhfYWdlX3NlY29uZHMYByABKAVCC7pICBoGGICjBSgAIk4KC0ZpZWxkQ2hhbmdlEhYKBG5hbWUYASABKAlCCLpIBXIDGIABEhcKBXZhbHVlGAIgASgJQgi6SAVyAxiAIBIOCgZyZW1vdmUYAyABKAgiuwEKD0ZvcndhcmRBdXRoUnVsZRIdCgtwYXRoX3ByZWZpeBgBIAEoCUIIukgFcgMYgBASFQoDdXJsGAIgASgJQgi6SAVyAxiAEBIfCg1jb3BpZWRfZmllbGRzGAMgAygJQgi6SAWSAQIQIBIfCgp0aW1lb3V0X21zGAQgASgFQgu6SAgaBhjg1AMoABIiChBhbGxvd2VkX25ldHdvcmtzGAUgAygJQgi6SAWSAQIQIBIMCgRvcGVuGAYgASgIIkEKEkNsaWVudENlcnRpZmljYXRlcxIZCgZjYV9wZW0YASABKAlCCbpIBnIEKICABBIQCghvcHRpb25hbBgCIAEoCGIGcHJvdG8z", [file_buf_validate_validate]);
+  fileDesc("ChV3YWYvdjEvZGVsaXZlcnkucHJvdG8SBndhZi52MSK/BAoMU2l0ZURlbGl2ZXJ5EiwKC21haW50ZW5hbmNlGAEgASgLMhcud2FmLnYxLk1haW50ZW5hbmNlTW9kZRIyCglyZWRpcmVjdHMYAiADKAsyFC53YWYudjEuU2l0ZVJlZGlyZWN0Qgm6SAaSAQMQ9AMSMwoKYmFzaWNfYXV0aBgDIAMoCzIVLndhZi52MS5CYXNpY0F1dGhSdWxlQgi6SAWSAQIQZBI0Cgtib2R5X2xpbWl0cxgEIAMoCzIVLndhZi52MS5Cb2R5TGltaXRSdWxlQgi6SAWSAQIQZBIfCgxzZWN1cml0eV90eHQYBSABKAlCCbpIBnIEKICAARIoCgRjb3JzGAYgAygLMhAud2FmLnYxLkNvcnNSdWxlQgi6SAWSAQIQZBI1Cg5yZXF1ZXN0X2ZpZWxkcxgHIAMoCzITLndhZi52MS5GaWVsZENoYW5nZUIIukgFkgECEEASNgoPcmVzcG9uc2VfZmllbGRzGAggAygLMhMud2FmLnYxLkZpZWxkQ2hhbmdlQgi6SAWSAQIQQBI3Cgxmb3J3YXJkX2F1dGgYCSADKAsyFy53YWYudjEuRm9yd2FyZEF1dGhSdWxlQgi6SAWSAQIQZBI3ChNjbGllbnRfY2VydGlmaWNhdGVzGAogASgLMhoud2FmLnYxLkNsaWVudENlcnRpZmljYXRlcxI2Cgtjb21wcmVzc2lvbhgLIAMoCzIXLndhZi52MS5Db21wcmVzc2lvblJ1bGVCCLpIBZIBAhBkIsYBCg9NYWludGVuYW5jZU1vZGUSDwoHZW5hYmxlZBgBIAEoCBIoChNyZXRyeV9hZnRlcl9zZWNvbmRzGAIgASgFQgu6SAgaBhiA9SQoABIXCgV0aXRsZRgDIAEoCUIIukgFcgMYgAISGQoHbWVzc2FnZRgEIAEoCUIIukgFcgMYgCASIwoQYWxsb3dlZF9uZXR3b3JrcxgFIAMoCUIJukgGkgEDEOgHEh8KDWFsbG93ZWRfcGF0aHMYBiADKAlCCLpIBZIBAhBkIngKDFNpdGVSZWRpcmVjdBIWCgRob3N0GAEgASgJQgi6SAVyAxj9ARIWCgRwYXRoGAIgASgJQgi6SAVyAxiAEBIYCgZ0YXJnZXQYAyABKAlCCLpIBXIDGIAQEh4KBnN0YXR1cxgEIAEoBUIOukgL2AEBGgYYtAIorQIihgEKDUJhc2ljQXV0aFJ1bGUSHQoLcGF0aF9wcmVmaXgYASABKAlCCLpIBXIDGIAQEhcKBXJlYWxtGAIgASgJQgi6SAVyAxiAARIvCgV1c2VycxgDIAMoCzIVLndhZi52MS5CYXNpY0F1dGhVc2VyQgm6SAaSAQMQyAESDAoEb3BlbhgEIAEoCCJICg1CYXNpY0F1dGhVc2VyEhYKBG5hbWUYASABKAlCCLpIBXIDGIABEh8KDXBhc3N3b3JkX2hhc2gYAiABKAlCCLpIBXIDGIACIkoKDUJvZHlMaW1pdFJ1bGUSHQoLcGF0aF9wcmVmaXgYASABKAlCCLpIBXIDGIAQEhoKCW1heF9ieXRlcxgCIAEoA0IHukgEIgIoACL3AQoIQ29yc1J1bGUSHQoLcGF0aF9wcmVmaXgYASABKAlCCLpIBXIDGIAQEiIKD2FsbG93ZWRfb3JpZ2lucxgCIAMoCUIJukgGkgEDEMgBEiEKD2FsbG93ZWRfbWV0aG9kcxgDIAMoCUIIukgFkgECECASIQoPYWxsb3dlZF9oZWFkZXJzGAQgAygJQgi6SAWSAQIQZBIhCg9leHBvc2VkX2hlYWRlcnMYBSADKAlCCLpIBZIBAhBkEhkKEWFsbG93X2NyZWRlbnRpYWxzGAYgASgIEiQKD21heF9hZ2Vfc2Vjb25kcxgHIAEoBUILukgIGgYYgKMFKAAiTgoLRmllbGRDaGFuZ2USFgoEbmFtZRgBIAEoCUIIukgFcgMYgAESFwoFdmFsdWUYAiABKAlCCLpIBXIDGIAgEg4KBnJlbW92ZRgDIAEoCCK7AQoPRm9yd2FyZEF1dGhSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIVCgN1cmwYAiABKAlCCLpIBXIDGIAQEh8KDWNvcGllZF9maWVsZHMYAyADKAlCCLpIBZIBAhAgEh8KCnRpbWVvdXRfbXMYBCABKAVCC7pICBoGGODUAygAEiIKEGFsbG93ZWRfbmV0d29ya3MYBSADKAlCCLpIBZIBAhAgEgwKBG9wZW4YBiABKAgiQQoSQ2xpZW50Q2VydGlmaWNhdGVzEhkKBmNhX3BlbRgBIAEoCUIJukgGcgQogIAEEhAKCG9wdGlvbmFsGAIgASgIIncKD0NvbXByZXNzaW9uUnVsZRIdCgtwYXRoX3ByZWZpeBgBIAEoCUIIukgFcgMYgBASFwoFdHlwZXMYAiADKAlCCLpIBZIBAhBAEh8KCW1pbl9ieXRlcxgDIAEoBUIMukgJGgcYgICACCgAEgsKA29mZhgEIAEoCGIGcHJvdG8z", [file_buf_validate_validate]);
 
 /**
  * How a site is delivered. What is not set costs nothing and changes nothing.
@@ -90,6 +90,13 @@ export type SiteDelivery = Message<"waf.v1.SiteDelivery"> & {
    * @generated from field: waf.v1.ClientCertificates client_certificates = 10;
    */
   clientCertificates?: ClientCertificates | undefined;
+
+  /**
+   * Which answers are compressed; the longest prefix decides. Empty compresses none.
+   *
+   * @generated from field: repeated waf.v1.CompressionRule compression = 11;
+   */
+  compression: CompressionRule[];
 };
 
 /**
@@ -167,6 +174,13 @@ export type SiteDeliveryJson = {
    * @generated from field: waf.v1.ClientCertificates client_certificates = 10;
    */
   clientCertificates?: ClientCertificatesJson;
+
+  /**
+   * Which answers are compressed; the longest prefix decides. Empty compresses none.
+   *
+   * @generated from field: repeated waf.v1.CompressionRule compression = 11;
+   */
+  compression?: CompressionRuleJson[];
 };
 
 /**
@@ -868,4 +882,83 @@ export type ClientCertificatesJson = {
  */
 export const ClientCertificatesSchema: GenMessage<ClientCertificates, {jsonType: ClientCertificatesJson}> = /*@__PURE__*/
   messageDesc(file_waf_v1_delivery, 9);
+
+/**
+ * Compresses answers for clients that accept br or gzip. An observer who sees the length of an
+ * answer can learn a secret in it that stands beside text of the visitor (BREACH, CVE-2013-3587).
+ *
+ * @generated from message waf.v1.CompressionRule
+ */
+export type CompressionRule = Message<"waf.v1.CompressionRule"> & {
+  /**
+   * Path prefix of whole segments; / for all.
+   *
+   * @generated from field: string path_prefix = 1;
+   */
+  pathPrefix: string;
+
+  /**
+   * Media types such as text/html or text/*; empty for text and other usual types.
+   *
+   * @generated from field: repeated string types = 2;
+   */
+  types: string[];
+
+  /**
+   * Answers known to be shorter stay as they are; 0 acts as 1024.
+   *
+   * @generated from field: int32 min_bytes = 3;
+   */
+  minBytes: number;
+
+  /**
+   * Nothing is compressed under this path, although a shorter prefix has a rule.
+   *
+   * @generated from field: bool off = 4;
+   */
+  off: boolean;
+};
+
+/**
+ * Compresses answers for clients that accept br or gzip. An observer who sees the length of an
+ * answer can learn a secret in it that stands beside text of the visitor (BREACH, CVE-2013-3587).
+ *
+ * @generated from message waf.v1.CompressionRule
+ */
+export type CompressionRuleJson = {
+  /**
+   * Path prefix of whole segments; / for all.
+   *
+   * @generated from field: string path_prefix = 1;
+   */
+  pathPrefix?: string;
+
+  /**
+   * Media types such as text/html or text/*; empty for text and other usual types.
+   *
+   * @generated from field: repeated string types = 2;
+   */
+  types?: string[];
+
+  /**
+   * Answers known to be shorter stay as they are; 0 acts as 1024.
+   *
+   * @generated from field: int32 min_bytes = 3;
+   */
+  minBytes?: number;
+
+  /**
+   * Nothing is compressed under this path, although a shorter prefix has a rule.
+   *
+   * @generated from field: bool off = 4;
+   */
+  off?: boolean;
+};
+
+/**
+ * Describes the message waf.v1.CompressionRule.
+ * Use `create(CompressionRuleSchema)` to create a new message.
+ */
+export const CompressionRuleSchema: GenMessage<CompressionRule, {jsonType: CompressionRuleJson}> = /*@__PURE__*/
+  messageDesc(file_waf_v1_delivery, 10);
 
