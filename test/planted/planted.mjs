@@ -1,7 +1,8 @@
 /**
  * `npm run test:planted [ROOM ...]`: plants each fault of `faults.jsonl`, one at a time, in a copy
- * of the checkout, and runs the test that has to find it. Prints a table; exit code 1 when a fault
- * is not found, when a line is not there once, or when a test fails without any fault.
+ * of the checkout, and runs the test that has to find it; one that a fault keeps from ending has
+ * found it. Prints a table; exit code 1 when a fault is not found, when a line is not there once,
+ * or when a test fails without any fault.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -12,6 +13,13 @@ import path from 'node:path';
 import { inRoot, root } from '../../control/setup/paths.mjs';
 import { prepare } from '../../control/setup/prepare.mjs';
 import { main, say } from '../../control/setup/process.mjs';
+
+/** A test file takes seconds; one that a fault keeps from ending is ended then. */
+const testMs = 5 * 60_000;
+/** How `timeout` ends when it ended what it ran, by SIGTERM or SIGKILL. */
+const timedOut = new Set([124, 137, null]);
+/** What set-up made beside `.build` and `build`; the rest of `.cache` is not for tests. */
+const kept = /^\.cache\/(?:[^/]+\.stamp|[^/]+\.tsbuildinfo|crs-test(?:\/.*)?)$/;
 
 await main(async () => {
   const rows = readFaults(process.argv.slice(2));
@@ -60,8 +68,13 @@ function copyCheckout(copy) {
     mkdirSync(path.join(copy, path.dirname(file)), { recursive: true });
     cpSync(inRoot(file), path.join(copy, file), { preserveTimestamps: true });
   }
+  const filter = (source) => {
+    const name = path.relative(root, source);
+    return !name.startsWith('.cache/') || kept.test(name);
+  };
   for (const made of ['.build', '.cache', 'build']) {
-    cpSync(inRoot(made), path.join(copy, made), { recursive: true, preserveTimestamps: true });
+    const options = { recursive: true, preserveTimestamps: true, filter };
+    cpSync(inRoot(made), path.join(copy, made), options);
   }
   symlinkSync(inRoot('node_modules'), path.join(copy, 'node_modules'));
 }
@@ -76,7 +89,8 @@ function plant(copy, { file, line, fault, test }) {
     text.replace(line, () => fault),
   );
   try {
-    const { failedFiles, failedTests, names } = runTests(copy, [test]);
+    const { endless, failedFiles, failedTests, names } = runTests(copy, [test], testMs);
+    if (endless) return `found by ${test}, which does not end`;
     if (failedTests > 0) return `found by ${names}`;
     const verdict = failedFiles > 0 ? 'NOT LOADED' : 'NOT FOUND';
     return `${verdict} by ${test}: ${line} => ${fault}`;
@@ -85,16 +99,22 @@ function plant(copy, { file, line, fault, test }) {
   }
 }
 
-/** Runs test files of the copy: tests that passed, files and tests that failed, and the first. */
-function runTests(copy, files) {
+/**
+ * Runs test files of the copy: tests that passed, files and tests that failed, and the first; or
+ * only that they did not end within `timeout`, 0 for any time.
+ */
+function runTests(copy, files, timeout = 0) {
   const report = path.join(copy, '.cache', 'planted.json');
   rmSync(report, { force: true });
   const vitest = path.join(copy, 'node_modules', 'vitest', 'vitest.mjs');
   const args = ['run', '--reporter=json', `--outputFile.json=${report}`, ...files];
   const env = { ...process.env, WAF_CORPUS_DIR: process.env['WAF_CORPUS_DIR'] ?? corpus() };
-  const { stderr } = spawnSync(process.execPath, [vitest, ...args], {
+  // `timeout` of coreutils ends what the test runner started, too.
+  const line = ['--kill-after=5', String(timeout / 1000), process.execPath, vitest, ...args];
+  const { status, stderr } = spawnSync('timeout', line, {
     ...{ cwd: copy, env, encoding: 'utf8', maxBuffer: 64 << 20 },
   });
+  if (timedOut.has(status)) return { endless: true };
   try {
     const found = JSON.parse(readFileSync(report, 'utf8'));
     const broken = found.testResults.filter(({ status }) => status === 'failed');

@@ -7,6 +7,7 @@ import type { VerifiedBundle } from '../../../engine/bundle/signed-bundle.ts';
 import { standardLogSettings } from '../../../engine/contract/logging.ts';
 import { RuntimeLogPolicySchema } from '../../../proto/gen/waf/runtime/v1/logging_pb.ts';
 
+import { systemClock } from '../../../base/clock.ts';
 import { keepPrinted } from '../../../test/support/printed.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { connectTakingLink } from '../../../test/support/test-link.ts';
@@ -14,19 +15,27 @@ import { startTestControl, type TestControl } from '../../../test/support/test-c
 import { loadCommands } from '../../cli/commands.ts';
 import { runCommandLine } from '../../cli/program.ts';
 import {
+  logEmergencyId,
   readLogPolicy,
   resolveLogPolicy,
   standardLogPolicy,
 } from '../../domain/settings/log-policy.ts';
 import { retentionDays, toRuntimeLogPolicy } from '../../publish/parts/log-parts.ts';
-import { logPolicies } from '../../store/collections.ts';
-import type { ReadStore } from '../../store/store.ts';
+import { logEmergencies, logPolicies } from '../../store/collections.ts';
+import { openLmdbKv } from '../../store/lmdb-kv.ts';
+import { openStore, type ReadStore } from '../../store/store.ts';
 
 let waf: TestControl;
 let siteId = '';
 
 beforeAll(async () => {
-  waf = await startTestControl({ demoOrigin: null });
+  // The run before ended under storage pressure, and the disk has room by now.
+  waf = await startTestControl({ demoOrigin: null }, async (folder) => {
+    const store = await openStore(openLmdbKv({ folder, durable: false }), systemClock);
+    const pressed = { id: logEmergencyId, active: true, epoch: '4' };
+    await store.write((tx) => tx.put(logEmergencies, pressed));
+    await store.close();
+  });
   const site = {
     name: 'shop',
     primaryHost: 'shop.test',
@@ -107,6 +116,15 @@ test('storage pressure takes details and evidence, unless it may only be reporte
   const reported = { ...standardLogPolicy, pressurePolicy: 'LOG_PRESSURE_POLICY_REPORT_ONLY' };
   const untouched = resolveLogPolicy(reported as typeof standardLogPolicy, override, true);
   expect(untouched.effective).toEqual(untouched.configured);
+});
+
+test('an end of storage pressure is counted in the epoch that answers show', async () => {
+  const read = async () => {
+    const { body } = await waf.call('LogService/GetSiteLogPolicy', { siteId });
+    return (body['policy'] as { safetyEpoch: string }).safetyEpoch;
+  };
+  await eventually(async () => (await read()) === '5');
+  expect(await read()).toBe('5');
 });
 
 test('the policy of the deployment moves by its revision, and risks are acknowledged', async () => {

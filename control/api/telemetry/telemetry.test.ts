@@ -179,6 +179,7 @@ test('endpoints of traffic are listed; hide, restore and retire change the list 
     path: '/users/{value}',
     requests: 5,
     revision: '0',
+    first_seen: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
   });
   expect((await ask(`apitree?site=${siteId}`)).body).toMatchObject({
     total_endpoints: 1,
