@@ -240,8 +240,11 @@ export class ResponseSide implements CodedSink {
   /** Throws away what was gathered; false when some of the answer has been sent already. */
   takeBack(): boolean {
     const taken = this.relay.takeBack();
-    if (taken) this.coder?.destroy();
-    return taken;
+    if (!taken) return false;
+    this.coder?.destroy();
+    this.coder = null;
+    this.flushes = false;
+    return true;
   }
 
   /** The request ended: nothing more is sent. */
