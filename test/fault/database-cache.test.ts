@@ -212,7 +212,11 @@ test('a planner thread takes what the one before it planned', async () => {
   const entry = pathToFileURL(path.join(root, '.build', 'engine', 'threads', 'planner-thread.js'));
   const withPlanner = async <T>(work: (one: Planner) => Promise<T>): Promise<T> => {
     const one = new Planner({ entry, settings, onProgress: () => undefined });
-    return work(one).finally(() => one.close());
+    try {
+      return await work(one);
+    } finally {
+      await one.close();
+    }
   };
   const attack = keyed('attack');
   const first = await withPlanner((one) => one.plan(attack));
