@@ -164,7 +164,9 @@ const latinNames: ReadonlySet<string> = new Set([
   ...['Administrator', 'Built', 'admin', 'node', 'demo', 'shop', 'localhost', 'http', 'DEMO'],
   ...['configuration', 'engine', 'origins', 'overload', 'settings', 'store', 'ListSessions'],
   // What HTTP and security.txt call their parts.
-  ...['CORS', 'Cookie', 'security', 'txt', 'well', 'known', 'Contact', 'Expires'],
+  ...['CORS', 'Cookie', 'security', 'txt', 'well', 'known', 'Contact', 'Expires', 'gzip'],
+  // The name of an attack, in every language.
+  'BREACH',
   ...['waf', 'api', 'enforce', 'example', 'com', 'management', 'help'],
 ]);
 
