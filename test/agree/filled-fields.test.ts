@@ -83,7 +83,7 @@ const engineRooms = ['link', 'guard', 'process'];
 /** Messages that hold what callers set: control keeps and returns them whole. */
 const asSent = [
   ...['CrsCoreSettings', 'HttpPolicy', 'ArgLimits', 'BodyProcessorOverride'],
-  ...['UpstreamResiliencePolicy', 'UpstreamTls'],
+  ...['UpstreamResiliencePolicy', 'UpstreamTls', 'BotProtectionConfig'],
 ];
 
 /**
