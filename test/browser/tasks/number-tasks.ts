@@ -57,7 +57,7 @@ export const numberTasks: readonly Task[] = [
     does: 'compares rankings and the time of answers with the API',
     expects: 'rules, clients, paths and the 99th percentile are those of the API; rules have names',
     run: async (desk, world) => {
-      await world.refused('ranked');
+      await world.refused('top-lists');
       await desk.go('/?span=1h');
       await eventually(async () => {
         const { securityTopRules, securityTopAttackers, topPaths, trafficQuality } =
