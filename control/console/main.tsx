@@ -6,6 +6,7 @@ import { Console, fetchPage } from './console.tsx';
 import { resume } from './session.ts';
 import './style.css';
 import './style-parts.css';
+import './style-narrow.css';
 
 const place = document.getElementById('console');
 if (place !== null) render(<Console />, place);

@@ -271,7 +271,7 @@ function isWhole({ requestEvidence: kept }: SecurityEvent): boolean {
   return kept?.available === true && !kept.headerTruncated && !kept.bodyTruncated;
 }
 
-/** What the exclusion does for the request of the event: as kept, else made of the event's values. */
+/** What the exclusion does for the request of the event: as kept, else made of its values. */
 function OwnResult({
   own,
   rebuilt,
@@ -287,11 +287,11 @@ function OwnResult({
   const { before, after, leftOut } = rebuilt;
   const passes = before?.blocked === true && after?.blocked !== true;
   const rules = (after?.ruleIds ?? []).join(', ');
+  const effect = passes ? w('own') : w('blockedBy', { rules });
   return (
     <>
       <p class={passes ? 'done' : 'notice'}>
-        {before?.blocked !== true ? w('notToday') : passes ? w('own') : w('blockedBy', { rules })}{' '}
-        <small>{w('values')}</small>
+        {before?.blocked === true ? effect : w('notToday')} <small>{w('values')}</small>
       </p>
       {leftOut.length > 0 && (
         <p class="quiet">

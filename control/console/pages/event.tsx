@@ -1,4 +1,4 @@
-/** One security event: the verdict in a sentence, why, what the client did, and how to let it pass. */
+/** One security event: the verdict in a sentence, why, what the client did, how to let it pass. */
 
 import { createClient } from '@connectrpc/connect';
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';

@@ -1,4 +1,4 @@
-/** What a site learns: values that regularly hold what looks like an attack, and decisions on it. */
+/** What a site learns: values that regularly hold what looks like an attack; decisions on it. */
 
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';

@@ -1,4 +1,4 @@
-/** How requests of a site are inspected: its policy, what it changes there, and limits of bodies. */
+/** How requests of a site are inspected: its policy, what it changes there, limits of bodies. */
 
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { create } from '@bufbuild/protobuf';

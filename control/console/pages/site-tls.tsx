@@ -1,4 +1,4 @@
-/** How a site speaks TLS: its certificate, chosen, uploaded or ordered, and what plain HTTP gets. */
+/** How a site speaks TLS: its certificate, chosen, uploaded or ordered; what plain HTTP gets. */
 
 import { createClient } from '@connectrpc/connect';
 import { create } from '@bufbuild/protobuf';

@@ -1,4 +1,4 @@
-/** Whose address counts at a site: the proxies before it, in their order, and the header they write. */
+/** Whose address counts at a site: the proxies before it, in order, and the header they write. */
 
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { create } from '@bufbuild/protobuf';

@@ -1,4 +1,4 @@
-/** One site: its names and origins, routes, TLS, and what protects it, each with a form of its own. */
+/** One site: its names and origins, routes, TLS, and what protects it, each with its own form. */
 
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
