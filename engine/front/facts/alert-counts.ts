@@ -51,11 +51,21 @@ function keyOf(event: RequestEvent, givesUp: 0 | 1 | 2): string {
 }
 
 function addAttacks(attacks: string[], { tags }: MatchedRule): void {
-  for (const tag of tags) {
-    if (!tag.startsWith(attackTag)) continue;
-    const type = tag.slice(attackTag.length);
-    if (!attacks.includes(type) && /^[a-z0-9-]{1,64}$/.test(type)) attacks.push(type);
-  }
+  for (const type of attackTypesOf(tags)) if (!attacks.includes(type)) attacks.push(type);
+}
+
+/** Records of a rule whose tags are fixed share one list of them: it is read once. */
+const attackTypes = new WeakMap<MatchedRule['tags'], readonly string[]>();
+
+function attackTypesOf(tags: MatchedRule['tags']): readonly string[] {
+  const known = attackTypes.get(tags);
+  if (known !== undefined) return known;
+  const types = tags
+    .filter((tag) => tag.startsWith(attackTag))
+    .map((tag) => tag.slice(attackTag.length))
+    .filter((type) => /^[a-z0-9-]{1,64}$/.test(type));
+  attackTypes.set(tags, types);
+  return types;
 }
 
 function unique(sorted: readonly string[]): string[] {

@@ -4,6 +4,7 @@ import type { GuardVerdict } from '../../contract/guard.ts';
 import type { ResponseScenario, ResponseSettings } from '../../contract/site.ts';
 import type { ByteWriter } from '../../http/byte-writer.ts';
 import type { SiteAnswer } from '../../guard/site-delivery.ts';
+import { httpDate } from '../wire/http-date.ts';
 import { renderPage, scenarioOf, statusText, type Page } from './responses.ts';
 
 /** One answer of our own. */
@@ -44,7 +45,8 @@ export function writeOwnAnswer(
   writer.text('\r\nContent-Length: ');
   writer.decimal(page.body.length);
   // RFC 9110 section 6.6.1.
-  writer.text(`\r\nDate: ${new Date(answer.receivedAtMs).toUTCString()}`);
+  writer.text('\r\nDate: ');
+  writer.text(httpDate(answer.receivedAtMs));
   writer.text('\r\nCache-Control: no-store\r\nX-Request-Id: ');
   writer.text(answer.requestId);
   if (answer.strictTransport !== '') {
@@ -108,7 +110,7 @@ function pageOf(answer: OwnAnswer, status: number): Page {
       title: wording.title,
       message: wording.message,
       requestId: answer.requestId,
-      time: new Date(answer.receivedAtMs).toISOString(),
+      receivedAtMs: answer.receivedAtMs,
     },
     answer.acceptsHtml,
     answer.settings,

@@ -22,8 +22,7 @@ export interface PageFacts {
   readonly title: string;
   readonly message: string;
   readonly requestId: string;
-  /** RFC 3339. */
-  readonly time: string;
+  readonly receivedAtMs: number;
 }
 
 /** One of the product's own pages. */
@@ -108,11 +107,30 @@ export function renderPage(
   const name = chooseTemplate(settings.active, acceptsHtml);
   const template =
     settings.templates?.[name] ?? builtInTemplates[name === 'custom' ? 'plain' : name];
-  const escape = escaperFor(template.contentType);
-  const text = template.body.replace(/\{\{\s*([a-z_.]+)\s*\}\}/g, (_, variable: string) =>
-    escape(valueOf(facts, variable)),
-  );
+  const { parts, escape } = readTemplate(template);
+  let text = parts[0]!;
+  for (let at = 1; at < parts.length; at += 2) {
+    text += escape(valueOf(facts, parts[at]!)) + parts[at + 1]!;
+  }
   return { contentType: template.contentType, body: Buffer.from(text, 'utf8') };
+}
+
+/** A template read once: texts at even places, names of variables at odd ones. */
+interface ReadTemplate {
+  readonly parts: readonly string[];
+  readonly escape: (text: string) => string;
+}
+
+const readTemplates = new WeakMap<TemplateSettings, ReadTemplate>();
+
+function readTemplate(template: TemplateSettings): ReadTemplate {
+  const known = readTemplates.get(template);
+  if (known !== undefined) return known;
+  const { body, contentType } = template;
+  const parts = body.split(/\{\{\s*([a-z_.]+)\s*\}\}/);
+  const read = { parts, escape: escaperFor(contentType) };
+  readTemplates.set(template, read);
+  return read;
 }
 
 function chooseTemplate(
@@ -138,7 +156,7 @@ function valueOf(facts: PageFacts, variable: string): string {
     case 'request.id':
       return facts.requestId;
     case 'request.time':
-      return facts.time;
+      return new Date(facts.receivedAtMs).toISOString();
     default:
       return '';
   }
@@ -146,7 +164,7 @@ function valueOf(facts: PageFacts, variable: string): string {
 
 /** Operators' wording may hold any character: it is escaped for what the page is. */
 function escaperFor(contentType: string): (text: string) => string {
-  if (contentType.includes('json')) return (text) => JSON.stringify(text).slice(1, -1);
+  if (contentType.includes('json')) return escapeJson;
   if (contentType.includes('html') || contentType.includes('xml')) return escapeMarkup;
   return (text) => text;
 }
@@ -159,7 +177,15 @@ const markup: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
+function escapeJson(text: string): string {
+  return plainJson.test(text) ? text : JSON.stringify(text).slice(1, -1);
+}
+
+/** Texts that JSON writes as they are. */
+const plainJson = /^[ !#-[\]-~]*$/;
+
 function escapeMarkup(text: string): string {
+  if (!/[&<>"']/.test(text)) return text;
   return text.replace(/[&<>"']/g, (char) => markup[char] ?? char);
 }
 

@@ -12,6 +12,7 @@ import type { ResponseHeadParser } from '../../http/response-head.ts';
 import { rateFieldNames } from '../../guard/rate-fields.ts';
 import { FIELD } from '../../http/tables.ts';
 import { extensionsField } from '../../http/websocket.ts';
+import { httpDate } from './http-date.ts';
 import { offeredCodings } from './offered-codings.ts';
 import { keepForwarded, keepUnnamed, type OriginFields } from '../../upstream/origin-fields.ts';
 
@@ -243,7 +244,7 @@ export function writeResponseHead(
     writer.text(`Strict-Transport-Security: ${strictTransport}\r\n`);
   }
   // RFC 9110 section 6.6.1.
-  if (!head.hasDate) writer.text(`Date: ${new Date(facts.nowMs).toUTCString()}\r\n`);
+  if (!head.hasDate) writer.text(`Date: ${httpDate(facts.nowMs)}\r\n`);
   writer.text('X-Request-Id: ');
   writer.text(facts.requestId);
   if (facts.contentLength >= 0) {

@@ -27,7 +27,7 @@ export function buildMatchedRule(rule: Rule, tx: Transaction): MatchedRule {
     message: rule.message ? expandShort(rule.message, tx) : '',
     data: rule.logData ? expandShort(rule.logData, tx) : '',
     severity: rule.severity,
-    tags: rule.tags.map((tag) => expandShort(tag, tx)),
+    tags: expandTags(rule, tx),
     operator: lastLink(rule).operatorText,
     matched: reportVariables(tx),
     disruptive: blocks && tx.control.engine === 'on',
@@ -41,6 +41,19 @@ export function buildMatchedRule(rule: Rule, tx: Transaction): MatchedRule {
     auditLog: rule.auditLog,
     ...(tx.scoreAdded === 0 ? null : { score: tx.scoreAdded }),
   };
+}
+
+/** Texts of tags that hold no reference, as a rule set's own are: one list for all its records. */
+const fixedTags = new WeakMap<Rule['tags'], readonly ByteString[] | null>();
+
+function expandTags({ tags }: Rule, tx: Transaction): readonly ByteString[] {
+  let fixed = fixedTags.get(tags);
+  if (fixed === undefined) {
+    const isFixed = tags.every(({ literal }) => literal !== null);
+    fixed = isFixed ? tags.map((tag) => expandShort(tag, tx)) : null;
+    fixedTags.set(tags, fixed);
+  }
+  return fixed ?? tags.map((tag) => expandShort(tag, tx));
 }
 
 const noRecords: readonly MatchedRule[] = [];
