@@ -27,7 +27,7 @@ import {
   requireSecLangPermission,
   rulesOfPolicy,
   settleRule,
-} from '../custom-rule-service/stored-rule.ts';
+} from '../custom-rule-service/custom-rule.ts';
 import type { Method } from '../method.ts';
 import { refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
 import { replayFor } from '../replay-service/run-replay.ts';

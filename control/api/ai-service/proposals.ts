@@ -17,9 +17,11 @@ import { aiProposals } from '../../store/ai-collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
-import { createRule } from '../custom-rule-service/write-rules.ts';
+import { customRuleKind } from '../custom-rule-service/custom-rule.ts';
+import { ruleTrial } from '../custom-rule-service/rule-trial.ts';
 import type { Method } from '../method.ts';
 import { noteOf, ownedBy, stored, type Owned } from '../resource/owned.ts';
+import { serve } from '../resource/serve.ts';
 
 /** Proposals of the caller's tenant, newest first. */
 export function listAIProposals(parts: Uses<'store'>): Method<typeof AIService, 'listAIProposals'> {
@@ -77,6 +79,7 @@ const byHand = { public: false, anyPermission: [], allPermission: ['policy:custo
 export function applyAIProposal(
   parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
 ): Method<typeof AIService, 'applyAIProposal'> {
+  const rules = serve(parts, customRuleKind, ruleTrial(parts));
   return async ({ id }, context) => {
     const caller = callerOf(context);
     requirePermission(byHand, caller);
@@ -85,13 +88,15 @@ export function applyAIProposal(
     // Another rule may have taken the number since.
     const { ruleId: _ruleId, ...rule } = asked;
     let applied = draft;
-    const kept = await createRule(parts, caller, rule, (tx) => {
-      const before = openProposal(tx, caller, id);
-      const status = 'AI_PROPOSAL_STATUS_ACCEPTED' as const;
-      const appliedAuditId = tx.auditHead()?.id ?? '';
-      applied = { ...before, status, appliedAuditId, updatedAt: isoNow(parts.clock) };
-      tx.put(aiProposals, applied);
-      tx.audit({ ...noteOf(caller, proposalKind, applied), action: 'apply' });
+    const kept = await rules.create(rule, context, {
+      also: (tx) => {
+        const before = openProposal(tx, caller, id);
+        const status = 'AI_PROPOSAL_STATUS_ACCEPTED' as const;
+        const appliedAuditId = tx.auditHead()?.id ?? '';
+        applied = { ...before, status, appliedAuditId, updatedAt: isoNow(parts.clock) };
+        tx.put(aiProposals, applied);
+        tx.audit({ ...noteOf(caller, proposalKind, applied), action: 'apply' });
+      },
     });
     return { proposal: showProposal(applied), result: { id: kept.id, changed: true } };
   };

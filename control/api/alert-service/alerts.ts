@@ -1,4 +1,4 @@
-/** AlertService/ListAlerts, GetAlert, AckAlert, ResolveAlert and ListAlertNotes. */
+/** AlertService/ListAlerts, AckAlert, ResolveAlert and ListAlertNotes. */
 
 import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt';
 import {
@@ -65,13 +65,6 @@ function filterOf(request: ListAlertsRequest, caller: Caller): (alert: AlertReco
 
 function timeOf(time: Timestamp | undefined, absent: number): number {
   return time === undefined ? absent : timestampMs(time);
-}
-
-/** Shows one alert. */
-export function getAlert({ store }: Uses<'store'>): Method<typeof AlertService, 'getAlert'> {
-  return ({ id }, context) => ({
-    alert: showAlert(stored(store, callerOf(context), alertKind, id, 'id')),
-  });
 }
 
 /** Acknowledges an open alert: nobody else needs to be told again. */

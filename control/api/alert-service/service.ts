@@ -3,19 +3,15 @@
 import type { AlertService } from '../../../proto/gen/waf/v1/alert_pb.ts';
 import type { Uses } from '../context.ts';
 import type { Built } from '../method.ts';
-import { serve } from '../resource/serve.ts';
-import { ackAlert, getAlert, listAlertNotes, listAlerts, resolveAlert } from './alerts.ts';
+import { serve, serveRecords } from '../resource/serve.ts';
+import { ackAlert, listAlertNotes, listAlerts, resolveAlert } from './alerts.ts';
 import { applyAlertChannelToRules } from './apply-alert-channel-to-rules.ts';
 import { channelKind } from './channel.ts';
 import { previewAlertRuleNotification } from './preview-alert-rule-notification.ts';
 import { replayAlertRule } from './replay-alert-rule.ts';
 import { ruleKind } from './rule.ts';
-import {
-  createAlertSilence,
-  deleteAlertSilence,
-  listAlertSilences,
-  previewAlertSilence,
-} from './silences.ts';
+import { createAlertSilence, listAlertSilences, previewAlertSilence } from './silences.ts';
+import { alertKind, silenceKind } from './stored.ts';
 import { testAlertChannel } from './test-alert-channel.ts';
 
 /** AlertService. */
@@ -26,7 +22,9 @@ export function alertService(
   const channels = serve(parts, channelKind);
   return {
     listAlerts: listAlerts(parts),
-    getAlert: getAlert(parts),
+    getAlert: (request, context) => ({
+      alert: serveRecords(parts, alertKind).get(request, context),
+    }),
     ackAlert: ackAlert(parts),
     resolveAlert: resolveAlert(parts),
     listAlertRules: rules.list,
@@ -50,7 +48,7 @@ export function alertService(
     listAlertNotes: listAlertNotes(parts),
     listAlertSilences: listAlertSilences(parts),
     createAlertSilence: createAlertSilence(parts),
-    deleteAlertSilence: deleteAlertSilence(parts),
+    deleteAlertSilence: serveRecords(parts, silenceKind).remove,
     previewAlertSilence: previewAlertSilence(parts),
   };
 }

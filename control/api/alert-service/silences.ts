@@ -1,4 +1,4 @@
-/** AlertService/ListAlertSilences, CreateAlertSilence, DeleteAlertSilence, PreviewAlertSilence. */
+/** AlertService/ListAlertSilences, CreateAlertSilence and PreviewAlertSilence. */
 
 import { randomUUID } from 'node:crypto';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
@@ -17,8 +17,7 @@ import { alerts, alertSilences } from '../../store/collections.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { finderOf, keep, ownedBy } from '../resource/owned.ts';
-import { removal } from '../resource/serve.ts';
+import { keep, ownedBy } from '../resource/owned.ts';
 import { showAlert, showSilence, silenceKind } from './stored.ts';
 
 /** Lists silences, those that end last first. */
@@ -69,13 +68,6 @@ export function createAlertSilence({
     });
     return { silence: showSilence(record) };
   };
-}
-
-/** Ends a silence. */
-export function deleteAlertSilence(
-  parts: Uses<'store'>,
-): Method<typeof AlertService, 'deleteAlertSilence'> {
-  return removal(parts, silenceKind, finderOf(silenceKind));
 }
 
 /** Says which active alerts a silence would cover, newest first. */

@@ -17,18 +17,21 @@ import type {
 import { shownState } from '../../domain/alert/alert-states.ts';
 import { alerts, alertSilences } from '../../store/collections.ts';
 import { toMessage } from '../convert.ts';
-import type { Owned } from '../resource/owned.ts';
+import type { ShownKind } from '../resource/resource.ts';
 
 /** Alerts. */
-export const alertKind: Owned<AlertRecord> = {
+export const alertKind: ShownKind<typeof AlertSchema, AlertRecord> = {
+  schema: AlertSchema,
   collection: alerts,
   noun: 'alert',
   audit: 'alert',
   nameOf: ({ ruleName }) => ruleName,
+  show: () => showAlert,
 };
 
 /** Silences. */
-export const silenceKind: Owned<AlertSilenceRecord> = {
+export const silenceKind: ShownKind<typeof AlertSilenceSchema, AlertSilenceRecord> = {
+  schema: AlertSilenceSchema,
   collection: alertSilences,
   noun: 'alert silence',
   audit: 'alert_silence',

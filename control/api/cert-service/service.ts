@@ -24,7 +24,7 @@ export function certService(parts: Uses<'store' | 'clock' | 'acme'>): Built<type
       const texts = { certPem: decoder.decode(certPem), keyPem: decoder.decode(keyPem), chainPem };
       const checked = checkCertificate(texts, parts.clock.nowMs());
       const wanted = { name, nameField: 'name', checked };
-      return { cert: show(await create(wanted, context, 'upload')) };
+      return { cert: show(await create(wanted, context, { action: 'upload' })) };
     },
     downloadCert: downloadCert(parts),
     deleteCert: remove,

@@ -1,8 +1,11 @@
 /** CrsService. */
 
 import type { CrsService } from '../../../proto/gen/waf/v1/crs_pb.ts';
-import type { Uses } from '../context.ts';
+import { bindingsOf } from '../../publish/rulesets/ruleset-plugins.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Built } from '../method.ts';
+import { storedPolicy } from '../policy-service/stored-policy.ts';
+import { serve } from '../resource/serve.ts';
 import {
   getCrsExclusionPlugin,
   importCrsExclusionPlugin,
@@ -10,11 +13,7 @@ import {
 } from './exclusion-plugins.ts';
 import { listUpstreamCrsExclusionPluginReleases } from './fetch-releases.ts';
 import { getCrsPluginConfigSchema, listCrsPlugins } from './plugins.ts';
-import {
-  deletePolicyExclusionPlugin,
-  listPolicyExclusionPlugins,
-  upsertPolicyExclusionPlugin,
-} from './policy-plugins.ts';
+import { pluginUseKind, pluginUseTrial } from './policy-plugins.ts';
 import { getCrsRule, listCrsCategories, listCrsRules, listCrsTags } from './rules.ts';
 import { pageOfRulesets, showRuleset } from './rulesets.ts';
 
@@ -22,6 +21,7 @@ import { pageOfRulesets, showRuleset } from './rulesets.ts';
 export function crsService(
   parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
 ): Built<typeof CrsService> {
+  const uses = serve(parts, pluginUseKind, pluginUseTrial(parts));
   return {
     listCrsRulesets: ({ page }) => pageOfRulesets(parts.store, page),
     getCrsRuleset: ({ id }) => ({ ruleset: showRuleset(parts.store, id) }),
@@ -35,8 +35,13 @@ export function crsService(
     getCrsExclusionPlugin: getCrsExclusionPlugin(parts),
     importCrsExclusionPlugin: importCrsExclusionPlugin(parts),
     listUpstreamCrsExclusionPluginReleases: listUpstreamCrsExclusionPluginReleases(parts),
-    listPolicyExclusionPlugins: listPolicyExclusionPlugins(parts),
-    upsertPolicyExclusionPlugin: upsertPolicyExclusionPlugin(parts),
-    deletePolicyExclusionPlugin: deletePolicyExclusionPlugin(parts),
+    listPolicyExclusionPlugins: ({ policyId }, context) => {
+      const policy = storedPolicy(parts.store, callerOf(context), policyId, 'policyId');
+      return { items: bindingsOf(parts.store, policy.id).map(uses.show) };
+    },
+    upsertPolicyExclusionPlugin: async (request, context) => ({
+      binding: uses.show(await uses.upsert(uses.asked(request.binding), request, context)),
+    }),
+    deletePolicyExclusionPlugin: uses.remove,
   };
 }

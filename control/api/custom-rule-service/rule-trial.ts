@@ -2,7 +2,7 @@
 
 import { AppError } from '../../../base/errors.ts';
 import { renderCustomRule } from '../../domain/policy/custom-rules.ts';
-import { invalidField } from '../../domain/errors.ts';
+import { invalidField, notFound } from '../../domain/errors.ts';
 import type { CustomRuleRecord, PolicyRecord } from '../../domain/records.ts';
 import { makeTestRequest } from '../../domain/policy/test-request.ts';
 import {
@@ -11,11 +11,26 @@ import {
   type PatchRequest,
 } from '../../domain/policy/virtual-patch.ts';
 import { toRuntimePolicy } from '../../publish/build-bundle.ts';
+import { policies } from '../../store/collections.ts';
 import type { Uses } from '../context.ts';
 import type { PolicyForEngine } from '../engine-client.ts';
 import { refuseUncompiledRule } from '../policy-service/compile.ts';
+import type { Vet } from '../resource/serve.ts';
+import { rulesOfPolicy } from './custom-rule.ts';
 
 const field = 'rule.visualSpec.patch';
+
+/** What a rule that calls create or change must pass. Errors: as of `refuseFaultyRule`. */
+export function ruleTrial(
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
+): Vet<CustomRuleRecord> {
+  return async (rule) => {
+    const policy = parts.store.get(policies, rule.policyId);
+    if (policy === undefined) throw notFound('policy', rule.policyId);
+    const others = rulesOfPolicy(parts.store, policy.id).filter(({ id }) => id !== rule.id);
+    await refuseFaultyRule(parts, policy, rule, others);
+  };
+}
 
 /**
  * Errors: invalid_argument where the engine cannot compile a rule, alone or with all others of its

@@ -41,10 +41,11 @@ import type { Spec } from '../../publish/manifests/manifest-fields.ts';
 import { keepBindingsVersion } from '../../publish/policy-versions.ts';
 import { bindingsOf } from '../../publish/rulesets/ruleset-plugins.ts';
 import { ipListBindings, pluginBindings, rateLimits } from '../../store/collections.ts';
-import { settlePluginUse, pluginUseKind } from '../crs-service/policy-plugins.ts';
+import { pluginUseKind } from '../crs-service/policy-plugins.ts';
 import { bindingKind, requirePlaceOf, sortBindings } from '../ip-list-service/bindings.ts';
-import { limitKind } from '../rate-limit-service/service.ts';
+import { limitKind } from '../rate-limit-service/rate-limit.ts';
 import { drop, keep, type Kept } from '../resource/owned.ts';
+import { baseOf } from '../resource/resource.ts';
 import { atField } from '../rethrown-at.ts';
 import { nextUpdate } from '../unchanged.ts';
 import { keepProfile } from '../trust-service/profiles.ts';
@@ -74,7 +75,7 @@ export function applyPluginUses(
 ): DocumentChange {
   const asked = readPluginUseSpecs(document);
   if (asked === undefined) return change;
-  const { tx, caller, now } = run;
+  const { tx, caller } = run;
   const present = bindingsOf(tx, change.id);
   const wanted = new Set(asked.map((one) => `${one.pluginSlug}\n${one.pathPrefix ?? ''}`));
   for (const gone of present) {
@@ -84,12 +85,14 @@ export function applyPluginUses(
   asked.forEach(({ id = '', ...one }, at) => {
     const field = `spec.exclusionPlugins[${at}]`;
     const use = { ...one, policyId: change.id };
-    const settled = atField(field, 'binding', () => settlePluginUse(tx, caller, use, now));
-    const { before } = settled;
-    const free = id !== '' && tx.get(pluginBindings, id) === undefined;
-    const record = { ...settled.record, ...(before === undefined && free ? { id } : {}) };
+    const before = pluginUseKind.placed?.(run, use) ?? null;
+    const isFree = id !== '' && tx.get(pluginBindings, id) === undefined;
+    const base = baseOf(run, pluginUseKind, before, isFree ? id : '');
+    const { record } = atField(field, 'binding', () =>
+      pluginUseKind.settle(run, use, before, base),
+    );
     const same =
-      before !== undefined &&
+      before !== null &&
       canonicalJson(pluginUseSpec(before)) === canonicalJson(pluginUseSpec(record));
     if (same) return;
     keep(tx, caller, pluginUseKind, before, record, { action: 'upsert' });

@@ -25,7 +25,7 @@ import {
   requireSecLangPermission,
   rulesOfPolicy,
   settleRule,
-} from '../custom-rule-service/stored-rule.ts';
+} from '../custom-rule-service/custom-rule.ts';
 import { drop, keep } from '../resource/owned.ts';
 import { atField } from '../rethrown-at.ts';
 import {

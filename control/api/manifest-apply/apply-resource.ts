@@ -1,14 +1,12 @@
 /** Applies documents of kinds that have a definition, found by their id or name. */
 
-import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../base/errors.ts';
 import { meets } from '../../auth/permissions.ts';
 import { refusal } from '../../domain/errors.ts';
 import type { ResourceBase } from '../../domain/records.ts';
 import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
 import { keep } from '../resource/owned.ts';
-import { refuseTaken, type Change, type StatedKind } from '../resource/resource.ts';
-import { nextUpdate } from '../unchanged.ts';
+import { baseOf, refuseTaken, type Change, type StatedKind } from '../resource/resource.ts';
 import { changeOf, type ApplyRun, type DocumentChange } from './context.ts';
 import { findBefore, refuseTakenId } from './find-before.ts';
 
@@ -45,13 +43,8 @@ function keepStated<A extends object, R extends ResourceBase>(
   const before = findBefore(run, reference, document, (id) => tx.get(collection, id));
   if (before === null) refuseTakenId(document, tx.get(collection, document.statedId));
   else kind.guard?.(change, before);
-  const updatedAt = nextUpdate(before ?? undefined, { nowMs: () => nowMs });
-  const settled = kind.settle(change, read(document, references), before, {
-    id: before?.id ?? (document.statedId || `${kind.prefix}-${randomUUID()}`),
-    tenantId: caller.tenantId,
-    createdAt: before?.createdAt ?? updatedAt,
-    updatedAt,
-  });
+  const base = baseOf(change, kind, before, document.statedId);
+  const settled = kind.settle(change, read(document, references), before, base);
   const { record, keepMore, bringsMore } = settled;
   const earlier = before === null ? null : spec(before, references, tx);
   const later = settled.spec?.(references) ?? spec(record, references, tx);

@@ -39,7 +39,9 @@ export function policyService(
   );
   return {
     listPolicies: (request, context) =>
-      list(request, context, ({ isTemplate }) => !request.templatesOnly || isTemplate === true),
+      list(request, context, {
+        fits: ({ isTemplate }) => !request.templatesOnly || isTemplate === true,
+      }),
     getPolicy: ({ id }, context) => {
       const policy = storedPolicy(parts.store, callerOf(context), id, 'id');
       const inspection = bodyInspectionOf(policy);
@@ -68,7 +70,7 @@ export function policyService(
     previewCrsImpact: previewCrsImpact(parts),
     testPolicy: testPolicy(parts),
     listPolicyTemplates: (request, context) =>
-      list(request, context, ({ isTemplate }) => isTemplate === true),
+      list(request, context, { fits: ({ isTemplate }) => isTemplate === true }),
     deletePolicy: remove,
     setActiveCrsRuleset: setActiveCrsRuleset(parts),
     listPolicyVersions: listPolicyVersions(parts),

@@ -1,14 +1,13 @@
 /** Finds a caller's policy, and keeps a new revision of it with its version. */
 
 import type { Caller } from '../../auth/permissions.ts';
-import { notFound, refusal } from '../../domain/errors.ts';
+import { refusal } from '../../domain/errors.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
 import { digestOf, keepVersion } from '../../publish/policy-versions.ts';
 import { policies, sites } from '../../store/collections.ts';
-import type { Identified } from '../../store/interface.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { nextRevision, requireText } from '../convert.ts';
-import { finderOf, keep, type Kept, type Owned } from '../resource/owned.ts';
+import { nextRevision } from '../convert.ts';
+import { finderOf, keep, type Owned } from '../resource/owned.ts';
 
 /** Policies and templates. */
 export const policyKind: Owned<PolicyRecord> = {
@@ -21,17 +20,12 @@ export const policyKind: Owned<PolicyRecord> = {
 /** A policy of the caller's tenant. Errors: invalid_argument at `field`, not_found. */
 export const storedPolicy = finderOf(policyKind);
 
-/** A finder of what belongs to policies. Errors: as of `stored`. */
-export function finderInPolicy<R extends Identified & { readonly policyId: string }>(
-  { collection }: Pick<Kept<R>, 'collection'>,
-  noun: string,
-) {
-  return (store: ReadStore, caller: Caller, id: string, field: string): R => {
-    const found = store.get(collection, requireText(id, field));
-    if (found === undefined) throw notFound(noun, id);
-    storedPolicy(store, caller, found.policyId, field);
-    return found;
-  };
+/** The tenant of what belongs to a policy. */
+export function tenantOfPolicy(
+  store: ReadStore,
+  { policyId }: { readonly policyId: string },
+): string | undefined {
+  return store.get(policies, policyId)?.tenantId;
 }
 
 /** Errors: failed_precondition for templates, which are copied and never changed. */

@@ -16,7 +16,7 @@ import {
   requireSecLangPermission,
   rulesOfPolicy,
   settleRule,
-} from '../custom-rule-service/stored-rule.ts';
+} from '../custom-rule-service/custom-rule.ts';
 import { forEngine } from '../policy-service/compile.ts';
 import { storedPolicy } from '../policy-service/stored-policy.ts';
 import { overridesWith } from '../rule-override-service/upsert.ts';

@@ -21,31 +21,44 @@ export interface Kept<R extends Identified> {
   readonly audited?: (record: R, store: ReadStore) => object;
 }
 
-/** What every record of a tenant has. */
-export interface TenantRecord extends Identified {
-  readonly tenantId: string;
+/** A record that belongs to a tenant: it names it, or lies in what does, such as a policy. */
+export interface OwnedRecord extends Identified {
+  readonly tenantId?: string;
 }
 
 /** A kind of record that belongs to tenants. */
-export interface Owned<R extends TenantRecord> extends Kept<R> {
+export interface Owned<R extends OwnedRecord> extends Kept<R> {
   /** In messages: `No role with the id "x".` */
   readonly noun: string;
+  /** The tenant of records that do not name it. */
+  readonly tenantOf?: (store: ReadStore, record: R) => string | undefined;
+}
+
+type Where<R extends OwnedRecord> = Pick<Owned<R>, 'collection' | 'tenantOf'>;
+
+/** The tenant that a record belongs to; undefined for nobody's. */
+export function tenantOf<R extends OwnedRecord>(
+  store: ReadStore,
+  kind: Pick<Owned<R>, 'tenantOf'>,
+  record: R,
+): string | undefined {
+  return kind.tenantOf === undefined ? record.tenantId : kind.tenantOf(store, record);
 }
 
 /** Records of the caller's tenant, by id. */
-export function ownedBy<R extends TenantRecord>(
+export function ownedBy<R extends OwnedRecord>(
   store: ReadStore,
   { tenantId }: Pick<Caller, 'tenantId'>,
-  { collection }: Pick<Owned<R>, 'collection'>,
+  kind: Where<R>,
 ): R[] {
-  return store.list(collection).filter((one) => one.tenantId === tenantId);
+  return store.list(kind.collection).filter((one) => tenantOf(store, kind, one) === tenantId);
 }
 
 /** Records of the caller's tenant, by name. */
-export function listed<R extends TenantRecord>(
+export function listed<R extends OwnedRecord>(
   store: ReadStore,
   caller: Pick<Caller, 'tenantId'>,
-  kind: Pick<Owned<R>, 'collection' | 'nameOf'>,
+  kind: Where<R> & Pick<Owned<R>, 'nameOf'>,
 ): R[] {
   const { nameOf } = kind;
   return ownedBy(store, caller, kind).sort((left, right) =>
@@ -54,20 +67,22 @@ export function listed<R extends TenantRecord>(
 }
 
 /** A record of the caller's tenant. Errors: invalid_argument at `field`, not_found. */
-export function stored<R extends TenantRecord>(
+export function stored<R extends OwnedRecord>(
   store: ReadStore,
   { tenantId }: Pick<Caller, 'tenantId'>,
-  { collection, noun }: Pick<Owned<R>, 'collection' | 'noun'>,
+  kind: Where<R> & Pick<Owned<R>, 'noun'>,
   id: string,
   field: string,
 ): R {
-  const found = store.get(collection, requireText(id, field));
-  if (found === undefined || found.tenantId !== tenantId) throw notFound(noun, id);
+  const found = store.get(kind.collection, requireText(id, field));
+  if (found === undefined || tenantOf(store, kind, found) !== tenantId) {
+    throw notFound(kind.noun, id);
+  }
   return found;
 }
 
 /** `stored` for one kind. */
-export function finderOf<R extends TenantRecord>(kind: Pick<Owned<R>, 'collection' | 'noun'>) {
+export function finderOf<R extends OwnedRecord>(kind: Where<R> & Pick<Owned<R>, 'noun'>) {
   return (store: ReadStore, caller: Pick<Caller, 'tenantId'>, id: string, field: string): R =>
     stored(store, caller, kind, id, field);
 }

@@ -3,6 +3,7 @@
  * one kind does is a method of its own beside its definition.
  */
 
+import { randomUUID } from 'node:crypto';
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import type { Caller } from '../../auth/permissions.ts';
 import { refusal } from '../../domain/errors.ts';
@@ -13,7 +14,8 @@ import type { ManifestDocument } from '../../publish/manifests/manifest-document
 import type { Spec } from '../../publish/manifests/manifest-fields.ts';
 import type { ReferenceKind, References } from '../../publish/manifests/manifest-references.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { ownedBy, type Owned } from './owned.ts';
+import { nextUpdate } from '../unchanged.ts';
+import { ownedBy, tenantOf, type Owned, type OwnedRecord } from './owned.ts';
 
 /** What a change is decided in: deciding only reads. */
 export interface Asking {
@@ -34,6 +36,13 @@ export interface ApplyingDocument {
   /** For messages, for example `document 2 (Site shop)`. */
   readonly where: string;
   readonly warn: (...sentences: readonly string[]) => void;
+}
+
+/** A record that calls change. */
+export interface ResourceRecord extends OwnedRecord {
+  /** RFC 3339. */
+  readonly createdAt?: string;
+  readonly updatedAt?: string;
 }
 
 /** A record as it will be. */
@@ -67,11 +76,13 @@ export interface DocumentForm<A, R> {
 }
 
 /** What is decided about a resource, whatever asks for it. `A` is what is asked for. */
-export interface Kind<A extends object, R extends ResourceBase> extends Owned<R> {
+export interface Kind<A extends object, R extends ResourceRecord> extends Owned<R> {
   /** Of ids that are made. */
   readonly prefix: string;
   /** Refuses to change or to remove a record. */
   readonly guard?: (change: Asking, before: R) => void;
+  /** The record in whose place one comes that names no id; absent where it is a new one. */
+  readonly placed?: (change: Asking, asked: A) => R | undefined;
   /** The record that is asked for, all checks but those below made. */
   readonly settle: (change: Asking, asked: A, before: R | null, base: ResourceBase) => Settled<R>;
   /** Errors: resource_exhausted when there is no room for one more. */
@@ -85,21 +96,14 @@ export interface Kind<A extends object, R extends ResourceBase> extends Owned<R>
 }
 
 /** A kind that documents state. */
-export interface StatedKind<A extends object, R extends ResourceBase> extends Kind<A, R> {
+export interface StatedKind<A extends object, R extends ResourceRecord> extends Kind<A, R> {
   readonly document: DocumentForm<A, R>;
 }
 
-/** A kind with the methods of a service. */
-export interface ServedKind<
-  S extends DescMessage,
-  A extends object,
-  R extends ResourceBase,
-> extends Kind<A, R> {
+/** A kind that is listed, shown and removed. */
+export interface ShownKind<S extends DescMessage, R extends ResourceRecord>
+  extends Owned<R>, Pick<Kind<never, R>, 'guard' | 'revisionOf'> {
   readonly schema: S;
-  /** Of requests, for example `role`. */
-  readonly field: string;
-  /** What an update may name; absent where it replaces the whole. */
-  readonly mask?: MaskFields;
   /** How records of a tenant are shown; absent for the record as it is. */
   readonly show?: (store: ReadStore, tenantId: string) => (record: R) => MessageShape<S>;
   /** What the query of a list may be a part of; absent for the name. */
@@ -112,26 +116,51 @@ export interface ServedKind<
   readonly dropMore?: (change: Change, record: R) => void;
 }
 
+/** A kind with the methods of a service. */
+export interface ServedKind<S extends DescMessage, A extends object, R extends ResourceRecord>
+  extends Kind<A, R>, ShownKind<S, R> {
+  /** Of requests, for example `role`. */
+  readonly field: string;
+  /** What an update may name; absent where it replaces the whole. */
+  readonly mask?: MaskFields;
+}
+
 /** A kind with the methods of a service that documents state, too. */
-export type Resource<S extends DescMessage, A extends object, R extends ResourceBase> = ServedKind<
-  S,
-  A,
-  R
-> &
-  StatedKind<A, R>;
+export type Resource<
+  S extends DescMessage,
+  A extends object,
+  R extends ResourceRecord,
+> = ServedKind<S, A, R> & StatedKind<A, R>;
+
+/** What the service gives a record: its id, as stated or made, and its times. */
+export function baseOf<R extends ResourceRecord>(
+  { caller, nowMs }: Pick<Asking, 'caller' | 'nowMs'>,
+  { prefix }: Pick<Kind<never, R>, 'prefix'>,
+  before: R | null,
+  statedId = '',
+): ResourceBase {
+  const updatedAt = nextUpdate(before ?? undefined, { nowMs: () => nowMs });
+  return {
+    id: before?.id ?? (statedId || `${prefix}-${randomUUID()}`),
+    tenantId: caller.tenantId,
+    createdAt: before?.createdAt ?? updatedAt,
+    updatedAt,
+  };
+}
 
 /** Errors: already_exists when another record of the tenant has the name. */
-export function refuseTaken<R extends ResourceBase>(
+export function refuseTaken<R extends ResourceRecord>(
   store: ReadStore,
-  kind: Pick<Kind<never, R>, 'collection' | 'nameOf' | 'taken' | 'namesakes'>,
+  kind: Pick<Kind<never, R>, 'collection' | 'tenantOf' | 'nameOf' | 'taken' | 'namesakes'>,
   record: R,
 ): void {
   if (kind.taken === undefined) return;
   const { nameOf } = kind;
+  const tenantId = tenantOf(store, kind, record) ?? '';
   const same =
     kind.namesakes?.(store, record) ??
-    ownedBy(store, record, kind).filter((other) => nameOf(other) === nameOf(record));
-  if (same.some((other) => other.id !== record.id && other.tenantId === record.tenantId)) {
+    ownedBy(store, { tenantId }, kind).filter((other) => nameOf(other) === nameOf(record));
+  if (same.some((other) => other.id !== record.id && tenantOf(store, kind, other) === tenantId)) {
     throw refusal('already_exists', kind.taken);
   }
 }

@@ -1,18 +1,14 @@
 /** The methods that a resource has by its definition: list, get, create, update, upsert, remove. */
 
-import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { HandlerContext } from '@connectrpc/connect';
 import type { PageRequest } from '../../../proto/gen/waf/v1/common_pb.ts';
-import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import type { ResourceBase } from '../../domain/records.ts';
 import { applyMask } from '../../domain/update-mask.ts';
 import { refuseUsed } from '../../domain/usage.ts';
-import type { Identified } from '../../store/interface.ts';
-import type { ReadStore, WriteStore } from '../../store/store.ts';
+import type { WriteStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import {
   fitsQuery,
@@ -22,15 +18,18 @@ import {
   toMessage,
   toRecord,
 } from '../convert.ts';
-import { nextUpdate, requireUnchanged } from '../unchanged.ts';
-import { drop, keep, listed, stored, type Kept } from './owned.ts';
+import { requireUnchanged } from '../unchanged.ts';
+import { drop, keep, listed, stored, tenantOf } from './owned.ts';
 import {
+  baseOf,
   refuseTaken,
   type Asking,
   type Change,
   type Kind,
+  type ResourceRecord,
   type ServedKind,
   type Settled,
+  type ShownKind,
 } from './resource.ts';
 
 /** Which records of a kind are asked for. */
@@ -48,11 +47,24 @@ export interface ChangeRequest {
 }
 
 /** What one method does otherwise than others. */
-export interface UpdateOptions<R> {
+export interface CreateOptions<R> {
+  /** Of audit rows. */
+  readonly action?: string;
+  /** Runs in the transaction, after all else. */
+  readonly also?: (tx: WriteStore, after: R, before: R | null) => void;
+}
+
+/** What one method does otherwise than others. */
+export interface UpdateOptions<R> extends Pick<CreateOptions<R>, 'also'> {
   /** Of the request, in errors. */
   readonly idField?: string;
-  /** Runs in the transaction, after all else. */
-  readonly also?: (tx: WriteStore, before: R, after: R) => void;
+}
+
+/** Which records a list is of. */
+export interface ListOptions<R> {
+  readonly fits?: (record: R) => boolean;
+  /** In their order; absent for all of the tenant, by name. */
+  readonly among?: readonly R[];
 }
 
 /**
@@ -68,38 +80,26 @@ interface Decided<R> {
   readonly action: string;
 }
 
-/** The methods of one kind of resource. */
-export function serve<S extends DescMessage, A extends object, R extends ResourceBase>(
+/** The methods of one kind that only show and remove. */
+export function serveRecords<S extends DescMessage, R extends ResourceRecord>(
   parts: Uses<'store' | 'clock'>,
-  kind: ServedKind<S, A, R>,
-  vet?: Vet<R>,
+  kind: ShownKind<S, R>,
 ) {
   const { store } = parts;
   const shower = (tenantId: string): ((record: R) => MessageShape<S>) =>
     kind.show?.(store, tenantId) ?? ((record) => toMessage(kind.schema, record));
-  const make = (
-    context: HandlerContext,
-    decide: (asking: Asking) => Decided<R>,
-    also?: UpdateOptions<R>['also'],
-  ): Promise<R> => change(parts, kind, context, decide, vet, also);
   return {
-    show: (record: R) => shower(record.tenantId)(record),
+    show: (record: R) => shower(record.tenantId ?? '')(record),
 
-    /** Errors: invalid_argument for a request without the resource. */
-    asked: (message: MessageShape<S> | undefined): A => {
-      if (message === undefined) throw invalidField(kind.field, 'is required');
-      return toRecord<A>(kind.schema, message);
-    },
-
-    /** Records of the caller's tenant by name that fit, a page of them. */
+    /** Records of the caller's tenant that fit, a page of them. */
     list: (
       { page: asked, query = '' }: ListRequest,
       context: HandlerContext,
-      fits: (record: R) => boolean = () => true,
+      { fits = () => true, among }: ListOptions<R> = {},
     ) => {
       const caller = callerOf(context);
       const searched = (one: R) => kind.searched?.(one) ?? [kind.nameOf(one)];
-      const found = listed(store, caller, kind).filter(
+      const found = (among ?? listed(store, caller, kind)).filter(
         (one) => fits(one) && fitsQuery(query, ...searched(one)),
       );
       const { items, page } = pageOf(found, asked);
@@ -111,8 +111,36 @@ export function serve<S extends DescMessage, A extends object, R extends Resourc
       return shower(caller.tenantId)(stored(store, caller, kind, id, 'id'));
     },
 
-    create: (asked: A, context: HandlerContext, action?: string): Promise<R> =>
-      make(context, (asking) => decideOn(asking, kind, asked, null, action ?? 'create')),
+    remove: ({ id }: { readonly id: string }, context: HandlerContext) =>
+      remove(parts, kind, id, context),
+  };
+}
+
+/** The methods of one kind of resource. */
+export function serve<S extends DescMessage, A extends object, R extends ResourceRecord>(
+  parts: Uses<'store' | 'clock'>,
+  kind: ServedKind<S, A, R>,
+  vet?: Vet<R>,
+) {
+  const make = (
+    context: HandlerContext,
+    decide: (asking: Asking) => Decided<R>,
+    also?: CreateOptions<R>['also'],
+  ): Promise<R> => change(parts, kind, context, decide, vet, also);
+  return {
+    ...serveRecords(parts, kind),
+
+    /** Errors: invalid_argument for a request without the resource. */
+    asked: (message: MessageShape<S> | undefined): A => {
+      if (message === undefined) throw invalidField(kind.field, 'is required');
+      return toRecord<A>(kind.schema, message);
+    },
+
+    create: (
+      asked: A,
+      context: HandlerContext,
+      { action = 'create', also }: CreateOptions<R> = {},
+    ): Promise<R> => make(context, (asking) => decideOn(asking, kind, asked, null, action), also),
 
     /** Changes the fields of the mask, or all where the kind has none. */
     update: (
@@ -123,21 +151,18 @@ export function serve<S extends DescMessage, A extends object, R extends Resourc
     ): Promise<R> =>
       make(context, (asking) => updateOf(asking, kind, asked, request, idField), also),
 
-    /** Creates a record where there is no id, else changes the fields of the mask. */
+    /** Creates a record, or changes the fields of the mask in the one that is there. */
     upsert: (
       asked: A & { readonly id?: string },
       request: ChangeRequest,
       context: HandlerContext,
     ): Promise<R> => make(context, (asking) => upsertOf(asking, kind, asked, request)),
-
-    remove: ({ id }: { readonly id: string }, context: HandlerContext) =>
-      remove(parts, kind, id, context),
   };
 }
 
-async function remove<S extends DescMessage, A extends object, R extends ResourceBase>(
+async function remove<S extends DescMessage, R extends ResourceRecord>(
   { store, clock }: Uses<'store' | 'clock'>,
-  kind: ServedKind<S, A, R>,
+  kind: ShownKind<S, R>,
   id: string,
   context: HandlerContext,
 ) {
@@ -149,13 +174,13 @@ async function remove<S extends DescMessage, A extends object, R extends Resourc
 }
 
 /** Decides on a change, has it vetted, decides again in the transaction, and keeps it. */
-async function change<A extends object, R extends ResourceBase>(
+async function change<A extends object, R extends ResourceRecord>(
   { store, clock }: Uses<'store' | 'clock'>,
   kind: Kind<A, R> & { readonly field: string },
   context: HandlerContext,
   decide: (asking: Asking) => Decided<R>,
   vet: Vet<R> | undefined,
-  also: UpdateOptions<R>['also'],
+  also: CreateOptions<R>['also'],
 ): Promise<R> {
   const caller = callerOf(context);
   let seen: R | null | undefined;
@@ -171,12 +196,12 @@ async function change<A extends object, R extends ResourceBase>(
       throw refusal('aborted', `${kind.field}: it changed while it was checked; try again`);
     }
     const after = keepDecided(making, kind, decided);
-    if (decided.before !== null) also?.(tx, decided.before, after);
+    also?.(tx, after, decided.before);
     return after;
   });
 }
 
-function revisionAfter<R extends ResourceBase>(
+function revisionAfter<R extends ResourceRecord>(
   { revisionOf }: Pick<Kind<never, R>, 'revisionOf'>,
   last: R,
 ): { readonly revision?: bigint } {
@@ -184,7 +209,7 @@ function revisionAfter<R extends ResourceBase>(
 }
 
 /** Creates a record by its kind inside of a larger change. */
-export function createIn<A extends object, R extends ResourceBase>(
+export function createIn<A extends object, R extends ResourceRecord>(
   change: Change,
   kind: Kind<A, R>,
   asked: A,
@@ -193,22 +218,7 @@ export function createIn<A extends object, R extends ResourceBase>(
   return keepDecided(change, kind, decideOn(change, kind, asked, null, action));
 }
 
-/** A method that removes the record which `find` gives for an id. */
-export function removal<R extends Identified>(
-  { store }: Uses<'store'>,
-  kind: Kept<R>,
-  find: (store: ReadStore, caller: Caller, id: string, field: string) => R,
-) {
-  return async ({ id }: { readonly id: string }, context: HandlerContext) => {
-    const caller = callerOf(context);
-    await store.write((tx) => {
-      drop(tx, caller, kind, find(tx, caller, id, 'id'));
-    });
-    return { result: { id, changed: true } };
-  };
-}
-
-function updateOf<S extends DescMessage, A extends object, R extends ResourceBase>(
+function updateOf<S extends DescMessage, A extends object, R extends ResourceRecord>(
   asking: Asking,
   kind: ServedKind<S, A, R>,
   asked: A & { readonly id?: string },
@@ -219,25 +229,27 @@ function updateOf<S extends DescMessage, A extends object, R extends ResourceBas
   return changeOf(asking, kind, asked, request, before, 'update');
 }
 
-function upsertOf<S extends DescMessage, A extends object, R extends ResourceBase>(
+function upsertOf<S extends DescMessage, A extends object, R extends ResourceRecord>(
   asking: Asking,
   kind: ServedKind<S, A, R>,
   asked: A & { readonly id?: string },
   request: ChangeRequest,
 ): Decided<R> {
+  const { tx, caller } = asking;
   const { id = '' } = asked;
-  if (id !== '') {
-    const before = stored(asking.tx, asking.caller, kind, id, `${kind.field}.id`);
-    return changeOf(asking, kind, asked, request, before, 'upsert');
-  }
+  const placed = id === '' ? kind.placed?.(asking, asked) : undefined;
+  const isOwn = placed !== undefined && tenantOf(tx, kind, placed) === caller.tenantId;
+  const found = isOwn ? placed : undefined;
+  const before = id === '' ? found : stored(tx, caller, kind, id, `${kind.field}.id`);
+  if (before !== undefined) return changeOf(asking, kind, asked, request, before, 'upsert');
   if (request.updateMask) throw invalidField('updateMask', `goes with ${kind.field}.id only`);
   requireUnchanged(request.expectedUpdatedAt, undefined);
   return decideOn(asking, kind, asked, null, 'upsert');
 }
 
-function removeRecord<S extends DescMessage, A extends object, R extends ResourceBase>(
+function removeRecord<S extends DescMessage, R extends ResourceRecord>(
   change: Change,
-  kind: ServedKind<S, A, R>,
+  kind: ShownKind<S, R>,
   id: string,
 ): R {
   const { tx, caller } = change;
@@ -250,7 +262,7 @@ function removeRecord<S extends DescMessage, A extends object, R extends Resourc
   return before;
 }
 
-function changeOf<S extends DescMessage, A extends object, R extends ResourceBase>(
+function changeOf<S extends DescMessage, A extends object, R extends ResourceRecord>(
   asking: Asking,
   kind: ServedKind<S, A, R>,
   asked: A,
@@ -268,27 +280,21 @@ function changeOf<S extends DescMessage, A extends object, R extends ResourceBas
   return decideOn(asking, kind, wanted, before, action);
 }
 
-function decideOn<A extends object, R extends ResourceBase>(
+function decideOn<A extends object, R extends ResourceRecord>(
   asking: Asking,
   kind: Kind<A, R>,
   asked: A,
   before: R | null,
   action: string,
 ): Decided<R> {
-  const { tx, caller, nowMs } = asking;
-  const updatedAt = nextUpdate(before ?? undefined, { nowMs: () => nowMs });
-  const settled = kind.settle(asking, asked, before, {
-    id: before?.id ?? `${kind.prefix}-${randomUUID()}`,
-    tenantId: caller.tenantId,
-    createdAt: before?.createdAt ?? updatedAt,
-    updatedAt,
-  });
+  const { tx, caller } = asking;
+  const settled = kind.settle(asking, asked, before, baseOf(asking, kind, before));
   if (before === null) kind.refuseMore?.(tx, caller);
   refuseTaken(tx, kind, settled.record);
   return { before, settled, action };
 }
 
-function keepDecided<A extends object, R extends ResourceBase>(
+function keepDecided<A extends object, R extends ResourceRecord>(
   { tx, caller }: Change,
   kind: Kind<A, R>,
   { before, settled, action }: Decided<R>,

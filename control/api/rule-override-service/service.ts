@@ -1,21 +1,16 @@
 /** RuleOverrideService: overrides of single CRS rules, one per policy, site, rule and scope. */
 
 import { CrsRuleSchema } from '../../../proto/gen/waf/v1/crs_pb.ts';
-import {
-  RuleOverrideSchema,
-  type RuleOverride,
-  type RuleOverrideService,
-} from '../../../proto/gen/waf/v1/rule_override_pb.ts';
+import type { RuleOverrideService } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { callLimits } from '../../limits/call-limits.ts';
 import { invalidField } from '../../domain/errors.ts';
-import type { RuleOverrideRecord } from '../../domain/records.ts';
 import { ruleOverrides, rulesets } from '../../store/collections.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { fitsQuery, pageOf, toMessage } from '../convert.ts';
 import { rulesOf } from '../crs-service/ruleset-rules.ts';
 import type { Built } from '../method.ts';
-import { removal } from '../resource/serve.ts';
-import { finderInPolicy, storedPolicy } from '../policy-service/stored-policy.ts';
+import { serveRecords } from '../resource/serve.ts';
+import { storedPolicy } from '../policy-service/stored-policy.ts';
 import { overrideKind, upsertOverrides } from './upsert.ts';
 
 /** RuleOverrideService. */
@@ -23,19 +18,16 @@ export function ruleOverrideService(
   parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
 ): Built<typeof RuleOverrideService> {
   const { store } = parts;
-  const show = (record: RuleOverrideRecord): RuleOverride => toMessage(RuleOverrideSchema, record);
+  const { show, list, get, remove } = serveRecords(parts, overrideKind);
   return {
-    listRuleOverrides: ({ policyId, page: asked }, context) => {
+    listRuleOverrides: ({ policyId, page }, context) => {
       const policy = storedPolicy(store, callerOf(context), policyId, 'policyId');
-      const found = store
+      const among = store
         .find(ruleOverrides, 'policy', policy.id)
         .sort((left, right) => Number(left.crsRuleId) - Number(right.crsRuleId));
-      const { items, page } = pageOf(found, asked);
-      return { items: items.map(show), page };
+      return list({ page }, context, { among });
     },
-    getRuleOverride: ({ id }, context) => ({
-      override: show(storedOverride(store, callerOf(context), id, 'id')),
-    }),
+    getRuleOverride: (request, context) => ({ override: get(request, context) }),
     upsertRuleOverride: async ({ override, listChange }, context) => {
       const [stored] = await upsertOverrides(
         parts,
@@ -55,7 +47,7 @@ export function ruleOverrideService(
       const stored = await upsertOverrides(parts, caller, overrides, field, listChange);
       return { overrides: stored.map(show) };
     },
-    deleteRuleOverride: removal(parts, overrideKind, storedOverride),
+    deleteRuleOverride: remove,
     listCrsRulesForPolicy: ({ policyId, page: asked, query }, context) => {
       const policy = storedPolicy(store, callerOf(context), policyId, 'policyId');
       const ruleset = store.get(rulesets, policy.crsRulesetId);
@@ -71,5 +63,3 @@ export function ruleOverrideService(
     },
   };
 }
-
-const storedOverride = finderInPolicy(overrideKind, 'rule override');

@@ -28,8 +28,9 @@ import type { ReadStore } from '../../store/store.ts';
 import type { Uses } from '../context.ts';
 import { isoNow, toRecord } from '../convert.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
-import { drop, keep, type Kept } from '../resource/owned.ts';
-import { refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
+import { refuseTemplate, storedPolicy, tenantOfPolicy } from '../policy-service/stored-policy.ts';
+import { drop, keep } from '../resource/owned.ts';
+import type { ShownKind } from '../resource/resource.ts';
 import { refuseOtherPolicy, storedSite } from '../site-service/stored-site.ts';
 
 /** What a call asks to be kept. `field` names an entry in errors. */
@@ -107,11 +108,14 @@ export function overridesWith(
   return settled.get(policyId)?.all ?? parts.store.find(ruleOverrides, 'policy', policyId);
 }
 
-/** Overrides of CRS rules. */
-export const overrideKind: Kept<RuleOverrideRecord> = {
+/** Overrides of CRS rules, of one policy each. */
+export const overrideKind: ShownKind<typeof RuleOverrideSchema, RuleOverrideRecord> = {
+  schema: RuleOverrideSchema,
   collection: ruleOverrides,
+  noun: 'rule override',
   audit: 'rule_override',
   nameOf: ({ crsRuleId = '' }) => crsRuleId,
+  tenantOf: tenantOfPolicy,
 };
 
 /** Checks what is asked against the store. Errors: invalid_argument and not_found by entry. */

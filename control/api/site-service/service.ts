@@ -36,12 +36,10 @@ export function siteService(parts: Uses<'store' | 'clock' | 'engine'>): Built<ty
       }
       const wanted = `RESOURCE_STATUS_${status.toUpperCase()}`;
       const { token } = callerOf(context);
-      return list(
-        request,
-        context,
-        (site) =>
+      return list(request, context, {
+        fits: (site) =>
           token?.siteIds?.has(site.id) !== false && (status === '' || site.status === wanted),
-      );
+      });
     },
     getSite: (request, context) => {
       const site = get(request, context);
@@ -61,8 +59,8 @@ export function siteService(parts: Uses<'store' | 'clock' | 'engine'>): Built<ty
     updateSite: async (request, context) => {
       let warnings: string[] = [];
       const stored = await update(asked(request.site), request, context, {
-        also: (tx, before, after) => {
-          warnings = leftAtPolicy(tx, before, after);
+        also: (tx, after, before) => {
+          if (before !== null) warnings = leftAtPolicy(tx, before, after);
         },
       });
       return { site: show(stored), warnings };

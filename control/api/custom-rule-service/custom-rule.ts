@@ -1,4 +1,4 @@
-/** Finds, numbers and keeps custom rules. */
+/** Custom rules of policies: each is numbered among the others of its policy. */
 
 import {
   CustomRuleSchema,
@@ -17,21 +17,66 @@ import {
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { countOf } from '../../domain/access/ip-list-content.ts';
 import type { CustomRuleRecord } from '../../domain/records.ts';
+import { maskOf } from '../../domain/update-mask.ts';
 import { customRules, ipLists } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { toMessage } from '../convert.ts';
-import { finderInPolicy } from '../policy-service/stored-policy.ts';
-import type { Kept } from '../resource/owned.ts';
+import { refuseTemplate, storedPolicy, tenantOfPolicy } from '../policy-service/stored-policy.ts';
+import type { ServedKind } from '../resource/resource.ts';
+import { refuseOtherPolicy, storedSite } from '../site-service/stored-site.ts';
 
-/** Rules of operators. */
-export const customRuleKind: Kept<CustomRuleRecord> = {
-  collection: customRules,
-  audit: 'custom_rule',
-  nameOf: ({ name = '' }) => name,
-};
+/** Rules of operators, of one policy each. */
+export const customRuleKind: ServedKind<typeof CustomRuleSchema, CustomRuleJson, CustomRuleRecord> =
+  {
+    schema: CustomRuleSchema,
+    collection: customRules,
+    noun: 'custom rule',
+    audit: 'custom_rule',
+    field: 'rule',
+    prefix: 'rule',
+    nameOf: ({ name = '' }) => name,
+    tenantOf: tenantOfPolicy,
+    mask: maskOf(CustomRuleSchema, 'policyId siteId'),
+    show: () => showRule,
+    settle: ({ tx, caller }, asked, before, { id, createdAt, updatedAt }) => {
+      const place = before ?? placeOf(tx, caller, asked);
+      const { policyId, siteId } = place;
+      requireSecLangPermission(caller, asked);
+      checkLists(tx, caller, asked);
+      const stated = before === null ? withRuleDefaults(tx, policyId, asked) : asked;
+      const ruleId = stated.ruleId ?? '';
+      const draft = { ...stated, ruleId, id, policyId, siteId, createdAt, updatedAt };
+      return { record: settleRule(tx, draft) };
+    },
+  };
 
-/** A rule of the caller's tenant. Errors: invalid_argument at `field`, not_found. */
-export const storedRule = finderInPolicy(customRuleKind, 'custom rule');
+/** Where a new rule is to be. Errors: for a place that takes none. */
+function placeOf(
+  store: ReadStore,
+  caller: Caller,
+  { policyId = '', siteId = '' }: CustomRuleJson,
+): Pick<CustomRuleRecord, 'policyId' | 'siteId'> {
+  const policy = storedPolicy(store, caller, policyId, 'rule.policyId');
+  refuseTemplate(policy);
+  if (siteId !== '') {
+    const site = storedSite(store, caller, siteId, 'rule.siteId');
+    refuseOtherPolicy(store, site, policyId, 'rule.siteId');
+  }
+  return { policyId, siteId };
+}
+
+function withRuleDefaults(
+  store: ReadStore,
+  policyId: string,
+  asked: CustomRuleJson,
+): CustomRuleJson {
+  return {
+    ...asked,
+    phase: asked.phase || 2,
+    placement: asked.placement || 'before_crs',
+    sortOrder: asked.sortOrder ?? rulesOfPolicy(store, policyId).length + 1,
+  };
+}
 
 /** Rules of a policy in their order. */
 export function rulesOfPolicy(store: ReadStore, policyId: string): CustomRuleRecord[] {
