@@ -34,13 +34,14 @@ export function ruleTrial(
 
 /**
  * Errors: invalid_argument where the engine cannot compile a rule, alone or with all others of its
- * policy, or where it is a patch that treats its own requests otherwise than they state.
+ * policy, or where it is a patch that treats its own requests otherwise than they state. `others`
+ * is null where the whole policy has been compiled with the rule.
  */
 export async function refuseFaultyRule(
   parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
   policy: PolicyRecord,
   rule: CustomRuleRecord,
-  others: readonly CustomRuleRecord[],
+  others: readonly CustomRuleRecord[] | null,
 ): Promise<void> {
   await refuseUncompiledRule(parts, policy, rule, others);
   await refuseIneffectivePatch(parts, policy, rule);

@@ -195,14 +195,19 @@ async function refuseUncompilable(
     const field = 'spec.exclusionPlugins';
     await namedLater(where, () => refuseUncompiled(parts, policy, field, { bindings }));
   }
+  /** Policies, as each site has them, that were compiled with all rules that are enabled. */
+  const compiled = new Set<string>();
   for (const { policyId, rule, at, others, where } of run.rulesChanged) {
     const policy = policyOf(policyId);
     if (policy === undefined) continue;
+    const whole = `${policyId} ${rule.siteId ?? ''}`;
+    const isCompiled = rule.enabled === true && compiled.has(whole);
     await namedLater(
       where,
-      () => refuseFaultyRule(parts, policy, rule, others),
+      () => refuseFaultyRule(parts, policy, rule, isCompiled ? null : others),
       (message) => message.replace(/^rule\./, `spec.customRules[${at}].`),
     );
+    if (rule.enabled === true) compiled.add(whole);
   }
 }
 
