@@ -308,8 +308,10 @@ test('a session that the origin ends is replaced', async () => {
     streams++;
     stream.respond({ ':status': 200 });
     stream.end('content');
-    stream.session?.on('close', () => ended++);
-    stream.on('close', () => stream.session?.close());
+    // A stream that is closed knows its session no more.
+    const { session } = stream;
+    session?.on('close', () => ended++);
+    stream.on('close', () => session?.close());
   });
   expect((await callBy(front)).body).toBe('content');
   await eventually(() => ended > 0);
