@@ -13,7 +13,11 @@ import type { Verdict } from '../../engine/contract/verdict.ts';
 import type { RulePorts } from '../../engine/rules/transaction/ports.ts';
 import { Transaction } from '../../engine/rules/transaction/transaction.ts';
 import type { Program } from '../../engine/rules/transaction/types.ts';
-import { evaluateTransaction, type Exchange } from '../../engine/rules/oracle/evaluate.ts';
+import {
+  evaluateTransaction,
+  type Exchange,
+  type OracleResult,
+} from '../../engine/rules/oracle/evaluate.ts';
 import type { DatabaseCache } from '../../engine/rules/plan/databases.ts';
 import { buildPlan } from '../../engine/rules/plan/build-plan.ts';
 import { IdleTransactions } from '../../engine/rules/run/idle-transactions.ts';
@@ -77,23 +81,30 @@ interface LeftBehind {
   readonly switches: readonly unknown[];
 }
 
-/** The differences between oracle and fast path, one line each; empty when they agree. */
+/**
+ * The differences between oracle and fast path, one line each; empty when they agree. `onResult`
+ * gets what the oracle found.
+ */
 export function compareEngines(
   program: Program,
   engine: PolicyEngine,
   exchange: Exchange,
+  onResult: (result: OracleResult) => void = () => undefined,
 ): string[] {
-  const { outcome: slow, reads } = runOracle(program, exchange);
+  const { outcome: slow, reads, result } = runOracle(program, exchange);
   const fast = runFast(engine, exchange, reads);
-  return (Object.keys(slow) as (keyof Outcome)[])
+  const differences = (Object.keys(slow) as (keyof Outcome)[])
     .filter((name) => !isDeepStrictEqual(slow[name], fast[name]))
     .map((name) => `${name}: ${describeDifference(slow[name], fast[name])}`);
+  // Last: it may read the transaction, whose reads are watched.
+  onResult(result);
+  return differences;
 }
 
 function runOracle(
   program: Program,
   exchange: Exchange,
-): { outcome: Outcome; reads: ForeignReads } {
+): { outcome: Outcome; reads: ForeignReads; result: OracleResult } {
   const transaction = new Transaction();
   const watch = watchForeignReads(transaction);
   const result = evaluateTransaction(program, exchange, fixedPorts, watch.trace, transaction);
@@ -110,7 +121,7 @@ function runOracle(
     lastMatch: lastMatch(transaction, reads),
     leftBehind: leftIn(transaction),
   };
-  return { outcome, reads };
+  return { outcome, reads, result };
 }
 
 /** The last match, where some rule read what another had matched. */

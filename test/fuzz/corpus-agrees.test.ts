@@ -1,7 +1,7 @@
 /**
  * Every case of the rule corpora: the fast path against the oracle, in process. CRS's tests run as
- * they ask, in detection only; a share of them also with an engine that acts (all of them with
- * WAF_FUZZ_FULL=1, and in a soak).
+ * they ask, in detection only, and the oracle must pass them; a share of them also with an engine
+ * that acts (all of them with WAF_FUZZ_FULL=1, and in a soak).
  */
 
 import { existsSync } from 'node:fs';
@@ -15,10 +15,10 @@ import {
   prepareModsecCase,
   type ModsecCase,
 } from '../../engine/rules/oracle/conformance/modsec-case.ts';
-import type { Exchange } from '../../engine/rules/oracle/evaluate.ts';
+import type { Exchange, OracleResult } from '../../engine/rules/oracle/evaluate.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { corpusRoot, readCorpus } from '../seclang/corpus.ts';
-import { crsSuites, loadCrs, stageExchange, type CrsStage } from '../seclang/crs-run.ts';
+import { crsSuites, judgeRun, loadCrs, stageExchange, type CrsStage } from '../seclang/crs-run.ts';
 import { readWire } from '../seclang/wire.ts';
 import { compileAlone, databaseFolder } from '../support/databases.ts';
 import { compareEngines, fastEngine } from './compare-engines.ts';
@@ -38,21 +38,49 @@ const reportedMax = 10;
 const actingShare = process.env['WAF_FUZZ_FULL'] === '1' || soaks ? 1 : 16;
 const log = createLogger('fuzz', 'error');
 
+/** Tests whose expectation CRS itself gives anew for servers built like ours: title to reason. */
+const overridden: ReadonlyMap<string, string> = new Map([
+  ['920620-1', 'repeated Content-Type fields stay apart, as the override for nginx says'],
+]);
+
 for (const { name, corpus, place } of crsSuites) {
   const stages = existsSync(place.setup) ? readCorpus<CrsStage>(corpus) : null;
   describe.skipIf(stages === null)(name, () => {
+    const exchanges = (stages ?? []).map((stage) => ({
+      title: stage.title,
+      exchange: stageExchange(stage),
+      stage,
+    }));
+    /** What is wrong with what the oracle found, or '', stage by stage: both tests need one run. */
+    const details: string[] = [];
+
     test('fast path and oracle agree on every test', { timeout: 900_000 }, async () => {
-      const exchanges = (stages ?? []).map((stage) => ({
-        title: stage.title,
-        exchange: stageExchange(stage),
-      }));
       const detecting = loadCrs(place);
-      const seen = await compareAll(detecting, name, exchanges, `${name}, detection only`);
+      const what = `${name}, detection only`;
+      const seen = await compareAll(detecting, name, exchanges, what, ({ stage }, result) => {
+        const override = overridden.has(stage.title) ? stage.overrides?.nginx?.expect : undefined;
+        const asked = override ? { ...stage, expect: override } : stage;
+        details.push(judgeRun(asked, result).detail);
+      });
       expect(seen).toEqual([]);
       // Transactions that end early must agree, too.
       const acting = exchanges.filter((_, i) => i % actingShare === 0);
       const program = withMode(loadCrs(place), 'on');
       expect(await compareAll(program, name, acting, `${name}, acting`)).toEqual([]);
+    });
+
+    test('every test of the shared corpus passes', () => {
+      const refused = exchanges.flatMap(({ title, exchange }) =>
+        'refusal' in exchange ? [`${title}: ${exchange.refusal}`] : [],
+      );
+      const failures = details.filter((detail) => detail !== '');
+      console.log(refused.map((line) => `refused ${line}`).join('\n'));
+      const passed = details.length - failures.length;
+      console.log(
+        `${name}: ${passed} passed, ${failures.length} failed, ${refused.length} refused`,
+      );
+      expect(failures).toEqual([]);
+      expect(passed + refused.length).toBe(stages?.length);
     });
   });
 }
@@ -99,12 +127,21 @@ describe.skipIf(cases === null)('libmodsecurity regression cases', () => {
   });
 });
 
-/** Compares all exchanges; the first differences, at most `reportedMax`. */
-async function compareAll(
+interface TitledExchange {
+  readonly title: string;
+  readonly exchange: Exchange | { readonly refusal: string };
+}
+
+/**
+ * Compares all exchanges; the first differences, at most `reportedMax`. `onResult` gets what the
+ * oracle found, exchange by exchange.
+ */
+async function compareAll<T extends TitledExchange>(
   program: Program,
   rules: string,
-  exchanges: readonly { title: string; exchange: Exchange | { readonly refusal: string } }[],
+  exchanges: readonly T[],
   what: string,
+  onResult: (one: T, result: OracleResult) => void = () => undefined,
 ): Promise<string[]> {
   const engine = await compileAlone(`${rules} level 4`, () =>
     fastEngine(program, new DatabaseFiles(databaseFolder, log)),
@@ -112,12 +149,15 @@ async function compareAll(
   const problems: string[] = [];
   let compared = 0;
   let refused = 0;
-  for (const { title, exchange } of exchanges) {
+  for (const one of exchanges) {
+    const { title, exchange } = one;
     if ('refusal' in exchange) {
       refused++;
       continue;
     }
-    const differences = compareEngines(program, engine, atFixedTime(exchange));
+    const differences = compareEngines(program, engine, atFixedTime(exchange), (result) =>
+      onResult(one, result),
+    );
     if (differences.length > 0) problems.push(`${title}: ${differences.join('; ')}`);
     compared++;
   }

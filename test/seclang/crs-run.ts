@@ -1,6 +1,6 @@
 /**
- * Loads CRS with the settings that its tests assume, and runs one stage of a test through the
- * oracle. Reads no corpus.
+ * Loads CRS with the settings that its tests assume, and judges what the oracle made of one stage
+ * of a test. Reads no corpus.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,9 +15,8 @@ import {
   makeConnection,
   makeResponse,
 } from '../../engine/rules/oracle/conformance/exchange.ts';
-import { evaluateTransaction, type Exchange } from '../../engine/rules/oracle/evaluate.ts';
+import type { Exchange, OracleResult } from '../../engine/rules/oracle/evaluate.ts';
 import { buildProgram } from '../../engine/rules/program/build-program.ts';
-import { rulePorts } from '../support/rule-ports.ts';
 import { corpusRoot } from './corpus.ts';
 import { readWire } from './wire.ts';
 
@@ -121,18 +120,18 @@ function readRules(file: string): SourceFile {
 
 /** What came of a stage. */
 export interface StageOutcome {
-  readonly result: 'pass' | 'fail' | 'refused';
+  readonly result: 'pass' | 'fail';
   readonly detail: string;
 }
 
-/** Runs one stage; `refused` when the HTTP parser would not take the request at all. */
-export function runStage(program: Program, stage: CrsStage): StageOutcome {
-  const exchange = stageExchange(stage);
-  if ('refusal' in exchange) return { result: 'refused', detail: exchange.refusal };
-  const result = evaluateTransaction(program, exchange, rulePorts);
-  const logged = result.matchedRules.filter(({ log }) => log);
+/** What came of a stage by the oracle's run of it. */
+export function judgeRun(
+  stage: CrsStage,
+  { matchedRules, transaction }: OracleResult,
+): StageOutcome {
+  const logged = matchedRules.filter(({ log }) => log);
   const ids = new Set(logged.map(({ ruleId }) => ruleId));
-  const log = logged.map((rule) => formatErrorLogLine(rule, result.transaction)).join('\n');
+  const log = logged.map((rule) => formatErrorLogLine(rule, transaction)).join('\n');
   return judge(stage, ids, log);
 }
 
