@@ -29,11 +29,17 @@ import { faultyEngine, type Fault, type FaultPlan } from './faulty-policy.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 const closing = new Closing();
 let thread: { readonly url: URL; readonly folder: string };
+/** Serves every plan after which its thread lives on: a thread costs more than a request. */
+let shared: Pool;
 beforeAll(() => {
   thread = transpileTree(root, 'test/fault/faulty-thread.ts');
+  shared = startPool(plans, 20_000);
 });
 afterEach(() => closing.run());
-afterAll(() => rmSync(thread.folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await shared.close();
+  rmSync(thread.folder, { recursive: true, force: true });
+});
 
 type Mode = SiteConfig['waf']['mode'];
 type FailPolicy = SiteConfig['waf']['failPolicy'];
@@ -43,7 +49,7 @@ const request =
   'POST /?a=1 HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\n' +
   'Content-Length: 3\r\nConnection: close\r\n\r\nb=2';
 
-function startPool(plan: FaultPlan, deadlineMs: number): Pool {
+function startPool(policies: ReadonlyMap<string, FaultPlan>, deadlineMs: number): Pool {
   const pool = new Pool({
     workerFile: thread.url,
     workerData: null,
@@ -52,10 +58,16 @@ function startPool(plan: FaultPlan, deadlineMs: number): Pool {
     deadlineMs,
     threads: 1,
   });
-  closing.add(() => pool.close());
-  pool.load('p', plan, true);
-  pool.load('busy', { fault: 'block', phase: 1 } satisfies FaultPlan, true);
+  for (const [policy, plan] of policies) pool.load(policy, plan, true);
   pool.start();
+  return pool;
+}
+
+/** A pool that one test may break, with a policy that fails so and one that keeps the thread. */
+function startOwnPool(plan: FaultPlan, deadlineMs: number): Pool {
+  const busy: FaultPlan = { fault: 'block', phase: 1 };
+  const pool = startPool(new Map(Object.entries({ p: plan, busy })), deadlineMs);
+  closing.add(() => pool.close());
   return pool;
 }
 
@@ -104,6 +116,13 @@ const modes: readonly Mode[] = ['blocking', 'detection'];
 const failPolicies: readonly FailPolicy[] = ['closed', 'open'];
 const places: readonly InspectionPlace[] = ['inline', 'pool'];
 const faults: readonly InspectionFailure[] = ['native', 'memory', 'deadline', 'internal'];
+const plans = new Map(
+  faults.flatMap((fault) =>
+    [1, 2, 3, 4].map((phase): [string, FaultPlan] => {
+      return [`${fault} ${phase}`, { fault: fault as Fault, phase }];
+    }),
+  ),
+);
 
 describe.each(places)('failures of inspection, place %s', (place) => {
   const rows = faults.flatMap((fault) =>
@@ -112,13 +131,12 @@ describe.each(places)('failures of inspection, place %s', (place) => {
     ),
   );
   test.each(rows)('%s in phase %i, %s, %s', async (fault, phase, mode, failPolicy) => {
-    const plan: FaultPlan = { fault: fault as Fault, phase };
-    const engine = faultyEngine(plan);
+    const policy = `${fault} ${phase}`;
+    const engine = faultyEngine(plans.get(policy)!);
     const recordOnly = mode === 'detection';
     const inline: Inspector = { open: (one) => engine.open(one, recordOnly) };
-    const pool = place === 'inline' ? null : startPool(plan, 20_000);
     const inspector =
-      pool === null ? inline : placeInspector('pool', inline, pool, { policy: 'p', recordOnly });
+      place === 'inline' ? inline : placeInspector('pool', inline, shared, { policy, recordOnly });
     expect(await observe(inspector, mode, failPolicy)).toEqual(expected(fault, failPolicy));
   });
 });
@@ -134,7 +152,7 @@ describe('failures that only a pool has', () => {
   test.each([1, 2, 3, 4].flatMap((phase) => rows.map((row) => [phase, ...row] as const)))(
     'a thread that dies in phase %i, %s, %s',
     async (phase, mode, failPolicy) => {
-      const pool = startPool({ fault: 'die', phase }, 20_000);
+      const pool = startOwnPool({ fault: 'die', phase }, 20_000);
       const how = { policy: 'p', recordOnly: mode === 'detection' };
       const inspector = placeInspector('pool', nobody, pool, how);
       const seen = await observe(inspector, mode, failPolicy);
@@ -143,7 +161,7 @@ describe('failures that only a pool has', () => {
   );
 
   test.each(rows)('a thread that does not answer in time, %s, %s', async (mode, failPolicy) => {
-    const pool = startPool({ fault: 'block', phase: 2 }, 150);
+    const pool = startOwnPool({ fault: 'block', phase: 2 }, 150);
     await pool.settled();
     const how = { policy: 'p', recordOnly: mode === 'detection' };
     const inspector = placeInspector('pool', nobody, pool, how);
@@ -152,7 +170,7 @@ describe('failures that only a pool has', () => {
   });
 
   test.each(rows)('a full queue, %s, %s', async (mode, failPolicy) => {
-    const pool = startPool({ fault: 'none', phase: 0 }, 20_000);
+    const pool = startOwnPool({ fault: 'none', phase: 0 }, 20_000);
     await pool.settled();
     const recordOnly = mode === 'detection';
     const inspector: Inspector = {
