@@ -90,6 +90,37 @@ const mayBeMissing = /\/(?:GetTrustProfile|GetSitePolicyOverride)$/;
 /** What a page may report although nothing is wrong: the first refresh has no cookie yet. */
 const usualFault = /status of 401 \(/;
 
+/** How often most pages ask anew, and how often the slowest does. */
+const refreshMs = { usual: 10_000, slowest: 60_000 };
+
+/**
+ * Lets tests ask for the refreshes that a page waits for: `refreshNow()` in the page. Timers run as
+ * ever beside it. Runs in the page.
+ */
+const earlyRefreshes = `(() => {
+  const { setTimeout: begin, clearTimeout: end, setInterval: repeat, clearInterval: stop } = window;
+  const waiting = new Map();
+  const isRefresh = (ms) => ms >= ${refreshMs.usual} && ms <= ${refreshMs.slowest};
+  window.setTimeout = (run, ms, ...more) => {
+    const once = () => {
+      waiting.delete(id);
+      end(id);
+      run(...more);
+    };
+    const id = begin(isRefresh(ms) ? once : run, ms, ...more);
+    if (isRefresh(ms)) waiting.set(id, once);
+    return id;
+  };
+  window.setInterval = (run, ms, ...more) => {
+    const id = repeat(run, ms, ...more);
+    if (isRefresh(ms)) waiting.set(id, run);
+    return id;
+  };
+  window.clearTimeout = (id) => (waiting.delete(id), end(id));
+  window.clearInterval = (id) => (waiting.delete(id), stop(id));
+  window.refreshNow = () => [...waiting.values()].forEach((run) => run());
+})()`;
+
 /** A page of a browser of its own, and what it complained about. */
 export async function openPage(
   browser: Browser,
@@ -97,6 +128,7 @@ export async function openPage(
 ): Promise<{ page: Page; faults: string[] }> {
   const page = await (await browser.createBrowserContext()).newPage();
   await page.setViewport({ width: 1280, height: 900 });
+  await page.evaluateOnNewDocument(earlyRefreshes);
   const faults: string[] = [];
   page.on('console', (message) => {
     if (message.type() !== 'error' || usualFault.test(message.text())) return;

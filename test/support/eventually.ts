@@ -5,7 +5,10 @@
 
 /** Below the time that a test has, so that what did not come is what the report says. */
 const patienceMs = 120_000;
-const lookAgainMs = 10;
+/** Looks come soon at first and then ever more seldom: what is waited for needs the processor. */
+const firstLookMs = 5;
+const lastLookMs = 30;
+const growth = 1.2;
 
 /** Asks again and again until the answer is neither null nor false. Rejects when patience ends. */
 export async function eventually<T>(
@@ -13,10 +16,10 @@ export async function eventually<T>(
   waitMs = patienceMs,
 ): Promise<T> {
   const deadline = performance.now() + waitMs;
-  for (;;) {
+  for (let lookMs = firstLookMs; ; lookMs = Math.min(lookMs * growth, lastLookMs)) {
     const found = await ask();
     if (found !== null && found !== false) return found;
     if (performance.now() > deadline) throw new Error(`it never came true in ${waitMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
   }
 }

@@ -31,6 +31,9 @@ const find = `(kind, words, within) => {
   return null;
 }`;
 
+/** Between refreshes that a task asks for, so that each can be shown. */
+const looksEach = 40;
+
 /** A person at the console. */
 export class Desk {
   readonly page: Page;
@@ -110,9 +113,23 @@ export class Desk {
     await shows(this.page, words);
   }
 
+  /** Waits for what refreshes of the page bring; they come at once, not after seconds. */
+  async refreshes(seen: () => Promise<boolean>): Promise<void> {
+    let looks = 0;
+    await eventually(async () => {
+      if (looks++ % looksEach === 0) await this.page.evaluate('refreshNow()');
+      return seen();
+    });
+  }
+
+  /** Whether the page shows these words. */
+  async has(words: string): Promise<boolean> {
+    return (await textOf(this.page)).includes(words);
+  }
+
   /** Waits until the page shows these words no more. */
   async hides(words: string): Promise<void> {
-    await eventually(async () => !(await textOf(this.page)).includes(words));
+    await eventually(async () => !(await this.has(words)));
   }
 
   async #find(kind: 'press' | 'field', words: string, within: string): Promise<ElementHandle> {

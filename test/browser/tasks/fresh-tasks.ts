@@ -2,7 +2,6 @@
 
 import { expect } from 'vitest';
 import { apiDocuments } from '../../support/api-documents.ts';
-import { eventually } from '../../support/eventually.ts';
 import { inList } from '../../../control/console/parts/in-list.ts';
 import type { Desk } from './desk.ts';
 import type { Task, World } from './task.ts';
@@ -13,8 +12,8 @@ interface Change {
   /** The page; made with what it shows where it is of one record. */
   readonly path: string | ((world: World, name: string) => Promise<string>);
   readonly make: (world: World, name: string, path: string) => Promise<unknown>;
-  /** Waits for the change; its name unless this says more. */
-  readonly seen?: (desk: Desk) => Promise<unknown>;
+  /** Whether the page shows the change; whether it shows its name unless this says more. */
+  readonly seen?: (desk: Desk) => Promise<boolean>;
 }
 
 /** The id at the end of an address. */
@@ -118,7 +117,7 @@ const changes: readonly Change[] = [
       const waf = { enabled: true, mode: 'WAF_MODE_DETECTION' };
       return changeSite(world, lastOf(path.split('?')[0]!), { waf }, 'waf.mode');
     },
-    seen: (desk) => eventually(async () => (await desk.held('Attacks are')) === '2'),
+    seen: async (desk) => (await desk.held('Attacks are')) === '2',
   },
   {
     id: 'fresh-policy',
@@ -160,7 +159,7 @@ const changes: readonly Change[] = [
       world.call('SystemService/UpdateSystemSettings', {
         values: { 'detection.learning': { [lastOf(path)]: 'off' } },
       }),
-    seen: (desk) => eventually(async () => (await desk.held('The site')) === 'off'),
+    seen: async (desk) => (await desk.held('The site')) === 'off',
   },
   {
     id: 'fresh-keeping',
@@ -174,7 +173,7 @@ const changes: readonly Change[] = [
         ...{ expectedRevision: revision, acknowledgeStorageRisk: true },
       });
     },
-    seen: (desk) => eventually(async () => (await desk.held(keptDays)) === '5'),
+    seen: async (desk) => (await desk.held(keptDays)) === '5',
   },
 ];
 
@@ -190,6 +189,7 @@ const typing: Task = {
     await desk.fill('Further hosts, one a line', 'mine.example');
     const theirs = { name: 'Theirs typed', aliases: ['theirs.example'] };
     await changeSite(world, id, theirs, 'name,aliases');
+    // The only task that waits as long as a person does.
     await desk.shows('theirs.example');
     expect(await desk.held('Further hosts, one a line')).toBe('mine.example');
     expect(await desk.held('Name')).toBe('typed');
@@ -200,7 +200,7 @@ const typing: Task = {
     expect(await desk.held('Further hosts, one a line')).toBe('theirs.example');
     expect(await desk.held('Name')).toBe('Theirs typed');
     await changeSite(world, id, { name: 'Theirs again' }, 'name');
-    await eventually(async () => (await desk.held('Name')) === 'Theirs again');
+    await desk.refreshes(async () => (await desk.held('Name')) === 'Theirs again');
   },
 };
 
@@ -218,7 +218,7 @@ function taskOf({ id, page, path, make, seen }: Change): Task {
       const at = typeof path === 'string' ? path : await path(world, id);
       await desk.go(at);
       await make(world, id, at);
-      await (seen?.(desk) ?? desk.shows(id));
+      await desk.refreshes(() => seen?.(desk) ?? desk.has(id));
     },
   };
 }

@@ -59,7 +59,7 @@ export const numberTasks: readonly Task[] = [
     run: async (desk, world) => {
       await world.refused('top-lists');
       await desk.go('/?span=1h');
-      await eventually(async () => {
+      await desk.refreshes(async () => {
         const { securityTopRules, securityTopAttackers, topPaths, trafficQuality } =
           await overview(world);
         const p99 = Number(trafficQuality.durationP99Micros) / 1000;
@@ -89,7 +89,7 @@ export const numberTasks: readonly Task[] = [
       await desk.go(`/attacks?span=1h&site=${siteId}`);
       await desk.press('/narrow/', 'Paths attacked most');
       const query = { timeRange: lastHour(), siteId, path: '/narrow/' };
-      await eventually(async () => {
+      await desk.refreshes(async () => {
         const all = await world.call('LogService/GetSecurityLogSummary', {
           query: { ...query, outcome: 'SECURITY_EVENT_OUTCOME_ANY' },
         });

@@ -198,7 +198,7 @@ export const policyTasks: readonly Task[] = [
         return refused === 3;
       });
       await desk.go('/protection');
-      await eventually(async () => {
+      await desk.refreshes(async () => {
         const { items } = await world.call('waf.guard.v1.GuardService/ListRuleHits', { ruleIds });
         const [hit, quiet] = items as { hits?: string }[];
         const rows = (await desk.page.evaluate(hitsShown)) as Record<string, string>;

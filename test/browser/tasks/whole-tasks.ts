@@ -40,7 +40,7 @@ export const wholeTasks: readonly Task[] = [
     run: async (desk, world) => {
       await world.refused('counted');
       await desk.go('/?span=1h');
-      await eventually(async () => {
+      await desk.refreshes(async () => {
         const end = new Date();
         const timeRange = { start: new Date(end.getTime() - 3_600_000), end };
         const found = await world.call('SystemService/GetDashboardOverview', { timeRange });
@@ -181,7 +181,7 @@ export const wholeTasks: readonly Task[] = [
               host: 'everywhere.example',
             }).catch(() => 0)) === 200,
         );
-        await desk.shows('1 of 1 enrolled');
+        await desk.refreshes(() => desk.has('1 of 1 enrolled'));
         await desk.shows(name);
         await eventually(async () => {
           const rows = await desk.page.$$eval('main tbody tr', (all) =>
