@@ -3,26 +3,8 @@
 import type { ApiClient } from './api-client.ts';
 import type { TreeNode } from './command-tree.ts';
 import type { GlobalOptions } from './global-options.ts';
+import type { NamedResource } from './named-resource.ts';
 import type { Output } from './output.ts';
-
-/** Resources that people may name by their name instead of their id. */
-export type NamedResource =
-  | 'site'
-  | 'policy'
-  | 'template'
-  | 'ip-list'
-  | 'upstream'
-  | 'ruleset'
-  | 'role'
-  | 'user'
-  | 'node'
-  | 'agent-group'
-  | 'certificate'
-  | 'dns-provider'
-  | 'country-rule'
-  | 'custom-rule'
-  | 'alert-rule'
-  | 'alert-channel';
 
 /** A flag in the parser's usual spelling, for example `--proxy <host:port>`. */
 export interface FlagDefinition {

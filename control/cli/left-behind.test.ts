@@ -57,6 +57,17 @@ test('a site leaves its exclusions only with a flag', async () => {
   expect(await policyOf('uno')).not.toBe(before);
 });
 
+test('a site of the default policy leaves its exclusions there only with a flag', async () => {
+  await done(`site create --name plain --host plain.test --upstream ${url}`);
+  await done('rule override Light 942999 disable --site plain');
+  await done('policy create --name other');
+  const [code, , err] = await run('site update plain --policy other');
+  expect(code).not.toBe(0);
+  expect(err).toMatch(/1 exclusions.*rule 942999.*Add --leave-exclusions/s);
+  // To name the policy that it has anyway changes nothing.
+  await done('site update plain --policy Light');
+});
+
 test('a policy goes with its exclusions only with a flag', async () => {
   await done('policy create --name bare');
   await done('policy delete bare');

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { keepPrinted, type Printed } from '../../test/support/printed.ts';
 import { makeTestCertificate } from '../../test/support/test-certificates.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
-import type { NamedResource } from './command.ts';
+import type { NamedResource } from './named-resource.ts';
 import { loadCommands } from './commands.ts';
 import { runCommandLine } from './program.ts';
 

@@ -1,11 +1,14 @@
 /** How results look: tables for people, JSON and YAML for programs. Notes go aside. */
 
 import { commandLineLimits } from '../limits/command-limits.ts';
+import type { NamedResource } from './named-resource.ts';
 
 /** One table: column titles and rows of cells. */
 export interface Table {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  /** Columns that hold ids of resources, parted by blanks: names are shown in their place. */
+  readonly ids?: Readonly<Record<string, readonly NamedResource[]>>;
   /** Characters of a cell; more is cut. The default suits tables of many columns. */
   readonly cellCharactersMax?: number;
 }

@@ -6,7 +6,8 @@
 import { AppError } from '../../base/errors.ts';
 import { allPages } from './all-pages.ts';
 import type { ApiClient } from './api-client.ts';
-import type { ArgumentDefinition, FlagDefinition, FlagValues, NamedResource } from './command.ts';
+import type { ArgumentDefinition, FlagDefinition, FlagValues } from './command.ts';
+import type { NamedResource } from './named-resource.ts';
 
 interface Named {
   readonly id: string;
@@ -115,7 +116,8 @@ export async function resolveFlags(
   return resolved;
 }
 
-async function listNamed(
+/** All resources of a kind whose name or host has `query`, with the names that people use. */
+export async function listNamed(
   api: ApiClient,
   resource: NamedResource,
   query: string,

@@ -6,16 +6,17 @@ import type { CommandContext } from './command.ts';
 import { detailTable } from './detail-table.ts';
 import { badFlag } from './input.ts';
 import type { Table } from './output.ts';
+import { withNames } from './shown-names.ts';
 
 /** Writes an answer in the format that was asked for. */
 export async function showMessage<S extends DescMessage>(
-  { output }: CommandContext,
+  context: CommandContext,
   schema: S,
   message: MessageShape<S>,
   table: Table,
 ): Promise<void> {
   const { toJson } = await import('@bufbuild/protobuf');
-  output.result(toJson(schema, message), table);
+  context.output.result(toJson(schema, message), await withNames(context, table));
 }
 
 /** Writes the one resource that an answer holds in `field`: all its fields for people, too. */

@@ -17,6 +17,7 @@ import {
   storedBeside,
   type BesideSite,
 } from './beside-site.ts';
+import { leftAtPolicy } from './left-at-policy.ts';
 import { siteKind } from './stored-site.ts';
 import { surroundingsIn, unchangedPasses } from './surroundings.ts';
 
@@ -51,6 +52,7 @@ export const siteResource: Resource<typeof SiteSchema, SiteJson & BesideSite, Si
     };
     const beside = settleBeside(tx, record, { routing, policyOverride }, around);
     document?.warn(...warningsFor('waf.v1.Site', { ...record }));
+    if (before !== null) document?.warn(...leftAtPolicy(tx, before, record));
     return {
       record,
       spec: (references) =>

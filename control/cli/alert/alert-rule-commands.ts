@@ -259,6 +259,7 @@ async function showRules(context: CommandContext, rules: readonly AlertRule[]): 
   const answer = create(ListAlertRulesResponseSchema, { items: [...rules] });
   await showMessage(context, ListAlertRulesResponseSchema, answer, {
     columns: ['ID', 'NAME', 'SEVERITY', 'STATE', 'CHANNELS', 'CONDITION'],
+    ids: { CHANNELS: ['alert-channel'] },
     rows: rules.map((rule) => [
       rule.id,
       printable(rule.name),

@@ -56,6 +56,7 @@ export const aiCommands: readonly CommandDefinition[] = [
       const { query: found, notes } = response;
       await showMessage(context, TranslateLogQueryResponseSchema, response, {
         columns: ['SITE', 'CLIENTS', 'RULES', 'LAST SECONDS', 'OUTCOME'],
+        ids: { SITE: ['site'] },
         rows: [
           [
             found?.siteId || '-',

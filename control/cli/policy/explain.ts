@@ -13,6 +13,7 @@ import { badFlag } from '../input.ts';
 import { waitFor } from '../policy-progress.ts';
 import { findEventOfRequest } from '../log/found-event.ts';
 import { printable } from '../show.ts';
+import { policyOfSite } from '../site/policy-of-site.ts';
 
 const columns = ['STEP', 'SAW', 'DECIDED'];
 
@@ -74,7 +75,7 @@ async function explainDescribed(
   const { toJson } = await import('@bufbuild/protobuf');
   const api = await context.api();
   const site = await siteOf(api, textFlag(flags, 'site'), url);
-  const policyId = site.waf?.policyId || (await defaultPolicy(api));
+  const policyId = await policyOfSite(api, site);
   const request = { policyId, siteId: site.id, ...describedRequest(flags) };
   const response = await waitFor(context, 'Compiling rules', (options) =>
     api.policies.testPolicy(request, options),
@@ -141,9 +142,4 @@ async function siteOf(api: ApiClient, id: string | undefined, url: string): Prom
     if (found !== undefined) return found;
   }
   throw badFlag(`no site serves ${printable(host)}; see waf site list`);
-}
-
-async function defaultPolicy({ policies }: ApiClient): Promise<string> {
-  const all = await allPages((page) => policies.listPolicies({ page }));
-  return all.find(({ isDefault }) => isDefault)?.id ?? '';
 }

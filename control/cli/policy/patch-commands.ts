@@ -4,10 +4,11 @@ import { readYaml } from '../../documents/yaml-text.ts';
 import type { CustomRule } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { allPages } from '../all-pages.ts';
 import type { ApiClient } from '../api-client.ts';
-import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
+import type { ArgumentDefinition, CommandContext, CommandDefinition } from '../command.ts';
 import { switchFlag, textFlag } from '../command.ts';
 import { badFlag, readInputText } from '../input.ts';
 import type { Table } from '../output.ts';
+import { withNames } from '../shown-names.ts';
 import { readMessage, showRemoved } from '../show.ts';
 
 const policyArgument: ArgumentDefinition = {
@@ -73,7 +74,7 @@ export const patchCommands: readonly CommandDefinition[] = [
             : await customRules.updateCustomRule({ rule, updateMask: 'name,enabled,visualSpec' });
         if (response.rule !== undefined) changed.push(response.rule);
       }
-      await showPatches(context.output, changed);
+      await showPatches(context, changed);
       return 0;
     },
   },
@@ -85,7 +86,7 @@ export const patchCommands: readonly CommandDefinition[] = [
     flags: [],
     run: async (context, [policyId = '']) => {
       const { customRules } = await context.api();
-      await showPatches(context.output, await patchesOf(customRules, policyId));
+      await showPatches(context, await patchesOf(customRules, policyId));
       return 0;
     },
   },
@@ -152,29 +153,28 @@ function patchOf(rule: CustomRule): Readonly<Record<string, unknown>> {
   return (rule.visualSpec?.['patch'] ?? {}) as Readonly<Record<string, unknown>>;
 }
 
-async function showPatches(
-  output: { result(value: unknown, table: Table): void },
-  rules: readonly CustomRule[],
-): Promise<void> {
+async function showPatches(context: CommandContext, rules: readonly CustomRule[]): Promise<void> {
   const { toJson } = await import('@bufbuild/protobuf');
   const { CustomRuleSchema } = await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-  output.result(
+  const table: Table = {
+    columns: ['ID', 'RULE', 'TITLE', 'EXPIRES', 'SITE', 'STATE'],
+    ids: { SITE: ['site'] },
+    rows: rules.map((rule) => {
+      const { id, expires } = patchOf(rule);
+      return [
+        text(id),
+        String(rule.ruleId),
+        rule.name,
+        text(expires),
+        rule.siteId,
+        stateOf(rule, text(expires)),
+      ];
+    }),
+  };
+  context.output.result(
     { patches: rules.map((rule) => toJson(CustomRuleSchema, rule)) },
-    {
-      columns: ['ID', 'RULE', 'TITLE', 'EXPIRES', 'SITE', 'STATE'],
-      rows: rules.map((rule) => {
-        const { id, expires } = patchOf(rule);
-        return [
-          text(id),
-          String(rule.ruleId),
-          rule.name,
-          text(expires),
-          rule.siteId,
-          stateOf(rule, text(expires)),
-        ];
-      }),
-    },
+    await withNames(context, table),
   );
 }
 

@@ -280,6 +280,7 @@ function readSettings(flags: FlagValues): [Record<string, unknown>, string[]] {
 function ruleTable(rules: readonly CustomRule[]): Table {
   return {
     columns: ['ID', 'NUMBER', 'ORDER', 'NAME', 'PLACEMENT', 'SITE', 'RUNS'],
+    ids: { SITE: ['site'] },
     rows: rules.map((one) => [
       one.id,
       String(one.ruleId),

@@ -11,10 +11,11 @@ import { switchFlag, textFlag, type CommandDefinition } from '../command.ts';
 import { findEventOfRequest } from '../log/found-event.ts';
 import { badFlag } from '../input.ts';
 import { showExclusions } from '../log/log-explain.ts';
-import type { Output } from '../output.ts';
+import type { Output, Table } from '../output.ts';
 import { differenceRow } from './policy-replay.ts';
 import { describeReplay, replay, type ReplayResult } from './replay-run.ts';
 import { printable } from '../show.ts';
+import { withNames } from '../shown-names.ts';
 
 /** Other requests that are listed. */
 const othersShown = 10;
@@ -51,18 +52,11 @@ export const ruleExcludeCommand: CommandDefinition = {
       await import('../../../proto/gen/waf/v1/rule_override_pb.ts');
     const { create, toJson } = await import('@bufbuild/protobuf');
     const tried = await tryExclusion(api, output, response, chosen);
-    const columns = ['RULE', 'ACTION', 'WITHOUT', 'PATH', 'SITE'];
-    const rows = chosen.overrides.map((one) => [
-      one.crsRuleId,
-      one.removedTargets.length === 0 ? 'disable' : 'exclude',
-      printable(one.removedTargets.join(', ')) || '-',
-      printable(one.scope) || '-',
-      one.siteId || '-',
-    ]);
+    const table = await withNames(context, overrideTable(chosen));
     if (!switchFlag(flags, 'apply')) {
       const shown = create(BulkUpsertRuleOverridesResponseSchema, { overrides: chosen.overrides });
       const value = toJson(BulkUpsertRuleOverridesResponseSchema, shown);
-      output.result(value, { columns, rows });
+      output.result(value, table);
       for (const line of tried) output.line(line);
       output.note('Nothing was changed. Add --apply to add this exclusion.');
       return 0;
@@ -73,12 +67,26 @@ export const ruleExcludeCommand: CommandDefinition = {
       overrides,
       listChange: ListChange.ADD,
     });
-    output.result(toJson(BulkUpsertRuleOverridesResponseSchema, kept), { columns, rows });
+    output.result(toJson(BulkUpsertRuleOverridesResponseSchema, kept), table);
     for (const line of tried) output.line(line);
     output.note('Added. Send the request again to see it pass.');
     return 0;
   },
 };
+
+function overrideTable({ overrides }: SuggestedExclusion): Table {
+  return {
+    columns: ['RULE', 'ACTION', 'WITHOUT', 'PATH', 'SITE'],
+    ids: { SITE: ['site'] },
+    rows: overrides.map((one) => [
+      one.crsRuleId,
+      one.removedTargets.length === 0 ? 'disable' : 'exclude',
+      printable(one.removedTargets.join(', ')) || '-',
+      printable(one.scope) || '-',
+      one.siteId || '-',
+    ]),
+  };
+}
 
 /** What the exclusion would let through of the requests that are retained, in sentences. */
 async function tryExclusion(

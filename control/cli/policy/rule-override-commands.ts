@@ -299,6 +299,7 @@ function partsOf(override: RuleOverride | undefined): string[] {
 function overrideTable(overrides: readonly RuleOverride[]): Table {
   return {
     columns: ['ID', 'RULE', 'ACTION', 'TARGETS', 'SCOPE', 'SITE'],
+    ids: { SITE: ['site'] },
     rows: overrides.map((one) => [
       one.id,
       one.crsRuleId,

@@ -180,6 +180,7 @@ async function showRules(
   const response = create(ListCountryAccessRulesResponseSchema, { items: [...rules] });
   await showMessage(context, ListCountryAccessRulesResponseSchema, response, {
     columns: ['ID', 'NAME', 'KIND', 'MATCH', 'COUNTRIES', 'PLACES', 'STATE'],
+    ids: { PLACES: ['site', 'policy'] },
     rows: rules.map((rule) => [
       rule.id,
       rule.name,

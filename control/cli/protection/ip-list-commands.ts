@@ -360,6 +360,7 @@ async function showBindings(
   const response = create(ListIpListBindingsResponseSchema, { items: [...bindings] });
   await showMessage(context, ListIpListBindingsResponseSchema, response, {
     columns: ['ID', 'LIST', 'KIND', 'SCOPE', 'PLACE', 'PATH', 'ADDRESS', 'MATCH'],
+    ids: { PLACE: ['site', 'policy'] },
     rows: bindings.map((one) => [
       one.id,
       one.ipListName,

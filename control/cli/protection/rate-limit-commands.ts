@@ -171,6 +171,7 @@ async function showLimits(
   const response = create(ListRateLimitEndpointsResponseSchema, { items: [...limits] });
   await showMessage(context, ListRateLimitEndpointsResponseSchema, response, {
     columns: ['ID', 'PLACE', 'PATH', 'METHODS', 'REQUESTS', 'WINDOW', 'ACTION', 'KEY', 'MODE'],
+    ids: { PLACE: ['site', 'policy'] },
     rows: limits.map((one) => [
       one.id,
       one.siteId === '' ? one.policyId : one.siteId,

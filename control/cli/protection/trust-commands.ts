@@ -132,6 +132,7 @@ export const trustCommands: readonly CommandDefinition[] = [
       const response = await (await context.api()).trust.getTrustStatus({});
       await showMessage(context, GetTrustStatusResponseSchema, response, {
         columns: ['SINCE', 'SITE', 'PEER', 'HEADER', 'COUNT'],
+        ids: { SITE: ['site'] },
         rows: response.recentWarnings.map((one) => [
           timeText(one.firstSeenAt),
           one.siteId,

@@ -107,6 +107,7 @@ export const learningCommands: readonly CommandDefinition[] = [
       const response = await learning.resetLearning({ siteId });
       await showMessage(context, ResetLearningResponseSchema, response, {
         columns: ['SITE', 'DECISIONS FORGOTTEN'],
+        ids: { SITE: ['site'] },
         rows: [[siteId, String(response.forgottenCount)]],
       });
       return 0;

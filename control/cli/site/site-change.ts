@@ -21,6 +21,7 @@ import {
 import { originTlsFlags, readOriginTls } from './origin-tls.ts';
 import type { Output } from '../output.ts';
 import { showMessage, showRemoved } from '../show.ts';
+import { policyOfSite } from './policy-of-site.ts';
 import { siteTable } from './site-table.ts';
 
 const idArgument: readonly ArgumentDefinition[] = [
@@ -129,7 +130,7 @@ async function requireTuningLeft(
   if (policyId === undefined) return;
   const api = await context.api();
   const { site } = await api.sites.getSite({ id });
-  const present = site?.waf?.policyId ?? '';
+  const present = site === undefined ? '' : await policyOfSite(api, site);
   if (present === '' || present === policyId) return;
   const left = await tuningAt(api, present, (siteId) => siteId === id);
   const what = `%s exclusions, overrides and rules of this site at policy ${present} lose their effect`;

@@ -4,6 +4,7 @@ import type { CommandDefinition } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { originTlsFlags, readOriginTls } from './origin-tls.ts';
 import { readMessage } from '../show.ts';
+import { withNames } from '../shown-names.ts';
 import { siteTable } from './site-table.ts';
 
 /** The command. */
@@ -72,7 +73,7 @@ export const siteCreateCommand: CommandDefinition = {
     const sitesMade = site === undefined ? [] : [site];
     context.output.result(
       sitesMade.map((one) => toJson(SiteSchema, one))[0] ?? null,
-      siteTable(sitesMade),
+      await withNames(context, siteTable(sitesMade)),
     );
     return 0;
   },

@@ -14,6 +14,7 @@ import { switchFlag, textFlag } from '../command.ts';
 import { badFlag, readInputObject } from '../input.ts';
 import type { Table } from '../output.ts';
 import { readMessage, showMessage, showRemoved } from '../show.ts';
+import { withNames } from '../shown-names.ts';
 import { siteTable } from './site-table.ts';
 
 const idArgument: readonly ArgumentDefinition[] = [
@@ -71,7 +72,7 @@ export const siteMoveCommands: readonly CommandDefinition[] = [
       }
       context.output.result(
         made.map((site) => toJson(SiteSchema, site)),
-        siteTable(made),
+        await withNames(context, siteTable(made)),
       );
       return 0;
     },
@@ -181,6 +182,7 @@ function overrideTable(override: SitePolicyOverride): Table {
   const text = (value: number | undefined): string => (value === undefined ? '-' : String(value));
   return {
     columns: ['SITE', 'BLOCKING', 'DETECTION', 'INBOUND', 'OUTBOUND', 'SAMPLING'],
+    ids: { SITE: ['site'] },
     rows: [
       [
         override.siteId,

@@ -148,6 +148,7 @@ function routingTable(routing: SiteRouting | undefined): Table {
   const rest = routing?.unmatchedAction === 2 ? '404' : "the site's own upstream";
   return {
     columns: ['PREFIX', 'POOL', 'PATH', 'NAME'],
+    ids: { POOL: ['upstream'] },
     rows: [...rows, ['(other paths)', rest, '', '']],
   };
 }

@@ -264,6 +264,7 @@ function poolTable(pools: readonly Upstream[]): Table {
 function healthTable(states: readonly UpstreamHealthState[]): Table {
   return {
     columns: ['NODE', 'POOL', 'ENDPOINT', 'STATUS', 'REPORTED', 'REASON'],
+    ids: { POOL: ['upstream'] },
     rows: states.map((state) => [
       state.nodeId,
       state.upstreamId,
