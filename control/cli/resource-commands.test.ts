@@ -57,7 +57,7 @@ test('a pool, a site with routes, its export and import', async () => {
     upstream: { healthCheck: { path: '/up', expectedStatus: 204 } },
   });
   expect(await run('upstream', 'health', pool)).toBe(0);
-  expect(line.out).toMatch(/local +upstream-\S+ +http:\/\/10\.0\.0\.1:8080 +unknown/);
+  expect(line.out).toMatch(/local +app +http:\/\/10\.0\.0\.1:8080 +unknown/);
   const origin = ['--upstream', 'http://127.0.0.1:1'];
   const site = await json('site', 'create', '--name', 'shop', '--host', 'shop.test', ...origin);
   const id = String(at(site, 'id'));
@@ -72,7 +72,7 @@ test('a pool, a site with routes, its export and import', async () => {
   expect(
     await run('site', 'routing-set', id, '--route', `/api=${pool}`, '--strip', `/app/=${pool}`),
   ).toBe(0);
-  expect(line.out).toMatch(/\/app +upstream-\S+ +strip/);
+  expect(line.out).toMatch(/\/app +app +strip/);
   expect(await run('upstream', 'delete', pool)).toBe(1);
   expect(line.err).toContain(`failed_precondition: id: is used by site ${id}`);
   expect(await run('site', 'override', id, '--paranoia', '2')).toBe(0);

@@ -148,6 +148,21 @@ export const testPackages = [
     present: () => existsSync('/usr/sbin/nginx'),
   },
   {
+    name: 'golang-go',
+    why: 'bodies and paths are compared with what it reads, on loopback',
+    present: () => onPath('go'),
+  },
+  {
+    name: 'libtomcat10-embed-java',
+    why: 'paths are compared with what Tomcat reads, on loopback',
+    present: () => existsSync('/usr/share/java/tomcat10-embed-core.jar'),
+  },
+  {
+    name: 'default-jdk-headless',
+    why: 'compiles and runs what starts Tomcat; 80 MB',
+    present: () => onPath('javac'),
+  },
+  {
     name: 'python3-h2',
     why: 'field cases speak HTTP/2 with it, on loopback',
     present: () => existsSync('/usr/lib/python3/dist-packages/h2'),

@@ -1,11 +1,11 @@
 /**
  * Starts servers that have `/api/login` and asks them, by raw targets, whether that is what a path
- * means: Node's two readers of URLs, Express, PHP, Flask, Django, Go and nginx. What is not
+ * means: Node's two readers of URLs, Express, PHP, Flask, Django, Go, nginx and Tomcat. What is not
  * installed is left out and named.
  */
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -28,6 +28,7 @@ export interface PathBackends {
 }
 
 const servers = path.join(import.meta.dirname, 'servers');
+const tomcat = '/usr/share/java/tomcat10-embed-core.jar';
 const answerTimeoutMs = 20_000;
 
 /** Starts them; `close` ends every process. */
@@ -65,6 +66,11 @@ export async function startPathBackends(): Promise<PathBackends> {
   else add('nginx', await startNginx(folder, children));
   if (!works('go', 'version')) missing.push('Go');
   else add('Go', (await printed(buildGo(), []))[0]!);
+  if (!existsSync(tomcat) || !works('javac', '--version')) missing.push('Tomcat');
+  else {
+    const program = ['-cp', tomcat, path.join(servers, 'TomcatPaths.java'), folder];
+    add('Tomcat', (await printed('java', program))[0]!);
+  }
   for (const { serves: asked } of list)
     await eventually(() =>
       asked('/').then(

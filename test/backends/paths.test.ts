@@ -72,6 +72,13 @@ describe('real servers', { timeout: timeoutMs }, () => {
     expect([...served.values()].reduce((sum, one) => sum + one, 0)).toBeGreaterThan(count / 10);
   });
 
+  test('each server is asked, or named as missing', () => {
+    const names = ['Express', 'Go', 'PHP', 'Tomcat', 'django', 'flask', 'nginx'];
+    const known = [...backends.list.map(({ name }) => name), ...backends.missing];
+    for (const name of names) expect(known).toContain(name);
+    for (const name of ['new URL', 'url.parse']) expect(known).toContain(name);
+  });
+
   test('a guard that takes the path as it is sent is found', async () => {
     const asSent = { plain: (target: string): boolean => viewOf({ target }).path === '/api/login' };
     const [whatwg] = backends.list;

@@ -158,6 +158,12 @@ test('README lists every guide and is one short page', () => {
   expect(read('ARCHITECTURE.md').split('\n').length).toBeLessThanOrEqual(301);
 });
 
+test('README says beside what blocks how editors of known applications pass', () => {
+  const [, part = ''] = /^## What blocks.*?\n(.*?)^## /ms.exec(read('README.md')) ?? [];
+  expect(part).toContain('npx waf site applications shop --names wordpress');
+  expect(part).toContain('npx waf log explain ID');
+});
+
 test('what does not exist is found', () => {
   const links = '[a](nowhere.md) [b](README.md#start-and-test) [c](#gone) [d](https://a.example)\n';
   expect(brokenLinks('README.md', links)).toEqual(['nowhere.md', '#gone']);
