@@ -90,8 +90,8 @@ export function isPlain(seen: number): boolean {
 }
 
 /** Whether bytes are letters, digits, `_`, `-` and `.` only. Cost: a look at each of those. */
-export function isPlainBytes(bytes: Uint8Array): boolean {
-  for (let at = 0; at < bytes.length; at++) if (!isPlain(seenBits[bytes[at]!]!)) return false;
+export function isPlainBytes(bytes: Uint8Array, start = 0, end = bytes.length): boolean {
+  for (let at = start; at < end; at++) if (!isPlain(seenBits[bytes[at]!]!)) return false;
   return true;
 }
 

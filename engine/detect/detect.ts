@@ -12,38 +12,63 @@ import { scanBytes, scanned } from './leaf-scan.ts';
 import { families } from './list.ts';
 import { newBudget, type OpenBudget } from './open/leaves.ts';
 import { mayOpen, mayOpenPlain, openValue } from './open/open.ts';
+import { QuietValues } from './quiet-values.ts';
 
-const nothing: Detected = { leaves: [], complete: true };
+const noLeaves: readonly DetectedLeaf[] = [];
+const quiet = new QuietValues();
 
 /**
  * Leaves with hits, in the order of the values. Values of letters, digits, `_`, `-` and `.` cost
- * one look at each byte. Limits: `detectLimits`, over all values of a call together.
+ * one look at each byte, values in which nothing was found before cost three. Limits:
+ * `detectLimits`, over all values of a call together.
  */
 export function detect(values: readonly DetectedValue[]): Detected {
   let found: DetectedLeaf[] | null = null;
-  let budget: OpenBudget | null = null;
+  const budget = newBudget(bytesOf(values));
   for (let value = 0; value < values.length; value++) {
-    const { path, bytes, isName, isData } = values[value]!;
-    if (isName !== true && isPlainBytes(bytes) && !mayOpenPlain(bytes)) continue;
-    scanBytes(bytes);
-    if (!mayOpen() && !mayFind()) continue;
-    budget ??= newBudget(bytesOf(values));
-    for (const leaf of openValue(toByteString(bytes), path, budget, isData)) {
+    const one = values[value]!;
+    const { bytes, start = 0, end = bytes.length, isName, isData } = one;
+    if (isName !== true && isPlainBytes(bytes, start, end) && !mayOpenPlain(bytes, start, end)) {
+      continue;
+    }
+    // Data is read in another way; what was not opened for a limit is searched in another way.
+    const repeats = isData !== true && budget.complete;
+    if (repeats && quiet.find(bytes, start, end) && takeQuiet(budget)) continue;
+    scanBytes(bytes, start, end);
+    if (!mayOpen() && !mayFind()) {
+      if (repeats) quiet.keep(bytes, start, end, 0, 0);
+      continue;
+    }
+    const { leaves: leavesBefore, bytes: bytesBefore } = budget;
+    const hitsBefore = found?.length ?? 0;
+    report.leftOut = false;
+    for (const leaf of openValue(toByteString(bytes, start, end), one.path, budget, isData)) {
       const hits = hitsIn(leaf);
       if (hits.length === 0) continue;
       const opened = leaf.parent !== null;
-      const own = opened ? fromByteString(leaf.text) : bytes;
+      const own = opened ? fromByteString(leaf.text) : bytes.subarray(start, end);
       found ??= [];
       found.push({ value, path: pathOf(leaf), bytes: own, opened, hits });
     }
+    const isQuiet = (found?.length ?? 0) === hitsBefore && !report.leftOut;
+    if (!repeats || !isQuiet || !budget.complete) continue;
+    quiet.keep(bytes, start, end, leavesBefore - budget.leaves, bytesBefore - budget.bytes);
   }
-  if (budget === null) return nothing;
-  return { leaves: found ?? nothing.leaves, complete: budget.complete };
+  return { leaves: found ?? noLeaves, complete: budget.complete };
+}
+
+/** Takes what opening the value that was found took; false where the budget is too small. */
+function takeQuiet(budget: OpenBudget): boolean {
+  const { openedLeaves, openedBytes } = quiet;
+  if (budget.leaves < openedLeaves || budget.bytes < openedBytes) return false;
+  budget.leaves -= openedLeaves;
+  budget.bytes -= openedBytes;
+  return true;
 }
 
 function bytesOf(values: readonly DetectedValue[]): number {
   let sum = 0;
-  for (const { bytes } of values) sum += bytes.length;
+  for (const { bytes, start = 0, end = bytes.length } of values) sum += end - start;
   return sum;
 }
 
@@ -56,6 +81,8 @@ const report = new (class implements Report {
   hits: Hit[] = [];
   /** Bytes of the leaf that is searched. */
   length = 0;
+  /** What is found in the value depends on its path. */
+  leftOut = false;
   private readonly counts = new Map<number, number>();
 
   add(id: number, start: number, end: number): void {
@@ -65,6 +92,10 @@ const report = new (class implements Report {
     // No number of harmless hits hides the next one: it is taken to be anywhere.
     const isLast = count === detectLimits.hitsPerDetectorMax;
     this.hits.push(isLast ? { id, start: 0, end: this.length } : { id, start, end });
+  }
+
+  leaveOut(): void {
+    this.leftOut = true;
   }
 
   take(): readonly Hit[] {
@@ -98,8 +129,19 @@ function mayFind(): boolean {
 }
 
 /** Bits of the searches that may find something. */
-function searchesOf({ literals, marks = 0 }: Family, seen: number, found: number): number {
-  return literals.length === 0 || (seen & marks) !== 0 ? -1 : found;
+function searchesOf(family: Family, seen: number, found: number): number {
+  const { literals, marks = 0, searchNeeds } = family;
+  if (literals.length === 0 || (seen & marks) !== 0) return -1;
+  if (searchNeeds === undefined) return found;
+  const { all, one } = searchNeeds;
+  let searches = found;
+  for (let rest = found; rest !== 0; rest &= rest - 1) {
+    const search = 31 - Math.clz32(rest & -rest);
+    const isMet =
+      (seen & all[search]!) === all[search]! && (one[search] === -1 || (seen & one[search]!) !== 0);
+    if (!isMet) searches &= ~(1 << search);
+  }
+  return searches;
 }
 
 function hasNeeds({ needs }: Family, seen: number): boolean {

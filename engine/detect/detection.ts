@@ -11,7 +11,10 @@ import type { Weights } from './weights.ts';
 export interface DetectedValue {
   /** As people read it: `args.q`. */
   readonly path: string;
+  /** The bytes from `start` to `end`; all of them where these are left out. */
   readonly bytes: Uint8Array;
+  readonly start?: number;
+  readonly end?: number;
   /** A name of an argument or file: it is searched even where it has letters and dots only. */
   readonly isName?: boolean;
   /** A body that nothing reads as fields: of binary data only its texts are searched. */

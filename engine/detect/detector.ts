@@ -50,6 +50,8 @@ export interface Hit {
 /** Where families report hits. */
 export interface Report {
   add(id: number, start: number, end: number): void;
+  /** Notes that a search was left out for what the leaf is called. */
+  leaveOut(): void;
 }
 
 /** Values that a detector finds, and similar ones that it must not find. */
@@ -82,6 +84,14 @@ export interface Detector {
   readonly examples: Examples;
 }
 
+/** By search bits of `SEEN` without which it finds nothing. */
+export interface SearchNeeds {
+  /** All of these. */
+  readonly all: Int32Array;
+  /** One of these; -1 for any byte, also one without a bit. */
+  readonly one: Int32Array;
+}
+
 /** Detectors that share one search. */
 export interface Family {
   readonly name: string;
@@ -94,6 +104,8 @@ export interface Family {
   readonly literals: readonly (readonly ByteString[])[];
   /** Bits of `SEEN`, one of which has all searches run whatever the literals are. */
   readonly marks?: number;
+  /** What each search needs beside its literals; left out: nothing. */
+  readonly searchNeeds?: SearchNeeds;
   /** Kinds of leaves that are searched. */
   readonly kinds: readonly LeafKind[];
   readonly detectors: readonly Detector[];

@@ -71,8 +71,8 @@ export function opensOf(found: readonly number[]): number {
   return found[openWord]!;
 }
 
-/** Scans the first `length` bytes into `scanned`. Cost: a few steps a byte. */
-export function scanBytes(bytes: Uint8Array, length = bytes.length): void {
+/** Scans the bytes from `start` to `end` into `scanned`. Cost: a few steps a byte. */
+export function scanBytes(bytes: Uint8Array, start = 0, end = bytes.length): void {
   // Locals are read faster than what a module holds.
   const steps = next;
   const columns = column;
@@ -85,7 +85,7 @@ export function scanBytes(bytes: Uint8Array, length = bytes.length): void {
   let longest = 0;
   let state = 0;
   begin();
-  for (let at = 0; at < length; at++) {
+  for (let at = start; at < end; at++) {
     const byte = bytes[at]!;
     seen |= bits[byte]!;
     run = (run + 1) & runs[byte]!;
@@ -103,7 +103,7 @@ const scratch = Buffer.allocUnsafeSlow(65_536);
 /** As `scanBytes`, of a byte string. */
 export function scanText(text: ByteString): void {
   const buffer = text.length <= scratch.length ? scratch : Buffer.allocUnsafe(text.length);
-  scanBytes(buffer, buffer.latin1Write(text));
+  scanBytes(buffer, 0, buffer.latin1Write(text));
 }
 
 function begin(): void {

@@ -44,16 +44,18 @@ export function patternFamily(
     patterns,
     needs: [...new Set(patterns.map(({ needs }) => needs))],
     literals: patterns.map(({ literals }) => literals),
+    searchNeeds: {
+      all: Int32Array.from(patterns, (row) => row.needs),
+      one: Int32Array.from(patterns, (row) => row.needsOne ?? -1),
+    },
     kinds: all,
     detectors: patterns.map((row) => ({ ...row, family: name })),
     find: (leaf, searches, report) => {
       for (let rest = searches; rest !== 0; rest &= rest - 1) {
         const row = patterns[31 - Math.clz32(rest & -rest)]!;
-        if ((leaf.seen & row.needs) !== row.needs) continue;
-        if (row.needsOne !== undefined && (leaf.seen & row.needsOne) === 0) continue;
         if (!(row.kinds ?? kinds).includes(leaf.kind)) continue;
-        if (row.exceptLabels !== undefined && isBelow(leaf, row.exceptLabels)) continue;
-        findAll(row, leaf, report);
+        if (row.exceptLabels !== undefined && isBelow(leaf, row.exceptLabels)) report.leaveOut();
+        else findAll(row, leaf, report);
       }
     },
   };

@@ -78,11 +78,11 @@ const upperZ = 0x5a;
  * Whether a value of letters, digits, `_`, `-` and `.` may hold an encoded one: it is long and has
  * letters of both cases. Cost: a look at some bytes.
  */
-export function mayOpenPlain(bytes: Uint8Array): boolean {
-  if (bytes.length < base64BytesMin) return false;
+export function mayOpenPlain(bytes: Uint8Array, start = 0, end = bytes.length): boolean {
+  if (end - start < base64BytesMin) return false;
   let upper = false;
   let lower = false;
-  for (let at = 0; at < bytes.length && !(upper && lower); at++) {
+  for (let at = start; at < end && !(upper && lower); at++) {
     const byte = bytes[at]!;
     if (byte >= upperA && byte <= upperZ) upper = true;
     else if (byte > upperZ) lower = true;

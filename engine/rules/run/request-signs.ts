@@ -51,6 +51,9 @@ export function requestSigns(
 ): RequestSigns {
   const values = scoredValues(tx);
   const found = values.length === 0 ? nothing : detection.detect(values);
+  if (found.leaves.length === 0 && !hasAttackRule(tx.matchedRules)) {
+    return found.complete ? noSigns : unopened;
+  }
   const collected = new Collected(values, found);
   for (const [at, leaf] of found.leaves.entries()) {
     const { name } = values[leaf.value]!;
@@ -68,6 +71,13 @@ export function requestSigns(
 }
 
 const nothing: Detected = { leaves: [], complete: true };
+const noSigns: RequestSigns = { leaves: [], signs: [], complete: true };
+const unopened: RequestSigns = { ...noSigns, complete: false };
+
+function hasAttackRule(matched: readonly MatchedRule[]): boolean {
+  for (let at = 0; at < matched.length; at++) if (isAttackRule(matched[at]!.ruleId)) return true;
+  return false;
+}
 
 /** False where an exclusion takes the value, or the whole detector, out. */
 function looksAt(rule: Rule, name: string, tx: Transaction): boolean {
@@ -168,8 +178,9 @@ class Collected implements RequestSigns {
     if (known !== undefined) return known;
     this.valueOf ??= byLowerName(this.values);
     const lower = name.toLowerCase();
-    const { path = lower, bytes = noBytes } = this.valueOf.get(lower) ?? {};
-    this.addLeaf({ name, path, bytes, opened: false });
+    const value = this.valueOf.get(lower);
+    const bytes = value?.bytes.subarray(value.start, value.end) ?? noBytes;
+    this.addLeaf({ name, path: value?.path ?? lower, bytes, opened: false });
     return this.leavesOf.get(name)!;
   }
 

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createLogger } from '../../../base/log.ts';
 import { decisions, type Decision } from '../../contract/decision.ts';
 import type { TransactionRecord } from '../../contract/verdict.ts';
-import type { DetectedLeaf, Detection } from '../../detect/detection.ts';
+import type { DetectedLeaf, DetectedValue, Detection } from '../../detect/detection.ts';
 import type { Weights } from '../../detect/weights.ts';
 import { fullCatalog } from '../features/full-catalog.ts';
 import { loadText } from '../language/include.ts';
@@ -25,6 +25,9 @@ const points = (version: string, ...rows: (readonly [number, number])[]): Weight
   pairs: new Map([[detector, 10]]),
 });
 
+const bytesOf = ({ bytes, start, end }: DetectedValue): Buffer =>
+  Buffer.from(bytes.subarray(start, end));
+
 /** Finds the word `sign` in values, and the word `opened` as if it stood in an encoding. */
 const detection: Detection = {
   weights: points('test-1', [detector, 40], [rule, 20]),
@@ -33,13 +36,15 @@ const detection: Detection = {
   proves: (id) => (id === detector ? 'a sign stands' : ''),
   findsAddresses: (id) => id === detector,
   detect: (values) => ({
-    leaves: values.flatMap(({ path, bytes }, value): DetectedLeaf[] => {
-      const start = Buffer.from(bytes).indexOf('sign');
+    leaves: values.flatMap((one, value): DetectedLeaf[] => {
+      const { path } = one;
+      const bytes = bytesOf(one);
+      const start = bytes.indexOf('sign');
       if (start < 0) return [];
-      const opened = Buffer.from(bytes).includes('opened');
+      const opened = bytes.includes('opened');
       return [{ value, path, bytes, opened, hits: [{ id: detector, start, end: start + 4 }] }];
     }),
-    complete: !values.some(({ bytes }) => Buffer.from(bytes).includes('too deep')),
+    complete: !values.some((one) => bytesOf(one).includes('too deep')),
   }),
 };
 

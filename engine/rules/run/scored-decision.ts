@@ -76,10 +76,8 @@ export function decideByScore(
   const { leaves, signs: all, complete } = requestSigns(tx, detection, detectors);
   const { weights, openedWeights, facts } = detection;
   const signs = countedSigns(all, leaves, tx.request.content ?? noContent, facts);
-  const opened = {
-    weights: openedWeights,
-    isOpened: (leaf: number): boolean => leaves[leaf]!.opened,
-  };
+  const isOpened = (leaf: number): boolean => leaves[leaf]!.opened;
+  const opened = { weights: openedWeights, isOpened };
   const scored = signs.length === 0 ? null : scoreSigns(signs, weights, facts, opened);
   const score = scored?.score ?? 0;
   noteSigns(tx, scoring, { leaves, signs: all }, signs === all ? scored : null);

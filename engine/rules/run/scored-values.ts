@@ -5,17 +5,44 @@
 
 import { nameIs, startsWithName } from '../transaction/ascii.ts';
 import type { Transaction } from '../transaction/transaction.ts';
-import { SOURCE, type SourceId } from '../transaction/values.ts';
+import { SOURCE, type SourceId, type ValueTable } from '../transaction/values.ts';
 
-/** One value: bytes of the transaction's slab. */
-export interface ScoredValue {
-  /** As rules name it: `ARGS:q`. */
-  readonly name: string;
-  /** As people read it: `args.q`. */
-  readonly path: string;
+/** One value: bytes of the transaction's slab. Its texts are made when they are asked for. */
+export class ScoredValue {
+  /** The slab. */
   readonly bytes: Uint8Array;
-  readonly isName?: boolean;
-  readonly isData?: boolean;
+  readonly start: number;
+  readonly end: number;
+  readonly isName: boolean;
+  readonly isData: boolean;
+  private readonly names: SourceNames;
+  private readonly values: ValueTable;
+  private readonly row: number;
+
+  constructor(names: SourceNames, values: ValueTable, row: number, start: number, end: number) {
+    this.bytes = values.slab;
+    this.start = start;
+    this.end = end;
+    this.isName = names.isName === true;
+    this.isData = names.isData === true;
+    this.names = names;
+    this.values = values;
+    this.row = row;
+  }
+
+  /** As rules name it: `ARGS:q`. */
+  get name(): string {
+    const { variable, keyed } = this.names;
+    return keyed ? `${variable}:${this.values.key(this.row)}` : variable;
+  }
+
+  /** As people read it: `args.q`. */
+  get path(): string {
+    const { path, keyed, pathIsWhole, lowerPath } = this.names;
+    if (!keyed || pathIsWhole === true) return path;
+    const key = this.values.key(this.row);
+    return `${path}.${lowerPath === true ? key.toLowerCase() : key}`;
+  }
 }
 
 /** What one source of values is called. */
@@ -24,7 +51,11 @@ interface SourceNames {
   readonly path: string;
   /** The key takes part in both names. */
   readonly keyed: boolean;
-  /** As `ScoredValue.isName`. */
+  /** The key takes no part in the path. */
+  readonly pathIsWhole?: boolean;
+  /** The key stands in lower case in the path. */
+  readonly lowerPath?: boolean;
+  /** As `DetectedValue.isName`. */
   readonly isName?: boolean;
   readonly isData?: boolean;
 }
@@ -39,6 +70,17 @@ const sourceNames: readonly (readonly [SourceId, SourceNames])[] = [
   [SOURCE.xmlText, { variable: 'XML', path: 'xml', keyed: false }],
   [SOURCE.xmlAttribute, { variable: 'XML', path: 'xml', keyed: false }],
 ];
+
+const argumentName: SourceNames = {
+  ...{ variable: 'ARGS_NAMES', path: 'name of an argument', keyed: true },
+  ...{ pathIsWhole: true, isName: true },
+};
+const headerField: SourceNames = {
+  ...{ variable: 'REQUEST_HEADERS', path: 'headers', keyed: true, lowerPath: true },
+};
+const wholeBody: SourceNames = {
+  ...{ variable: 'REQUEST_BODY', path: 'body', keyed: false, isData: true },
+};
 
 /** Bytes that plain values have: letters, digits and `_-.`. */
 const plainBytes = byteTable('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.');
@@ -76,15 +118,9 @@ function addRow(tx: Transaction, row: number, names: SourceNames, list: ScoredVa
   const { slab, start, end } = tx.values;
   const from = start[row]!;
   const to = end[row]!;
-  const { variable, path, keyed, isName } = names;
-  if (isName !== true && to - from < openableBytesMin && isOnly(slab, from, to, plainBytes)) return;
-  const key = keyed ? tx.values.key(row) : '';
-  list.push({
-    name: keyed ? `${variable}:${key}` : variable,
-    path: keyed ? `${path}.${key}` : path,
-    bytes: slab.subarray(from, to),
-    ...(isName === true ? { isName } : {}),
-  });
+  const isShort = names.isName !== true && to - from < openableBytesMin;
+  if (isShort && isOnly(slab, from, to, plainBytes)) return;
+  list.push(new ScoredValue(names, tx.values, row, from, to));
 }
 
 function addName(tx: Transaction, row: number, list: ScoredValue[]): void {
@@ -94,13 +130,7 @@ function addName(tx: Transaction, row: number, list: ScoredValue[]): void {
   if (to - from < nameBytesMin && isOnly(slab, from, to, plainBytes)) return;
   // Items of a list share one name.
   if (row > 0 && keyStart[row - 1] === from && keyEnd[row - 1] === to) return;
-  const key = tx.values.key(row);
-  list.push({
-    name: `ARGS_NAMES:${key}`,
-    path: 'name of an argument',
-    bytes: slab.subarray(from, to),
-    isName: true,
-  });
+  list.push(new ScoredValue(argumentName, tx.values, row, from, to));
 }
 
 /** Referer and Authorization hold documents; other fields are looked at where a byte tells. */
@@ -115,12 +145,7 @@ function addField(tx: Transaction, row: number, list: ScoredValue[]): void {
   const document =
     nameIs(slab, nameFrom, nameTo, 'referer') || nameIs(slab, nameFrom, nameTo, 'authorization');
   if (!document && !holdsOneOf(slab, from, to, tellingBytes)) return;
-  const key = tx.values.key(row);
-  list.push({
-    name: `REQUEST_HEADERS:${key}`,
-    path: `headers.${key.toLowerCase()}`,
-    bytes: slab.subarray(from, to),
-  });
+  list.push(new ScoredValue(headerField, tx.values, row, from, to));
 }
 
 /** XML as a whole, for its declarations; a body that nothing read. */
@@ -128,9 +153,9 @@ function addBody(tx: Transaction, list: ScoredValue[]): void {
   const { values, bodyStart, requestBodyBytes } = tx;
   if (requestBodyBytes === 0) return;
   if (!tx.xmlPresent && values.rowsOf(SOURCE.argPost).length > 0) return;
-  const bytes = values.slab.subarray(bodyStart, bodyStart + requestBodyBytes);
-  if (!tx.xmlPresent && isOnly(bytes, 0, bytes.length, plainBytes)) return;
-  list.push({ name: 'REQUEST_BODY', path: 'body', bytes, isData: true });
+  const bodyEnd = bodyStart + requestBodyBytes;
+  if (!tx.xmlPresent && isOnly(values.slab, bodyStart, bodyEnd, plainBytes)) return;
+  list.push(new ScoredValue(wholeBody, values, 0, bodyStart, bodyEnd));
 }
 
 function isOnly(bytes: Uint8Array, from: number, to: number, table: Uint8Array): boolean {
