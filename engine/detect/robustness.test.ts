@@ -52,6 +52,14 @@ const secretFiles = detectors.find(({ name }) => name === 'secret-file')!.exampl
 const secretNames = secretFiles.filter((text) => {
   return /\.(?:dll|mdf|env|ini|DAT|config)$|~1\.con$/.test(text);
 });
+/** Paths that only a whole value is. */
+const dottedPaths = detectors.find(({ name }) => name === 'path-of-dots')!.examples.attacks;
+/** Commands that are the whole value. */
+const ownCommands = detectors.find(({ name }) => name === 'system-identification')!.examples
+  .attacks;
+/** What a text after it makes longer. */
+const endedPaths = ['//////x'];
+
 /** Queries of meta tables, as the whole of a short value. */
 const queries = [
   'select sql from sqlite_master',
@@ -88,18 +96,33 @@ const endings = [
 const lostIn: Readonly<Record<string, readonly string[]>> = {
   'with prose before': [
     ...[...wholeValues, ...shortValues, ...queries, ...beginnings, ...afterOneWord, ...addresses],
-    ...[...secretFiles, ...ownMachine, ...quoted],
+    ...[...secretFiles, ...ownMachine, ...quoted, ...dottedPaths, ...ownCommands],
     'a\nuname -a',
   ],
   'with filler before': [
     ...[...wholeValues, ...shortValues, ...queries, ...beginnings, ...afterOneWord, ...addresses],
-    ...[...secretFiles, ...ownMachine, ...quoted],
+    ...[...secretFiles, ...ownMachine, ...quoted, ...dottedPaths, ...ownCommands],
     ...behindBounds,
   ],
-  'with prose behind': [...endings, ...secretNames, ...shortValues, ...addresses],
-  'with filler behind': [...endings, ...secretNames, ...shortValues, ...queries, ...addresses],
-  'with filler in a string behind': [
+  'with prose behind': [
     ...endings,
+    ...endedPaths,
+    ...ownCommands,
+    ...secretNames,
+    ...shortValues,
+    ...addresses,
+  ],
+  'with filler behind': [
+    ...endings,
+    ...endedPaths,
+    ...ownCommands,
+    ...secretNames,
+    ...shortValues,
+    ...queries,
+    ...addresses,
+  ],
+  'with filler in a string behind': [
+    ...[...endings, ...endedPaths, ...ownCommands],
     ...shortValues.filter((text) => !text.endsWith('-- ')),
     ...[...queries, ...addresses, ...secretNames],
   ],

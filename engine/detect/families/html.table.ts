@@ -177,7 +177,7 @@ const rows: readonly PatternDetector[] = [
     needs: SEEN.less,
     literals: ['<'],
     pattern:
-      /<(?:iframe|frame|object|embed|applet|base|link|meta|form|isindex|input|button|a|math|svg|image|use|animate|set|body|table|td|bgsound|layer|xml|img|video|source|area|math\w{0,8})(?=[\s/])[^<>]{0,300}?(?:srcdoc|src|data|href|action|formaction|code|codebase|xlink:href|values|to|from|background|dynsrc|lowsrc|content|poster)[\s\0]{0,8}=[\s\0"'`]{0,8}(?:[^<>"']{0,32}url=)?[\s\0"'`\x01-\x20]{0,8}(?:java|vb|live)[\s\0]{0,4}script[\s\0]{0,4}:(?!void\(0\)|;)|<(?:iframe)(?=[\s/])[^<>]{0,200}?srcdoc[\s]{0,8}=|<(?:base|object|embed|applet|layer|bgsound)[\s/][^<>]{0,200}?(?:href|data|src|code|codebase|classid)[\s]{0,8}=|<meta[\s/][^<>]{0,100}?http-equiv[\s]{0,8}=[\s"']{0,4}(?:refresh|set-cookie|link)|<link[\s/][^<>]{0,100}?(?:stylesheet|import)[^<>]{0,100}href|<(?:!entity|\?xml-stylesheet|\?import)[\s]/gi,
+      /<(?:iframe|frame|object|embed|applet|base|link|meta|form|isindex|input|button|a|math|svg|image|use|animate|set|body|table|td|bgsound|layer|xml|img|video|source|area|math\w{0,8})(?=[\s/])[^<>]{0,300}?(?:srcdoc|src|data|href|action|formaction|code|codebase|xlink:href|values|to|from|background|dynsrc|lowsrc|content|poster)[\s\0]{0,8}=[\s\0"'`]{0,8}(?:[^<>"']{0,32}url=)?[\s\0"'`\x01-\x20]{0,8}(?:java|vb|live)[\s\0]{0,4}script[\s\0]{0,4}:(?!void\(0\)|;)|<(?:iframe)(?=[\s/])[^<>]{0,200}?srcdoc[\s]{0,8}=|<i?frame[\s/][^<>]{0,100}?src\s{0,4}=\s{0,4}(?:https?:)?\/\/|<(?:base|object|embed|applet|layer|bgsound)[\s/][^<>]{0,200}?(?:href|data|src|code|codebase|classid)[\s]{0,8}=|<meta[\s/][^<>]{0,100}?http-equiv[\s]{0,8}=[\s"']{0,4}(?:refresh|set-cookie|link)|<link[\s/][^<>]{0,100}?(?:stylesheet|import)[^<>]{0,100}href|<(?:!entity|\?xml-stylesheet|\?import)[\s]/gi,
     examples: {
       attacks: [
         '<iframe srcdoc="x">',
@@ -185,8 +185,12 @@ const rows: readonly PatternDetector[] = [
         '<object data=//x>',
         '<base href=//x>',
         '<meta http-equiv=refresh content=0>',
+        '<iframe src=http://evil.example>',
       ],
-      benign: ['<a href="https://x.example/">', '<img src="a.png" alt="">'],
+      benign: [
+        ...['<a href="https://x.example/">', '<img src="a.png" alt="">'],
+        '<iframe src="https://video.example/embed/1"></iframe>',
+      ],
     },
   },
   {
@@ -266,6 +270,29 @@ const rows: readonly PatternDetector[] = [
         'a<script>alert(1)',
       ],
       benign: ['the <script> tag', '<p>x</p><script>', '<scripture>'],
+    },
+  },
+  {
+    id: 198_412,
+    name: 'hidden-markup',
+    proves: 'hides script in markup that only some browsers read: data islands, comments in words',
+    source: 'MSHTML reference, "Data Binding"; CSS 2.1, section 4.1.3; JavaScript 1.1, entities',
+    strong: true,
+    confirmedBy: [941],
+    needs: 0,
+    literals: words('datasrc datafld <!-- @i\\m @im\\ ` &{ script#'),
+    pattern:
+      /\bdatasrc\s{0,4}=\s{0,4}["']?#|\bdatafld\s{0,4}=\s{0,4}["']?\w|\b(?:j|ja|jav|java|javas|javasc|javascr|vbs|vbscr)<!--[^<>]{0,16}-->\w{1,8}\s{0,4}:|@i(?:\\m|m\\)\w{0,4}(?:port|rt)|<[a-z]{1,16}\s[^<>`]{0,100}=\s{0,4}`[^`]{0,40}>[^`]{0,40}`|=\s{0,4}["']\s{0,4}&\{[^{}]{1,200}\}|=\s{0,4}["']?\s{0,4}javascript#[\w.]{2,40}[(=.]/gi,
+    examples: {
+      attacks: [
+        ...['<span datasrc="#x" datafld="b"></span>', '<img src="javas<!-- -->cript:alert(1)">'],
+        ...["<style>@im\\port'x'</style>", '<script a=`>` src="//x">', '<br size="&{alert(1)}">'],
+        '<a href="javascript#document.cookie">',
+      ],
+      benign: [
+        ...['<!-- a comment -->', '<a title=`x`>', 'javascript#intro', '@import "a.css"', '&{x}'],
+        'data source = #3',
+      ],
     },
   },
   {

@@ -56,7 +56,7 @@ const rows: readonly PatternDetector[] = [
     needs: SEEN.less,
     literals: ['<!entity', '<!doctype'],
     pattern:
-      /<!ENTITY\s{1,16}(?:%\s{1,8})?[\w.:-]{1,64}\s{1,16}(?:SYSTEM|PUBLIC|["'])|<!DOCTYPE\s{1,16}[\w.:-]{1,64}\s{1,16}(?:SYSTEM\s|PUBLIC\s{1,8}["'](?!-\/\/(?:W3C|IETF|OASIS|SUN|APPLE)))|<!DOCTYPE[^>[]{1,200}\[\s{0,16}<!|<!ENTITY\b/gi,
+      /<!ENTITY\s{1,16}(?:%\s{1,8})?[\w.:-]{1,64}\s{1,16}(?:SYSTEM|PUBLIC|["'])|<!DOCTYPE\s{1,16}[\w.:-]{1,64}\s{1,16}(?:SYSTEM\s{1,8}(?!["'][\w-]{1,32}\.dtd["']\s{0,4}>)|PUBLIC\s{1,8}["'](?!-\/\/(?:W3C|IETF|OASIS|SUN|APPLE)))|<!DOCTYPE[^>[]{1,200}\[\s{0,16}<!|<!ENTITY\b/gi,
     examples: {
       attacks: [
         '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/x">]>',
@@ -66,6 +66,7 @@ const rows: readonly PatternDetector[] = [
         '<!DOCTYPE html>',
         '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x">',
         '<a>ENTITY</a>',
+        '<!DOCTYPE note SYSTEM "note.dtd"><note/>',
       ],
     },
   },

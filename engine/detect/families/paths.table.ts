@@ -80,7 +80,7 @@ const rows: readonly PatternDetector[] = [
       words(`usr/ usr\\ opt/ opt\\ etc/ etc\\ sys/ sys\\ proc/ proc\\ var/ var\\ dev/ dev\\ root/ root\\ home/ home\\ boot.ini win.ini
       system.ini desktop.ini php.ini my.ini winnt windows/ windows\\ system32 inetpub web-inf meta-inf`),
     pattern:
-      /(?:^(?=etc[\\/](?:passwd|shadow)(?:$|[\0%?])|[^ep])|^(?=[\\/.;%?]|[a-z]:)[\w.:;%\\/-]{0,200}[\\/]|^(?=[^\s]{0,200}\.\.)[\w.:;%\\/-]{0,200}[\\/]|[.?]{2}[\\/.]{1,8}|^[\w+.-]{2,16}:[\\/]{1,3}[\w.-]{0,64}[\\/]{0,3})(?:(?<=\.\.[\\/]{1,4})etc[\\/]\w|etc[\\/]{1,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:passwd|shadow|gshadow|group|hosts|hostname|issue|fstab|crontab|sudoers|mtab|motd|os-release|resolv\.conf|inetd\.conf|my\.cnf|php\.ini|profile|master\.passwd|login\.defs|exports|services|environment|bash\.bashrc|rc\.local|machine-id|debian_version|redhat-release|lsb-release|krb5\.\w|vsftpd\.conf|mongod\.conf|ld\.so\.\w|anacrontab|aliases|sysctl\.conf|nsswitch\.conf|networks|timezone|(?:r?syslog|logrotate|updatedb|yum|pam)\.conf)(?![\w])|etc[\\/]{1,8}(?:apache2?|httpd|nginx|mysql|ssh|ssl|redis|security|kubernetes|docker|letsencrypt|postgresql|php|pam\.d|cron(?:\.\w{1,8}|tabs)?|sysconfig|network|netplan|ldap|openldap|samba|postfix|ansible|puppet|rancher|init\.d|systemd|elasticsearch|grafana|prometheus|tomcat\d?)(?=[\\/]|$)|proc[\\/]{1,8}(?:self|thread-self|\d{1,7}|version|mounts|cpuinfo|cmdline|net|sched_debug|sys|keys|stat|meminfo|modules|kallsyms|partitions|filesystems)(?![\w])|(?<=^[\\/]{1,4})sys[\\/]class[\\/]|var[\\/]{1,8}(?:log|lib|mail|spool|run)[\\/]|(?<=\.\.[\\/]{1,4})var[\\/]{1,8}www[\\/]|(?:usr|opt)[\\/](?:[\w.-]{1,32}[\\/]){0,4}(?:apache2?|httpd|nginx|tomcat\d?|php\d?|mysql|lampp|xampp)[\\/][\w.\\/-]{0,80}\.(?:conf|cnf|ini|xml|logs?)$|boot\.ini(?![\w])|(?:win|system|desktop|php|my)\.ini(?:$|[\0?%])|winnt[\\/]|win(?:dows|nt)[\\/]{1,8}(?:system32|win\.ini|microsoft\.net|repair|system\.ini|php\.ini|debug|panther)|system32[\\/]|inetpub[\\/]|web-inf(?:[\\/]|(?<=\.\.[\\/]web-inf)$)|meta-inf[\\/]|root[\\/]{1,4}\.|home[\\/]{1,4}\w{1,32}[\\/]{1,4}\.|dev[\\/](?:tcp|udp|random|urandom|zero|null|stdin|fd)(?![\w]))/gi,
+      /(?:^(?=etc[\\/](?:passwd|shadow)(?:$|[\0%?])|[^ep])|^(?=[\\/.;%?]|[a-z]:)[\w.:;%\\/-]{0,200}[\\/]|^(?=[^\s]{0,200}\.\.)[\w.:;%\\/-]{0,200}[\\/]|[.?]{2}[\\/.]{1,8}|^[\w+.-]{2,16}:[\\/]{1,3}[\w.-]{0,64}[\\/]{0,3})(?:(?<=\.\.[\\/]{1,4})etc[\\/]\w|etc[\\/]{1,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:passwd|shadow|gshadow|group|hosts|hostname|issue|fstab|crontab|sudoers|mtab|motd|os-release|resolv\.conf|inetd\.conf|my\.cnf|php\.ini|profile|master\.passwd|login\.defs|exports|services|environment|bash\.bashrc|rc\.local|machine-id|debian_version|redhat-release|lsb-release|krb5\.\w|vsftpd\.conf|mongod\.conf|ld\.so\.\w|anacrontab|aliases|sysctl\.conf|nsswitch\.conf|networks|timezone|(?:r?syslog|logrotate|updatedb|yum|pam)\.conf)(?![\w])|etc[\\/]{1,8}(?:apache2?|httpd|nginx|mysql|ssh|ssl|redis|security|kubernetes|docker|letsencrypt|postgresql|php|pam\.d|cron(?:\.\w{1,8}|tabs)?|sysconfig|network|netplan|ldap|openldap|samba|postfix|ansible|puppet|rancher|init\.d|systemd|elasticsearch|grafana|prometheus|tomcat\d?)(?=[\\/]|$)|proc[\\/]{1,8}(?:self|thread-self|\d{1,7}|version|mounts|cpuinfo|cmdline|net|sched_debug|sys|keys|stat|meminfo|modules|kallsyms|partitions|filesystems)(?![\w])|(?<=^[\\/]{1,4})sys[\\/]class[\\/]|var[\\/]{1,8}(?:log|lib|mail|spool|run)[\\/]|(?<=\.\.[\\/]{1,4})var[\\/]{1,8}www[\\/]|(?:usr|opt)[\\/](?:[\w.-]{1,32}[\\/]){0,4}(?:apache2?|httpd|nginx|tomcat\d?|php\d?|mysql|lampp|xampp)[\\/][\w.\\/-]{0,80}\.(?:conf|cnf|ini|xml|logs?)$|boot\.ini(?![\w])|(?:win|system|desktop|php|my)\.ini(?:$|[\0?%])|winnt[\\/]|win(?:dows|nt)[\\/]{1,8}(?:system32|win\.ini|microsoft\.net|repair|system\.ini|php\.ini|debug|panther)|system32[\\/]|inetpub[\\/]|web-inf(?:[\\/]|(?<=\.\.[\\/]web-inf)$)|meta-inf[\\/]|root[\\/]{1,4}\.|home[\\/]{1,4}\w{1,32}[\\/]{1,4}\.|dev[\\/](?:tcp|udp|random|urandom|zero|null|stdin|fd)(?![\w]))|(?:^|[\s"'=(])[a-z]:\/(?:inetpub\/|win(?:dows|nt)\/(?:system32|win\.ini)|boot\.ini(?![\w.]))/gi,
     examples: {
       attacks: [
         '/etc/passwd',
@@ -89,6 +89,7 @@ const rows: readonly PatternDetector[] = [
         'c:\\windows\\win.ini',
         '/WEB-INF/web.xml',
         '../../boot.ini',
+        'show c:/inetpub/wwwroot/x',
       ],
       benign: [
         'how do I edit /etc/hosts on my laptop?',
@@ -126,6 +127,28 @@ const rows: readonly PatternDetector[] = [
     literals: ['..'],
     pattern: /(?:^|[\\/])\.\.(?:[\\/]|$)/g,
     examples: { attacks: ['/a/../b', '/x/..'], benign: ['/a..b/c', '/a/.../b'] },
+  },
+  {
+    id: 198_313,
+    name: 'path-of-dots',
+    proves: 'is a path that climbs above its root, or is padded with dots, slashes or one letter',
+    source: `${uri}; ${filesystem}`,
+    strong: true,
+    confirmedBy: [930],
+    needs: 0,
+    literals: words('/.. \\.. /./ /.\\ \\./ \\.\\ /.// //.// //./ ///// \\\\\\\\\\ aaaaaaaa'),
+    pattern:
+      /^[\\/]{1,8}\.\.[\\/]{1,8}\.\.(?=$|[\\/.])|^[\\/]{2,8}\.\.(?=[\\/.{])|^[\\/]{1,8}\.{3,200}[\w{\\/]|^(?:\/{1,8}\.){2}(?=\/{2,8}\.\/|(?:\/{1,8}\.){4}\/)|^\/\.\/{2,8}\.\/|^(?:\/{5,64}|\\{5,64})[\w{.](?=\S{0,400}$)|^[\\/]a{64,8000}(?=[.\\/{])/gi,
+    examples: {
+      attacks: [
+        ...['/../../x', '//../../..x', '/.../x', '/......x', '/.//./x', '/./././././././etc/x'],
+        ...['//////x', `/${'a'.repeat(300)}../x`],
+      ],
+      benign: [
+        ...['../../x', '//a/b', '/a/../..', './...', '/./x', '...and so on', '///// a title'],
+        ...['//cdn.example/a', '/..', '......'],
+      ],
+    },
   },
   {
     id: 198_310,
@@ -190,7 +213,7 @@ const rows: readonly PatternDetector[] = [
       words(`unix: php: expect: phar: zlib: bzip2: ssh2. ogg: glob: rar: zip: netdoc: jar: gopher: dict:
       ldap rmi: tftp: sftp: cifs: data: file: classpath`),
     pattern:
-      /\bunix:[^|\s]{0,8192}\|[a-z]{2,8}:|\b(?:php:\/\/(?:filter|input|memory|temp|fd|stdin|output)|(?:expect|phar|compress\.(?:zlib|bzip2)|ssh2\.\w{2,8}|ogg|glob|rar|zip|zlib|netdoc|jar:(?:https?|file|ftp)|gopher|dict|ldaps?|ldapi|rmi|tftp|sftp|cifs):\/\/?(?=[\w./\\%-])|data:\/\/|file:\/\/{1,3}(?:[a-z]:[\\/]{1,2}(?:win|boot|inetpub|xampp)|localhost|etc|proc|var|root|windows|(?:home|usr|opt|tmp|[a-z]:)(?=[^\s]{0,400}$))|file:\/{4,16}[\w.-]|^classpath\*?:[\w./*-]{1,100}\.(?:properties|ya?ml|xml|json)$)/gi,
+      /\bunix:[^|\s]{0,8192}\|[a-z]{2,8}:|\b(?:php:\/\/(?:filter|input|memory|temp|fd|stdin|output)|(?:expect|phar|compress\.(?:zlib|bzip2)|ssh2\.\w{2,8}|ogg|glob|rar|zip|zlib|netdoc|jar:(?:https?|file|ftp)|gopher|dict|ldaps?|ldapi|rmi|tftp|sftp|cifs):\/\/?(?=[\w./\\%-])|data:\/\/|file:\/\/{1,3}(?:[a-z]:[\\/]{1,2}(?:win|boot|inetpub|xampp)|localhost|etc|proc|var|root|windows|(?:home|usr|opt|tmp|[a-z]:)(?=[^\s]{0,400}$))|file:\/{4,16}[\w.-]|file:\/(?:[a-z]:[\\/]|etc\/|proc\/|root\/)|^classpath\*?:[\w./*-]{1,100}\.(?:properties|ya?ml|xml|json)$)/gi,
     examples: {
       attacks: [
         'php://filter/read=convert.base64-encode/resource=index.php',
@@ -199,6 +222,7 @@ const rows: readonly PatternDetector[] = [
         'gopher://127.0.0.1:6379/_x',
         'unix:AAAA|http://x/',
         'file:///etc/motd',
+        'file:/c:/boot.ini',
       ],
       benign: [
         'file:///tmp/a.html is what it shows',

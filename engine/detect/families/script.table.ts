@@ -1,5 +1,6 @@
 /** Detectors of program text: JavaScript of pages, Node, Python, PHP, Java. */
 
+import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
 import { apart, words } from '../literals.ts';
 import { patternFamily, type PatternDetector } from '../patterns.ts';
@@ -7,6 +8,33 @@ import { patternFamily, type PatternDetector } from '../patterns.ts';
 const ecma = 'ECMA-262, sections 13.3 and 13.5; HTML standard, section 8';
 const phpManual = 'PHP manual, "Program execution", "Eval", "Serialization"';
 const javaDocs = 'Java Object Serialization Specification; OGNL and SpEL language guides';
+
+/** Functions of attacks; the others begin ordinary statements, too. */
+const attackCall = /(?:alert|confirm|prompt|eval|atob|Function)["'`\])]{0,3}\s{0,4}[(`]$/;
+/** Bytes before a call in which brackets are counted. */
+const statementBytesMax = 400;
+
+/** Whether a call follows the end of another statement of the same program: `f(1)); setTimeout(`. */
+function leavesStatement(text: ByteString, start: number, end: number): boolean {
+  const match = text.slice(start, end);
+  if (/["'`]/.test(match) || attackCall.test(match)) return true;
+  let depth = 0;
+  for (let at = Math.max(0, start - statementBytesMax); at < end - 1; at++) {
+    const char = text.charAt(at);
+    if (char === '(' || char === '{') depth++;
+    else if ((char === ')' || char === '}') && --depth < 0) return true;
+  }
+  return false;
+}
+
+const afterWords = /[a-z]{2,20},? [a-z]{1,20},? [^\n]{0,40}[\s(=]$/i;
+
+/** Whether a variable of a request is more than what a sentence about PHP reads. */
+function isRead(text: ByteString, start: number): boolean {
+  const isVariable = /^\$_[A-Z]/.test(text.slice(start, start + 3));
+  return !isVariable || !afterWords.test(text.slice(Math.max(0, start - 100), start));
+}
+
 const js: readonly PatternDetector[] = [
   {
     id: 198_430,
@@ -21,9 +49,19 @@ const js: readonly PatternDetector[] = [
     ),
     pattern:
       /(?:^\\?|[^\\])["'`)\]}]{1,3}[\s;,)}\]]{0,6}(?:[-+*/^%|&?:,;=]{1,2}|(?<=["'`]\s{0,2}\}))\s{0,4}[({[]{0,3}(?:(?:window|self|top|parent|globalThis|frames)\s{0,2}(?:\.|\[))?["'`]{0,1}(?:alert|confirm|prompt|eval|setTimeout|setInterval|Function|atob|fetch|document\.\w{3,8}|console\.log)["'`\])]{0,3}\s{0,4}[(`]/g,
+    counts: leavesStatement,
     examples: {
-      attacks: ["'-alert(1)-'", '";alert(1)//', "');confirm(1)//", "'+eval(1)+'"],
-      benign: ['he said "alert" (1)', "it's; an alert", '"a" - b'],
+      attacks: [
+        "'-alert(1)-'",
+        '1);fetch("//x")',
+        '";alert(1)//',
+        "');confirm(1)//",
+        "'+eval(1)+'",
+      ],
+      benign: [
+        ...['he said "alert" (1)', "it's; an alert", '"a" - b'],
+        'f(g({ a: 1 })); setTimeout(function () {}, 100);',
+      ],
     },
   },
   {
@@ -167,7 +205,7 @@ const js: readonly PatternDetector[] = [
       ...['\nsystem', '\npopen'],
     ],
     pattern:
-      /__(?:import__\s{0,4}\(|class__\s{0,4}(?:\.|\[|\)|\|)|mro__|subclasses__|globals__|builtins__|base__|bases__|reduce__|getattribute__|init__\s{0,2}(?:\.|\[))|\b(?:os\.(?:system|popen|execv?|execute|spawnl)|io\.popen)\s{0,4}\(|\bsubprocess\.(?:call|run|popen|check_output|getoutput)\s{0,4}\(|\b(?:eval|exec)\s{0,4}\(\s{0,4}(?:compile|bytes|chr|base64|__)|\bimport\s{1,4}(?:os|socket|subprocess|pty)\s{0,4};|\bpickle\.loads|c(?:os|posix|nt|__builtin__)\n(?:system|popen|eval|exec)\n/gi,
+      /__(?:import__\s{0,4}\(|class__\s{0,4}(?:\.|\[|\)|\|)|mro__|subclasses__|globals__|builtins__|base__|bases__|reduce__|getattribute__|init__\s{0,2}(?:\.|\[))|\b(?:os\.(?:system|popen|execv?|execute|spawnl)|io\.popen)\s{0,4}\(|\bsubprocess\.(?:call|run|popen|check_output|getoutput)\s{0,4}\((?!\s{0,4}\[["'](?:ls|git|python3?|npm|pip|echo|make|docker)["'])|\b(?:eval|exec)\s{0,4}\(\s{0,4}(?:compile|bytes|chr|base64|__)|\bimport\s{1,4}(?:os|socket|subprocess|pty)\s{0,4};|\bpickle\.loads|c(?:os|posix|nt|__builtin__)\n(?:system|popen|eval|exec)\n/gi,
     examples: {
       attacks: [
         "__import__('os').system('id')",
@@ -175,7 +213,10 @@ const js: readonly PatternDetector[] = [
         'import os;os.system("x")',
         'os.execute("id")',
       ],
-      benign: ['import os', 'the __init__ method', 'class __main__'],
+      benign: [
+        ...['import os', 'the __init__ method', 'class __main__'],
+        "subprocess.run(['ls', '-l'], check=True) fails",
+      ],
     },
   },
   {
@@ -209,7 +250,8 @@ const js: readonly PatternDetector[] = [
       getenv posix_ scandir opendir fopen unlink system include require die eval chr exit echo
       $_ $globals \${`),
     pattern:
-      /(?:^|[^\w.>$'"-])(?:shell_exec|passthru|proc_open|popen|pcntl_exec|phpinfo|php_uname|phpversion|phpcredits|assert|create_function|call_user_func(?:_array)?|base64_decode|gzinflate|str_rot13|file_put_contents|file_get_contents|readfile|highlight_file|show_source|move_uploaded_file|var_dump|print_r|ini_set|getenv|posix_\w{4,12}|scandir|opendir|fopen|unlink|system|exec|include|require(?:_once)?|die|eval|chr)\s{0,4}(?:\/\*[^*]{0,20}\*\/)?\(\s{0,4}(?:["'](?!use|child)[^"']{1,80}["']\s{0,4}[).,]|\$_(?:get|post|request|cookie|server|files)|\$\w{1,20}\[|\)\s{0,4};|base64_decode|chr\(|gzinflate|str_rot13|md5\(|\d{1,12}\s{0,4}\)\s{0,4}[.;])|\$_(?:GET|POST|REQUEST|COOKIE|SERVER|FILES|SESSION|ENV)\s{0,2}[[{]|\$\{?GLOBALS\b|\$\{@?(?:print|system|eval|phpinfo|exec)\b|\b(?:print|echo|die|exit)\s{0,2}\(?\s{0,2}`[^`]{1,80}`|(?:^|[;{}])\s{0,4}@?(?:print|echo)\s{0,4}\(?\s{0,4}(?:md5|phpinfo|system|shell_exec|`|\d{1,12}\s{0,2}[*+])(?:\s{0,2}\(|(?<=[`*+]))|["']\s{0,4}[.;]\s{0,4}@?(?:system|exec|passthru|shell_exec|eval|assert|popen|phpinfo)\s{0,2}\([^\n]{0,80}\)\s{0,4}[.;]|^phpinfo\s{0,2}\(\)$|\{\w{1,12}:[^{}\n]{0,80}\srunphp\s{0,4}=/gi,
+      /(?:^|[^\w.>$'"-])(?:shell_exec|passthru|proc_open|popen|pcntl_exec|phpinfo|php_uname|phpversion|phpcredits|assert|create_function|call_user_func(?:_array)?|base64_decode|gzinflate|str_rot13|file_put_contents|file_get_contents|readfile|highlight_file|show_source|move_uploaded_file|var_dump|print_r|ini_set|getenv|posix_\w{4,12}|scandir|opendir|fopen|unlink|system|exec|include|require(?:_once)?|die|eval|chr)\s{0,4}(?:\/\*[^*]{0,20}\*\/)?\(\s{0,4}(?:["'](?!use|child|(?<=(?:include|require|_once)\s{0,4}\(\s{0,4}["'])\.{0,2}\/?[\w/-]{1,60}\.php["'])[^"']{1,80}["']\s{0,4}[).,]|\$_(?:get|post|request|cookie|server|files)|\$\w{1,20}\[|\)\s{0,4};|base64_decode|chr\(|gzinflate|str_rot13|md5\(|\d{1,12}\s{0,4}\)\s{0,4}[.;])|\$_(?:GET|POST|REQUEST|COOKIE|SERVER|FILES|SESSION|ENV)\s{0,2}[[{]|\$\{?GLOBALS\b|\$\{@?(?:print|system|eval|phpinfo|exec)\b|\b(?:print|echo|die|exit)\s{0,2}\(?\s{0,2}`[^`]{1,80}`|(?:^|[;{}])\s{0,4}@?(?:print|echo)\s{0,4}\(?\s{0,4}(?:md5|phpinfo|system|shell_exec|`|\d{1,12}\s{0,2}[*+])(?:\s{0,2}\(|(?<=[`*+]))|["']\s{0,4}[.;]\s{0,4}@?(?:system|exec|passthru|shell_exec|eval|assert|popen|phpinfo)\s{0,2}\([^\n]{0,80}\)\s{0,4}[.;]|^phpinfo\s{0,2}\(\)$|\{\w{1,12}:[^{}\n]{0,80}\srunphp\s{0,4}=/gi,
+    counts: isRead,
     examples: {
       attacks: [
         "system('id')",
@@ -220,7 +262,10 @@ const js: readonly PatternDetector[] = [
         'phpinfo()',
         ...['echo md5("x");', '";system(id)."', ';{$_GET["cmd"]}'],
       ],
-      benign: ['the system (old)', 'include (optional)', 'a chr(1) b', 'die (der)'],
+      benign: [
+        ...['the system (old)', 'include (optional)', 'a chr(1) b', 'die (der)'],
+        ...["include('../config.php'); works", "In PHP, echo $_GET['name']; prints it"],
+      ],
     },
   },
   {

@@ -32,7 +32,8 @@ const shortPattern = /^[A-Za-z0-9+/_-]{2,11}={1,2}$/;
 export function openShortBase64(text: ByteString, leaves: Leaves): boolean {
   if (text.length > shortBytesMax || !shortPattern.test(text)) return false;
   const decoded = toByteString(Buffer.from(text, 'base64'));
-  if (!/[;|&`$<'"]/.test(decoded) || !printableIn(decoded).all) return false;
+  if (!/[;|&`$<'"]|\b(?:x?or|and)\s.{0,12}[=<>]/i.test(decoded) || !printableIn(decoded).all)
+    return false;
   leaves.add('base64', decoded);
   return true;
 }

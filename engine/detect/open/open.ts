@@ -151,14 +151,17 @@ const joinBits = SEEN.backslash | SEEN.lineEnd;
 const commentBits = SEEN.slash | SEEN.star;
 const splitWord = /[a-z]\/\*[^*]{0,64}\*\/[a-z]/i;
 /** Words with `+` for blanks, as forms write them: no base64, which has no two words. */
-const plusWords = /(?:^|[\W+])[a-z]{2,12}\+[\w*'"(/~.-]{1,64}(?:[+(=:;|&\s]|$)/i;
+const plusWords = /(?:^|[\W+])[a-z]{2,12}\+[\w*'"(/~.-]{1,64}(?:[+(=:;|&$\s]|$)/i;
 
 /** Queries of GraphQL have arguments in brackets, with strings. */
 const queryBits = SEEN.brace | SEEN.paren | SEEN.doubleQuote;
 
+/** A command after a separator, written so: sentences around it have blanks of their own. */
+const plusCommand = /[;|&]\+[a-z]{2,12}\+/i;
+
 function isPlusForm({ seen, text }: Leaf): boolean {
-  const isForm = (seen & SEEN.plus) !== 0 && (seen & SEEN.blank) === 0;
-  return isForm && plusWords.test(text);
+  if ((seen & SEEN.plus) === 0) return false;
+  return ((seen & SEEN.blank) === 0 && plusWords.test(text)) || plusCommand.test(text);
 }
 
 /** Encodings that a reader may or may not decode: what they give is a leaf beside the text. */

@@ -47,13 +47,29 @@ export const filterCommands: ReadonlySet<string> = wordsOf(
 export const idleAlone: ReadonlySet<string> = wordsOf(
   `python python2 python3 php php5 php7 perl ruby node java javac lua gcc cc git docker kubectl podman
    npm pip pip3 gawk awk sed grep egrep fgrep mysql psql sqlite3 mongo tar gzip gunzip zip unzip vim
-   nano powershell pwsh openssl service strings ssh scp rsync mysqldump ftp telnet printf touch`,
+   nano powershell pwsh openssl service strings ssh scp rsync mysqldump ftp telnet printf touch ping`,
 );
 
 /** Commands that begin a clause of a sentence, where a word follows. */
 export const sentenceWords: ReadonlySet<string> = wordsOf(
   `at call find go history last less look make more move read reboot start tail time top true false
    users w wait wall watch which who write yes`,
+);
+
+/**
+ * Programs of people who write programs, by names that no sentence has: what they do in a folder of
+ * one's own is no attack. Installers and what reads hosts, users and processes are none of them.
+ */
+export const ownPrograms: ReadonlySet<string> = wordsOf(
+  `git npm npx pnpm yarn node pip pip3 python python3 docker docker-compose kubectl cargo rustc cmake
+   tar zip unzip grep egrep sed awk ls cd pwd mkdir cp mv rm uniq wc xargs du df chmod ssh scp rsync apt
+   apt-get brew dnf systemctl journalctl composer php java javac mvn gradle tsc vite vitest pytest
+   jest eslint vim nano printf echo export dotnet ps terraform helm poetry`,
+);
+/** The same, by names that are words of sentences, too: something has to follow them. */
+export const ownCommands: ReadonlySet<string> = wordsOf(
+  `cat echo sort find make go cut tr source export alias history date sleep diff touch less head tail
+   test set code convert join split read wait jq tee comm printf true false cd exit shift trap`,
 );
 
 /** Short commands of shells that pass over case, and of what others start there. */

@@ -2,11 +2,34 @@
 
 import { SEEN } from '../bytes-seen.ts';
 import { afterBlank, beforeBlank, words } from '../literals.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import { patternFamily, type PatternDetector } from '../patterns.ts';
+import { followsCommand, isOwnProgram } from './own-lines.ts';
 import { powershellCommand } from './powershell.table.ts';
 
 const posix = 'POSIX.1-2017, XCU chapter 2; Bash manual 5.2';
 const windows = 'Windows Server command reference; about_PowerShell.exe';
+
+/** A name for a command of one's own. */
+const definesOwn = /^[;\n]\s{0,6}alias\s/;
+
+/** What breaks out of a command line before a loop or a branch. */
+const breaksOut = /(?:[;|&`)'"]|\$\()[^\S\n]{0,8}$/;
+const endOfProgram = /(?<=[;\n]\s{0,8})(?:done|fi|esac)\b/;
+/** Bytes of a shell program that are looked at. */
+const programBytesMax = 600;
+
+/** Whether a loop or a branch is more than what people write about their own files. */
+function doesMore(text: ByteString, start: number): boolean {
+  // The end of a loop: what stands before it is its program.
+  if (text.charAt(start) === ';') {
+    return !isOwnProgram(text.slice(Math.max(0, start - programBytesMax), start));
+  }
+  if (breaksOut.test(text.slice(Math.max(0, start - 12), start))) return true;
+  const program = text.slice(start, start + programBytesMax);
+  return !isOwnProgram(program.slice(0, endOfProgram.exec(program)?.index));
+}
+
 const rows: readonly PatternDetector[] = [
   {
     id: 198_210,
@@ -37,12 +60,17 @@ const rows: readonly PatternDetector[] = [
     ).concat('. /'),
     pattern:
       /[;|&\n`(]\s{0,8}\$\{?(?:0|SHELL|BASH)\b(?:[#%][^}\s]{0,16})?\}?(?=\s|$|[;|&<])|(?:^|[;|&\n`(])[\s(!{]{0,6}(?:(?:\w{1,8}=\S{0,16}|\d?[<>]{1,2}&?\S{0,16}|nice|time -p|command|exec|env|nohup)\s{1,4}){0,1}\w{1,16}=[^\s;|&]{0,64}(?=[;&|])[^\n]{0,80}[;|&]\s{0,4}\$\{?\w{1,16}\}?(?=$|[\s;|&$)`]|(?<=\})\w)|\bset\s{1,4}\S{1,32}[;&|\n]\s{0,4}\$[1@*]|[;|&\n`(][\s(!{]{0,6}(?:(?:\w{1,8}=\S{0,16}|\d?[<>]{1,2}&?\S{0,16}|nice|time -p|command|exec|env|nohup)\s{1,4}){0,1}alias\s{1,4}\w{1,16}=|[;|&\n`]\s{0,4}\$'(?:\\|\w)|[;|&]\s{0,4}\. \/\w|[;|&\n]\s{0,8}(?:PATH|IFS|LD_PRELOAD|LD_LIBRARY_PATH|BASH_ENV|PYTHONPATH|PERL5LIB|PROMPT_COMMAND)=(?!\/\s{0,4}(?:;|$))/g,
+    counts: (text, start) =>
+      !(definesOwn.test(text.slice(start, start + 12)) && followsCommand(text, start)),
     examples: {
       attacks: [
         ...['8.8.8.8;$0 -c whoami', '1;PATH=uploads;command_ls.png', '|$SHELL'],
         ...[';a=i;b=d;$a$b', ';. /tmp/x', ";$'\\x69\\x64'"],
       ],
-      benign: ['sid=1; PATH=/', 'a; path=/x', '$0 and $1'],
+      benign: [
+        ...['sid=1; PATH=/', 'a; path=/x', '$0 and $1'],
+        "alias gs='git status'; alias gl='git log'",
+      ],
     },
   },
   {
@@ -56,13 +84,16 @@ const rows: readonly PatternDetector[] = [
     literals: words('while until for then done case'),
     pattern:
       /\b(?:while|until|for)\s[^;\n]{1,80};\s{0,4}do\b|\bif\s[^;\n]{1,80};\s{0,4}then\s[^\n]{1,120};\s{0,4}(?:fi|else)\b|\bcase\s{1,4}\S{1,32}\s{1,4}in\s[^;\n]{1,60}\)[^;\n]{1,80};;|;\s{0,4}done(?:\s{0,4}$|;)/g,
+    counts: doesMore,
     examples: {
       attacks: [
-        'while true; do python3 -c x;break;done',
-        'for i in a; do echo $i; done',
-        'if [ 1 ]; then id; fi',
+        ...['while true; do python3 -c x;break;done', '; for i in a; do echo $i; done'],
+        ...['if [ 1 ]; then id; fi', 'for i in a; do cat /etc/hosts; done'],
       ],
-      benign: ['if so; then what', 'work; done.', 'while away'],
+      benign: [
+        ...['if so; then what', 'work; done.', 'while away'],
+        ...['for i in a; do echo $i; done', 'for f in *.jpg; do convert "$f" "small/$f"; done'],
+      ],
     },
   },
   {
@@ -150,12 +181,16 @@ const rows: readonly PatternDetector[] = [
     ],
     pattern:
       /\bcmd(?:\.exe)?["']?\s{1,4}\/[ckr]\b|^[=+@-][^\n]{0,60}\bcmd\s{0,2}\|\s{0,2}["']?\s{0,2}\/c|\bpowershell(?:\.exe)?["']?\s{1,4}(?:-\w{1,20}\s{1,4}){0,1}(?:-(?:e|en|enc\w{0,12}|c|command|nop\w{0,6}|noni\w{0,12}|w\w{0,12}|ep|exec\w{0,12}|version|file|f)\b|iex|invoke|\(|\[|get-|\$)|\b(?:iex|invoke-expression)\s{0,4}[($"']|new-object\s{1,4}(?:system\.)?net\.(?:webclient|sockets)|\bcertutil(?:\.exe)?\s{1,4}[-/](?:urlcache|decode|f)|%(?:comspec|systemroot|windir)%|\bnet(?:\.exe)?\s{1,4}(?:user|localgroup)\s[^\n]{0,60}\/add|\$env:\w|\bmshta(?:\.exe)?\s{1,4}(?:https?|vbscript|javascript):|\bfor\s{1,4}\/[fdlr]\s{1,4}["'%(]|\breg(?:\.exe)?\s{1,4}(?:query|add|delete|save)\s{1,4}["']?hk|[;|&]\s{0,4}timeout(?:\.exe)?\s{1,4}\/t|&\s{0,4}echo\s{1,4}%\w|&\s{0,4}(?:copy|del|start|move)\s{1,4}[\w.\\:/*]{1,64}(?:\s{1,4}[\w.\\:/*]{1,64})?\s{0,4}$|[;|&]\s{0,4}net(?:\.exe)?\s{1,4}(?:view|user|localgroup|start|use|share|accounts|config|session)\b|&\s{0,4}(?:dir|ver|set|type\s\S{1,64}\.(?:ini|txt|log|config))\s{0,4}(?:[&|c]|$)/gi,
+    counts: (text, start) => text.slice(start, start + 15) !== 'PowerShell Get-',
     examples: {
       attacks: [
         ...['cmd /c dir', 'powershell -enc AAAA', 'IEX(New-Object Net.WebClient)', '1& dir'],
         '| net view',
       ],
-      benign: ['use cmd or powershell', 'net user group', 'get process', 'set & forget'],
+      benign: [
+        ...['use cmd or powershell', 'net user group', 'get process', 'set & forget'],
+        'In PowerShell Get-ChildItem lists files',
+      ],
     },
   },
   powershellCommand,
@@ -189,6 +224,22 @@ const rows: readonly PatternDetector[] = [
     examples: {
       attacks: ['cat /etc/passwd', 'exec:head -1 /etc/shadow'],
       benign: ['how to cat /etc/passwd', 'cat /etc/fstab.d', 'see /etc/hosts'],
+    },
+  },
+  {
+    id: 198_221,
+    name: 'system-identification',
+    proves: 'is a command that tells what a system or its network is',
+    source: `${posix}; ${windows}`,
+    strong: true,
+    confirmedBy: [932],
+    needs: 0,
+    literals: words('ipconfig netstat uname whoami systeminfo ifconfig tasklist lsb_release'),
+    pattern:
+      /^\s{0,4}(?:ipconfig(?:\.exe)?\s{1,4}\/all|netstat(?:\.exe)?\s{1,4}-[a-z]{1,5}|uname\s{1,4}-[a-z]{1,4}|whoami(?:\.exe)?\s{1,4}\/[a-z]{2,6}|systeminfo\s{1,4}\/[a-z]{1,4}|ifconfig\s{1,4}-a|tasklist\s{1,4}\/(?:v|svc|m)|lsb_release\s{1,4}-[a-z])\s{0,4}$/gi,
+    examples: {
+      attacks: ['ipconfig /all', 'netstat -an', 'uname -a', 'whoami /priv'],
+      benign: ['how does netstat -an work', 'uname', 'the ipconfig', 'run uname -a'],
     },
   },
 ];

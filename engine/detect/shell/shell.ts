@@ -17,6 +17,7 @@ import {
   sentenceWords,
   shortWindowsCommands,
 } from './commands.table.ts';
+import { followsCommand, isHarmless } from './own-lines.ts';
 
 const source = 'POSIX.1-2017, XCU sections 2.2, 2.6 and 2.9';
 const shared = { family: 'shell', source, confirmedBy: [932] } as const;
@@ -78,8 +79,11 @@ const detectors: readonly Detector[] = [
     strong: false,
     proves: 'holds what may be a shell command',
     examples: {
-      attacks: ['use `id`', 'the `ls -la` lists', 'x;id', 'fields|ls'],
-      benign: ['plain text', 'a; b; c', 'use `const`', 'require a.php; at the top'],
+      attacks: ['use `id`', 'the `ls -la /etc` lists', 'x;id', 'fields|ls'],
+      benign: [
+        ...['plain text', 'a; b; c', 'use `const`', 'require a.php; at the top'],
+        ...['the `ls -la` lists', 'run: npm ci && npm run build', 'cat a.txt | sort -u > b.txt'],
+      ],
     },
   },
   {
@@ -112,6 +116,7 @@ export const shell: Family = {
   detectors,
   find: (leaf, _searches, report) => {
     const { text } = leaf;
+    ownLines = 0;
     for (let at = 0; at < text.length; at++) {
       const separator = separatorAt(text, at);
       if (separator === 0) continue;
@@ -209,6 +214,10 @@ function emptyExpansionAt(text: ByteString, at: number): number {
   return emptyExpansion.exec(text)?.[0].length ?? 0;
 }
 
+/** Harmless commands of a leaf that were looked at: their number bounds what that costs. */
+let ownLines = 0;
+const ownLinesMax = 200;
+
 /** Letters of short names. */
 const shortMax = 3;
 
@@ -233,6 +242,10 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
     report.add(ids.separated, at, wordEnd);
     return;
   }
+  if (!fullPath && ownLines < ownLinesMax && isHarmless(text, at + 1)) {
+    ownLines++;
+    if (isWrittenAbout(text, at, separator)) return;
+  }
   if (separator === BACKTICK) {
     const known = clear || word === 'id' || argument === CLEAR;
     const proved = known && argument !== NOT_ONE && isBacktickInCode(text, at);
@@ -253,6 +266,16 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
   const strong = word.length > 1 && isCommand(leaf, at, separator, clear, argument);
   report.add(strong ? ids.separated : ids.weak, at, wordEnd);
 }
+
+/** Whether a command stands in a command line of a text, or between backticks in a sentence. */
+function isWrittenAbout(text: ByteString, at: number, separator: number): boolean {
+  if (separator === BACKTICK) return !isBacktickInCode(text, at);
+  if (separator !== SUBSTITUTION) return followsCommand(text, at);
+  // What only prints is put in to see whether it runs.
+  return !printers.has(word) && followsCommand(text, at - 1);
+}
+
+const printers: ReadonlySet<string> = new Set(['echo', 'printf']);
 
 const prefixFlags = /(?:\s{1,4}-\w{1,8}){0,2}(?:\s{1,4}\d{1,6}[smhd]?){0,1}/y;
 
@@ -310,18 +333,21 @@ function isCommand(
     }
     const before = /[^\s]?(?=[\s|&;]{0,4}$)/.exec(leaf.text.slice(Math.max(0, at - 6), at))?.[0];
     // Lists have a blank after their semicolons or none; only one before them parts no list.
-    const parted = text[at] === ';' && text[at - 1] === ' ' && (clear || text[at + 1] !== ' ');
+    const parted =
+      /[;|]/.test(text.charAt(at)) && text[at - 1] === ' ' && (clear || text[at + 1] !== ' ');
     const listed =
       (!parted && /[a-z_]/i.test(before ?? '')) || / [|]/.test(text.slice(wordEnd, wordEnd + 3));
     // A list has one sort of separators: `a;id|` is none.
     const other = text.charAt(wordEnd);
     const differ = other !== text.charAt(at) && /[;|&]/.test(other);
     if (differ && (clear || word === 'id')) return true;
-    if (idleAlone.has(word) && listed && !hidden) return false;
+    if (idleAlone.has(word) && (listed || capital) && !hidden) return false;
     // Names of programs stand in lists of them: `C & Java | Python`.
     if (clear) return (word.length > 3 && !capital) || !listed;
     return !listed && word === 'id';
   }
+  if (word === 'id' && /[)'"]/.test(text.charAt(at - 1)) && at < 16 && wordEnd === at + 3)
+    return true;
   return argument === WORD && clear && isShort(leaf, at);
 }
 

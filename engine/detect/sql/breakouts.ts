@@ -9,6 +9,7 @@ import { SQL } from './facts.table.ts';
 import {
   CONDITION,
   hit,
+  isInOwnQuery,
   isServerVariable,
   kindAt,
   readCondition,
@@ -48,7 +49,8 @@ export function searchConnect(leaf: Leaf, at: number, report: Report): void {
   // Two comparisons from the start on are a sentence of mathematics as well.
   const compared = at === 3 && kindAt(1) === TOKEN.compare;
   if (condition === CONDITION.firm) {
-    hit(report, compared ? SQL.looseBoolean : SQL.booleanNumber, at, to);
+    const told = compared || isSum(leaf, at) || isInOwnQuery(at);
+    hit(report, told ? SQL.looseBoolean : SQL.booleanNumber, at, to);
   } else if (condition === CONDITION.bare) {
     if (before === TOKEN.number && kindAt(readTo) === TOKEN.lineComment) {
       hit(report, SQL.booleanNumber, at, to + 1);
@@ -56,6 +58,15 @@ export function searchConnect(leaf: Leaf, at: number, report: Report): void {
   } else if (condition === CONDITION.loose && isWord(leaf, at)) {
     hit(report, SQL.looseBoolean, at, to);
   }
+}
+
+const sum = /^(\d{1,6}) and (\d{1,6}) = (\d{1,7})(?![\w.])/i;
+
+/** A sum in words, `1 and 1 = 2`: as a condition it is false, whatever the query looks for. */
+function isSum({ text }: Leaf, at: number): boolean {
+  const before = at === 0 ? 0 : tokens.start[at - 1]!;
+  const [, one, other, all] = sum.exec(text.slice(before, before + 32)) ?? [];
+  return all !== undefined && Number(one) + Number(other) === Number(all);
 }
 
 /** A number, perhaps with closing brackets, is all that stands before a token. */

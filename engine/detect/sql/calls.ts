@@ -10,7 +10,10 @@ export function endsInComment(at: number): boolean {
   let end = at + 3;
   if (kindAt(at + 2) !== TOKEN.number || kindAt(end) !== TOKEN.close) return false;
   for (let count = 0; count < 8 && kindAt(end) === TOKEN.close; count++) end++;
-  return kindAt(end) === TOKEN.lineComment && kindAt(end + 2) === TOKEN.none;
+  if (kindAt(end) !== TOKEN.lineComment) return false;
+  // A blank before a comment is the style of programs.
+  const alone = at === 0 && tokens.start[end] === tokens.end[end - 1];
+  return alone || kindAt(end + 2) === TOKEN.none;
 }
 
 /** A call that waits, where a query has a value. */

@@ -5,6 +5,7 @@ import { SQL } from './facts.table.ts';
 import {
   CONDITION,
   hit,
+  isInOwnQuery,
   isServerVariable,
   kindAt,
   readCondition,
@@ -14,8 +15,11 @@ import {
 } from './operands.ts';
 import { TOKEN } from './words.ts';
 
+/** Comments or lines of them between `union` and `select`. */
+const hidesClause = /\/\*|(?:#|--)[^\n]{0,200}\n/;
+
 /** A query that is joined to the one that is there. */
-export function searchUnion(at: number, report: Report): void {
+export function searchUnion({ text }: Leaf, at: number, report: Report): void {
   let next = at + 1;
   for (let count = 0; count < 3 && kindAt(next) === TOKEN.quantity; count++) next++;
   for (let count = 0; count < 8 && kindAt(next) === TOKEN.open; count++) next++;
@@ -26,6 +30,12 @@ export function searchUnion(at: number, report: Report): void {
     if (constant || inside === TOKEN.quote) hit(report, SQL.union, at, next + 1);
   }
   if (kind !== TOKEN.select) return;
+  // Comments hide what a filter would see.
+  const written = text.slice(tokens.start[at], tokens.start[next]);
+  if (next < tokens.count && hidesClause.test(written)) {
+    hit(report, SQL.union, at, next);
+    return;
+  }
   // The list of `union all select` may follow in another value.
   const cut = next > at + 1 && kindAt(next + 1) === TOKEN.none;
   const list = selectList(next + 1);
@@ -102,7 +112,8 @@ export function searchOrder(at: number, report: Report): void {
   const closes = before === TOKEN.quote || before === TOKEN.close || before === TOKEN.number;
   if (tokens.kind[at] === TOKEN.having) {
     const condition = readCondition(at + 1);
-    if (condition === CONDITION.firm) hit(report, SQL.orderBy, at, readTo - 1);
+    const added = condition === CONDITION.firm && !isInOwnQuery(at);
+    if (added) hit(report, SQL.orderBy, at, readTo - 1);
     return;
   }
   if (!closes || kindAt(at + 1) !== TOKEN.by || kindAt(at + 2) !== TOKEN.number) return;

@@ -109,7 +109,10 @@ export const sqlDetectors: readonly Detector[] = [
     'adds a condition that compares constants',
     standard,
     ['1 or 1=1', '1) and (3*2=6', '5 AND 1=2', '1 or 2>1--', "1 or 'a'='a'"],
-    ['a < b && c > d', '1 or 2', 'page 1 and 2 = intro', 'x == 1 && y == 2'],
+    [
+      ...['a < b && c > d', '1 or 2', 'page 1 and 2 = intro', 'x == 1 && y == 2'],
+      ...['it is true that 1 and 1 = 2', 'why does SELECT * FROM t WHERE id = 1 OR 1 = 1 list all'],
+    ],
   ),
   row(
     SQL.time,
@@ -152,7 +155,10 @@ export const sqlDetectors: readonly Detector[] = [
     'sorts a query by the number of a column, as attacks do to count columns',
     standard,
     ["' order by 5-- -", '1 order by 10--', "1') group by 1,2,3#", "x' having 1=1--"],
-    ['in order by 5 people', 'order by 2 pm', 'sort order by name', 'group by 3'],
+    [
+      ...['in order by 5 people', 'order by 2 pm', 'sort order by name', 'group by 3'],
+      'select a, count(*) from t group by a having count(*) > 1',
+    ],
   ),
   row(
     SQL.commentTail,
@@ -208,7 +214,10 @@ export const sqlDetectors: readonly Detector[] = [
     true,
     'hides SQL in a comment that MySQL runs',
     'MySQL 8 manual, 11.7 Comments',
-    ['1 /*!50000union*/ select 1', "'/*!or*/1=1#", '1/*!12345and*/1'],
+    [
+      ...['1 /*!50000union*/ select 1', "'/*!or*/1=1#", '1/*!12345and*/1'],
+      'select 1,/*!31337table_name*/ from t',
+    ],
     ['/*! jQuery v3 | (c) OpenJS */', '/*! normalize.css */', '/* or */'],
   ),
   row(
@@ -274,6 +283,6 @@ export const sqlDetectors: readonly Detector[] = [
   ),
 ];
 
-/** MySQL's executable comment with a word of SQL in it. */
+/** MySQL's executable comment with a word of SQL in it, or with a version and a name. */
 export const executablePattern =
-  /\/\*!\d{0,6}[\s(]{0,4}(?:union|select|from|where|order|group|limit|sleep|concat|all|into|(?:or|and|xor)(?=[\s*/]{0,4}[\d'"(*]))(?![\w])/gi;
+  /\/\*!\d{5,6}\w|\/\*!\d{0,6}[\s(]{0,4}(?:union|select|from|where|order|group|limit|sleep|concat|all|into|(?:or|and|xor)(?=[\s*/]{0,4}[\d'"(*]))(?![\w])/gi;

@@ -254,3 +254,52 @@ export function hit(report: Report, id: number, first: number, last: number): vo
 export function isServerVariable(at: number): boolean {
   return kindAt(at) === TOKEN.variable && tokens.end[at]! - tokens.start[at]! > 3;
 }
+
+/** Tokens of a query that are looked at before a clause. */
+const queryReach = 48;
+
+/**
+ * Whether a token stands in a query that the text itself has from `select` or `update` on, as
+ * people paste it: no quote is open and no bracket closes more than was opened since.
+ */
+export function isInOwnQuery(at: number): boolean {
+  let closed = 0;
+  let quotes = 0;
+  let clause = false;
+  for (let before = at - 1; before >= 0 && before > at - queryReach; before--) {
+    switch (kindAt(before)) {
+      case TOKEN.quote:
+        quotes++;
+        break;
+      case TOKEN.close:
+        closed++;
+        break;
+      case TOKEN.open:
+        if (--closed < 0) return false;
+        break;
+      case TOKEN.where:
+      case TOKEN.from:
+      case TOKEN.set:
+        clause = true;
+        break;
+      case TOKEN.union:
+      case TOKEN.semicolon:
+      case TOKEN.lineComment:
+        return false;
+      case TOKEN.select:
+      case TOKEN.update:
+      case TOKEN.delete:
+        return clause && closed === 0 && quotes % 2 === 0 && !isClosing(before - 1);
+      default:
+    }
+  }
+  return false;
+}
+
+/** What ends a value before a query that is added to it. */
+function isClosing(at: number): boolean {
+  const kind = kindAt(at);
+  return (
+    kind === TOKEN.quote || kind === TOKEN.close || kind === TOKEN.open || kind === TOKEN.number
+  );
+}

@@ -82,7 +82,7 @@ function searchTokens(leaf: Leaf, report: Report): void {
         searchQuote(leaf, at, report);
         break;
       case TOKEN.union:
-        searchUnion(at, report);
+        searchUnion(leaf, at, report);
         break;
       case TOKEN.select:
         searchSelect(leaf, at, report);

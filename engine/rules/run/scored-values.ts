@@ -87,7 +87,7 @@ const plainBytes = byteTable('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 /** A name of plain bytes may be a path to an object of the program from this length on. */
 const nameBytesMin = 9;
 /** A value of plain bytes may be the base64 of something from this length on. */
-const openableBytesMin = 16;
+const openableBytesMin = 12;
 /** Bytes that header fields of no document hold and attacks in them need. */
 const tellingBytes = byteTable("$<>'`{}|\\^%");
 

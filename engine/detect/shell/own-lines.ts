@@ -1,0 +1,82 @@
+/**
+ * Tells command lines that people write about from commands that a value adds to one: a whole line
+ * begins with a program, and what follows its separators changes, counts or shows the writer's own
+ * files. A value that is put into a command line begins in the middle of it. Pure.
+ */
+
+import type { ByteString } from '../../../base/byte-string.ts';
+import { ambiguousCommands, clearCommands, ownCommands, ownPrograms } from './commands.table.ts';
+import { beforeCommand, command, loopHead, risky } from './own-lines.table.ts';
+
+/** Bytes before and after a separator that are looked at. */
+const lineBytesMax = 300;
+
+const firstWord = /^(?:\.{1,2}\/|~\/)?[\w.-]{1,40}(?=[\s;|&)]|$)/;
+const keywords = /^(?:if|then|else|elif|do|while|until|done|fi|esac|for|case|function|in)$/;
+/** A program in the middle of a sentence, with something that it is to do. */
+const programInside = /(?:^|[\s`"'(])(?:[a-z][a-z0-9.-]{1,24})(?=\s{1,2}[\w.$"'-])/g;
+
+/** Whether the line up to a separator, or the one before it, begins with a program. */
+export function followsCommand(text: ByteString, separator: number): boolean {
+  const from = Math.max(0, separator - lineBytesMax);
+  const before = text.slice(from, separator);
+  const isLineEnd = /[\n\r]/.test(text.charAt(separator));
+  const cut = Math.max(
+    before.trimEnd().lastIndexOf('\n'),
+    isLineEnd ? -1 : before.lastIndexOf('`'),
+  );
+  const whole = before.slice(cut + 1);
+  const line = isLineEnd ? whole.trimEnd() : whole;
+  // The fence of Markdown, the first line of a script.
+  if (/^\s{0,8}(?:```|#!)/.test(line) || isBlockOfYaml(text, separator)) return true;
+  const begin = line.slice(beforeCommand.exec(line)?.[0].length ?? 0);
+  const word = firstWord.exec(begin)?.[0] ?? '';
+  if (word.startsWith('.') || word.startsWith('~')) return word.length > 3;
+  if (ownPrograms.has(word) || keywords.test(word)) return true;
+  if (/^[A-Za-z_]\w{0,32}=/.test(line.trimStart())) return /=\S/.test(line);
+  if (ownCommands.has(word) && word !== begin) return true;
+  for (const [found] of line.matchAll(programInside)) {
+    if (ownPrograms.has(found.replace(/^\W/, ''))) return true;
+  }
+  return false;
+}
+
+/** `run: |` before lines of its own. */
+function isBlockOfYaml(text: ByteString, at: number): boolean {
+  if (text.charAt(at) === '|') {
+    return /^\|\s{0,4}\n/.test(text.slice(at, at + 8)) && text.startsWith(': ', at - 2);
+  }
+  return /: \|\s{0,4}$/.test(text.slice(Math.max(0, at - 8), at));
+}
+
+const ofName =
+  /^\s{1,4}(?:install|i|add|download|run|exec)\s{1,4}(?!-r\s|-e\s|-[a-z]{0,2}\s{0,4}$|\.)\w/;
+const installers = /^(?:pip3?|npm|npx|gem|pnpm|yarn|cargo|go)$/;
+const interpreters = /^(?:python[23]?|node|php|ruby|perl|docker|kubectl|ssh)$/;
+const wholeRun = /^\s{1,4}run(?:-script)?\s{1,4}[\w:.-]{1,40}(?:\s|$)/;
+
+/** Markdown, or the end of a substitution. */
+const end = /`|(?<=^[^(]{0,300})\)/;
+
+/** Whether the command that begins at an offset does what people do in folders of their own. */
+export function isHarmless(text: ByteString, from: number): boolean {
+  const found = command.exec(text.slice(from, from + lineBytesMax));
+  if (found === null) return false;
+  const [, word = '', all = ''] = found;
+  const rest = all.slice(0, end.exec(all)?.index);
+  if (risky.test(rest)) return false;
+  if (interpreters.test(word) && /\s-{1,2}(?:c|e|r|eval)\b/.test(rest)) return false;
+  if (installers.test(word) && ofName.test(rest) && !wholeRun.test(rest)) return false;
+  if (ownPrograms.has(word) || ownCommands.has(word)) return true;
+  return !clearCommands.has(word) && !ambiguousCommands.has(word);
+}
+
+/** Whether all commands of a shell program are harmless. Cost: linear in the text. */
+export function isOwnProgram(text: ByteString): boolean {
+  const parts = text.split(/(?:;|\n|\||&&|\bdo\b|\bthen\b|\belse\b)+/).slice(0, 64);
+  return parts.every((part) => part.trim() === '' || isLoopHead(part) || isHarmless(part, 0));
+}
+
+function isLoopHead(part: ByteString): boolean {
+  return loopHead.test(part) && !/\$\(|`/.test(part);
+}
