@@ -52,13 +52,11 @@ const secretFiles = detectors.find(({ name }) => name === 'secret-file')!.exampl
 const secretNames = secretFiles.filter((text) => {
   return /\.(?:dll|mdf|env|ini|DAT|config)$|~1\.con$/.test(text);
 });
-/** Paths that only a whole value is. */
-const dottedPaths = detectors.find(({ name }) => name === 'path-of-dots')!.examples.attacks;
+/** An ellipsis in the middle of a path that texts name. */
+const dottedPaths = ['/.../x'];
 /** Commands that are the whole value. */
 const ownCommands = detectors.find(({ name }) => name === 'system-identification')!.examples
   .attacks;
-/** What a text after it makes longer. */
-const endedPaths = ['//////x'];
 
 /** Queries of meta tables, as the whole of a short value. */
 const queries = [
@@ -104,17 +102,10 @@ const lostIn: Readonly<Record<string, readonly string[]>> = {
     ...[...secretFiles, ...ownMachine, ...quoted, ...dottedPaths, ...ownCommands],
     ...behindBounds,
   ],
-  'with prose behind': [
-    ...endings,
-    ...endedPaths,
-    ...ownCommands,
-    ...secretNames,
-    ...shortValues,
-    ...addresses,
-  ],
+  'with prose behind': [...endings, ...ownCommands, ...secretNames, ...shortValues, ...addresses],
   'with filler behind': [
     ...endings,
-    ...endedPaths,
+
     ...ownCommands,
     ...secretNames,
     ...shortValues,
@@ -122,7 +113,7 @@ const lostIn: Readonly<Record<string, readonly string[]>> = {
     ...addresses,
   ],
   'with filler in a string behind': [
-    ...[...endings, ...endedPaths, ...ownCommands],
+    ...[...endings, ...ownCommands],
     ...shortValues.filter((text) => !text.endsWith('-- ')),
     ...[...queries, ...addresses, ...secretNames],
   ],

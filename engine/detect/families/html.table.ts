@@ -280,9 +280,9 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [941],
     needs: 0,
-    literals: words('datasrc datafld <!-- @i\\m @im\\ ` &{ script#'),
+    literals: words('datasrc datafld <!-- @i\\ @im\\ ` &{ script#'),
     pattern:
-      /\bdatasrc\s{0,4}=\s{0,4}["']?#|\bdatafld\s{0,4}=\s{0,4}["']?\w|\b(?:j|ja|jav|java|javas|javasc|javascr|vbs|vbscr)<!--[^<>]{0,16}-->\w{1,8}\s{0,4}:|@i(?:\\m|m\\)\w{0,4}(?:port|rt)|<[a-z]{1,16}\s[^<>`]{0,100}=\s{0,4}`[^`]{0,40}>[^`]{0,40}`|=\s{0,4}["']\s{0,4}&\{[^{}]{1,200}\}|=\s{0,4}["']?\s{0,4}javascript#[\w.]{2,40}[(=.]/gi,
+      /\bdatasrc\s{0,4}=\s{0,4}["']?#|\bdatafld\s{0,4}=\s{0,4}["']?\w|\b(?:j|ja|jav|java|javas|javasc|javascr|vbs|vbscr)<!--[^<>]{0,16}-->\w{1,8}\s{0,4}:|@i(?:\\{1,2}m|m\\{1,2})\w{0,4}(?:port|rt)|<[a-z]{1,16}\s[^<>`]{0,100}=\s{0,4}`[^`]{0,40}>[^`]{0,40}`|=\s{0,4}["']\s{0,4}&\{[^{}]{1,200}\}|=\s{0,4}["']?\s{0,4}javascript#[\w.]{2,40}[(=.]/gi,
     examples: {
       attacks: [
         ...['<span datasrc="#x" datafld="b"></span>', '<img src="javas<!-- -->cript:alert(1)">'],

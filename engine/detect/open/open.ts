@@ -157,7 +157,7 @@ const plusWords = /(?:^|[\W+])[a-z]{2,12}\+[\w*'"(/~.-]{1,64}(?:[+(=:;|&$\s]|$)/
 const queryBits = SEEN.brace | SEEN.paren | SEEN.doubleQuote;
 
 /** A command after a separator, written so: sentences around it have blanks of their own. */
-const plusCommand = /[;|&]\+[a-z]{2,12}\+/i;
+const plusCommand = /[;|&]\+(?:\$\w{0,8}\+)?[a-z]{2,12}\+/i;
 
 function isPlusForm({ seen, text }: Leaf): boolean {
   if ((seen & SEEN.plus) === 0) return false;

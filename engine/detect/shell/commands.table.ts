@@ -84,4 +84,4 @@ export const commandPrefixes: ReadonlySet<string> = wordsOf(
 
 /** What follows a command and no word of a text: a flag, a path, an expansion, a host. */
 export const clearArgument =
-  /[\s]{1,8}(?:-{1,2}\w|if=|[a-z]:[\\/]|\/(?:[\w?*.]|\s|$)|~\/|\\\\\w|\.{1,2}(?:\/|\s|$)|\$[\w{(]|https?:|ftp:|\d{1,3}\.\d{1,3}\.|\*|[\w.-]{1,64}\.(?:txt|php|sh|py|conf|log|exe|com|net|org|io|me|local|internal|example)\b|[\w/.-]{0,64}\/etc\/|"|')|\$\{?IFS|\s{0,4}\d?[<>]|,\/|\{/iy;
+  /[\s]{1,8}(?:-{1,2}\w|if=|[a-z]:(?:[\\/"']|$)|\/(?:[\w?*.]|\s|$)|~\/|\\\\\w|\.{1,2}(?:\/|\s|$)|\$[\w{(]|https?:|ftp:|\d{1,3}\.\d{1,3}\.|\*|[\w.-]{1,64}\.(?:txt|php|sh|py|conf|log|exe|com|net|org|io|me|local|internal|example)\b|[\w/.-]{0,64}\/etc\/|"|')|\$\{?IFS|\s{0,4}\d?[<>]|,\/|\{/iy;

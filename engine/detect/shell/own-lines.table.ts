@@ -6,7 +6,7 @@ export const beforeCommand =
 
 /** What reaches out of the writer's own folders, runs a program in a program, or writes pages. */
 export const risky =
-  /\$\((?!(?:git|date|pwd|nproc|basename|dirname|npm|node|ls|wc|seq)\b)|`|<\(|:\/\/|\$\{?IFS|\/(?:etc|proc|root|boot|sys|bin|sbin)(?:\/|\s|$)|\/dev\/(?!null)|\/(?:passwd|shadow)|\.ssh\b|\.aws\b|id_rsa|[\w-]\.(?:php\d?|phtml|jspx?|aspx?|cgi)\b|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d|\s-{1,2}(?:exec|execdir|eval|command|checkpoint)|\bBEGIN\b|\bsystem\b|[;|&]\s{0,4}$|>\s{0,4}\/(?!dev\/null)|\s\/\*?\s{0,4}$/i;
+  /\$\((?!(?:git|date|pwd|nproc|basename|dirname|npm|node|ls|wc|seq)\b)|`|<\(|:\/\/|\$\{?IFS|\/(?:etc|proc|root|boot|sys|bin|sbin)(?:\/|\s|$)|\/dev\/(?!null)|\/(?:passwd|shadow)|\.ssh\b|\.aws\b|id_rsa|[\w-]\.(?:php\d?|phtml|jspx?|aspx?|cgi)\b|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d|\s-{1,2}(?:exec|execdir|eval|command|checkpoint)|\bBEGIN\b|\bsystem\b|[;|&]\s{0,4}$|>\s{0,4}(?:\/(?!dev\/null)|\.\.)|\s\/\*?\s{0,4}$/i;
 
 /** Words before the command that runs, and the command with its arguments. */
 export const command =

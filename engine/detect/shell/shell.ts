@@ -248,7 +248,8 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
   }
   if (separator === BACKTICK) {
     const known = clear || word === 'id' || argument === CLEAR;
-    const proved = known && argument !== NOT_ONE && isBacktickInCode(text, at);
+    const writes = outputElsewhere.test(text.slice(wordEnd, wordEnd + 8));
+    const proved = known && argument !== NOT_ONE && (writes || isBacktickInCode(text, at));
     report.add(proved ? ids.substituted : ids.weak, at, wordEnd);
     return;
   }
@@ -266,6 +267,9 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
   const strong = word.length > 1 && isCommand(leaf, at, separator, clear, argument);
   report.add(strong ? ids.separated : ids.weak, at, wordEnd);
 }
+
+/** A redirection out of the folder. */
+const outputElsewhere = /^\s{0,2}>{1,2}\s{0,2}(?:\.\.)?\//;
 
 /** Whether a command stands in a command line of a text, or between backticks in a sentence. */
 function isWrittenAbout(text: ByteString, at: number, separator: number): boolean {
