@@ -15,6 +15,7 @@ const ruleset = (name: string): Ruleset => ({
 
 const options: LineUpOptions = {
   rulesets: [ruleset('a'), ruleset('b')],
+  templates: [{ ...ruleset('light'), template: 'Light' }],
   only: ['waf*'],
   inspection: ['auto', 'pool'],
   pauses: false,
@@ -22,7 +23,7 @@ const options: LineUpOptions = {
   databaseFolder: '/d',
 };
 
-test('every rule set at every place of inspection and listener, each beside its peer', () => {
+test('every rule set at every place and listener, each beside its peer, and templates once', () => {
   const { candidates, missing } = chooseTargets(options);
   expect(candidates.map(({ name, baseline }) => [name, baseline])).toEqual([
     ['waf-off', 'nginx'],
@@ -33,6 +34,7 @@ test('every rule set at every place of inspection and listener, each beside its 
     ['waf-b', 'nginx-modsec3-b'],
     ['waf-b-uws', 'nginx-modsec3-b'],
     ['waf-b-pool', 'nginx-modsec3-b'],
+    ['waf-light', null],
   ]);
   expect(missing).toEqual([]);
 });

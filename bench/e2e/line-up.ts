@@ -21,6 +21,8 @@ export interface Candidate extends TargetFacts {
 /** What there is to choose from. */
 export interface LineUpOptions {
   readonly rulesets: readonly Ruleset[];
+  /** Policies that only this proxy runs, at the usual place of inspection. */
+  readonly templates: readonly Ruleset[];
   readonly only: readonly string[];
   readonly inspection: readonly string[];
   readonly pauses: boolean;
@@ -107,7 +109,7 @@ function apacheTarget(ruleset: Ruleset): Candidate {
 
 /**
  * The WAF off, then each rule set at each asked place of inspection; both listeners where `auto` is
- * asked for.
+ * asked for. Then the templates.
  */
 function ownTargets(options: LineUpOptions): Candidate[] {
   const { rulesets, inspection } = options;
@@ -119,7 +121,10 @@ function ownTargets(options: LineUpOptions): Candidate[] {
       ),
     ),
   );
-  return [...off, ...on];
+  const published = options.templates.map((ruleset) =>
+    ownTarget(options, ruleset, 'auto', 'strict'),
+  );
+  return [...off, ...on, ...published];
 }
 
 function ownTarget(
@@ -137,7 +142,7 @@ function ownTarget(
     name: ['waf', ruleset?.name ?? 'off', ...variants].join('-'),
     title: [`waf, ${what}`, ...variants].join(', '),
     expectation: ruleset === null ? 'plain' : 'waf',
-    baseline: ruleset === null ? 'nginx' : `nginx-modsec3-${ruleset.name}`,
+    baseline: baselineOf(ruleset),
     start: (surroundings) =>
       startProduct(surroundings, {
         engineFile: engineFile ?? '',
@@ -148,4 +153,10 @@ function ownTarget(
         pauses,
       }),
   };
+}
+
+/** No other WAF runs the policy of a template. */
+function baselineOf(ruleset: Ruleset | null): string | null {
+  if (ruleset === null) return plainProxy.name;
+  return ruleset.template === undefined ? `nginx-modsec3-${ruleset.name}` : null;
 }

@@ -18,7 +18,7 @@ import { readMachineFacts } from '../report/machine-facts.ts';
 import { workloadSections, type Report } from './report.ts';
 import { writeResults } from './results.ts';
 import { runWorkload } from './rounds.ts';
-import { availableRulesets, locateRulesets, type Ruleset } from './ruleset.ts';
+import { availableRulesets, locateRulesets, templateRulesets, type Ruleset } from './ruleset.ts';
 import { splitCpus, type CpuSplit } from './cpu-split.ts';
 import { summarize, type RunRecord } from './summary.ts';
 import type { Surroundings, Target } from './target.ts';
@@ -91,6 +91,7 @@ async function measure(options: BenchOptions, folder: string): Promise<number> {
   const engineFile = join(root, '.build', 'engine', 'main.js');
   const { candidates, missing } = chooseTargets({
     rulesets,
+    templates: templateRulesets(folders),
     only: options.only,
     inspection: options.inspection,
     pauses: options.pauses,

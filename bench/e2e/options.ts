@@ -55,6 +55,8 @@ const usualTargets = [
   'waf-crs3-pl1',
   'waf-crs4-pl1*',
   'waf-crs4-pl2',
+  'waf-light',
+  'waf-standard',
   'nginx-modsec3-crs4-pl1',
 ] as const;
 

@@ -5,6 +5,9 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
+import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
+import { readRulesetFolder } from '../../control/publish/rulesets/ruleset-folder.ts';
 
 /** A rule set at one paranoia level. */
 export interface Ruleset {
@@ -16,6 +19,8 @@ export interface Ruleset {
   readonly paranoiaLevel: number;
   /** CRS 3 and CRS 4 read the level from different variables. */
   readonly levelVariables: readonly string[];
+  /** The built-in template whose policy it is, as control publishes it, levels and all. */
+  readonly template?: string;
 }
 
 /** Where the rule folders are; null for those that are not there. */
@@ -54,6 +59,16 @@ export function availableRulesets(folders: RulesetFolders): Ruleset[] {
   return sets;
 }
 
+/** The policies of built-in templates on CRS 4; only this proxy runs them. */
+export function templateRulesets({ crs4 }: RulesetFolders): Ruleset[] {
+  if (crs4 === null) return [];
+  const onCrs4 = crs4Ruleset(crs4, 1);
+  return ['Light', 'Standard'].map((template) => {
+    const title = `${template} template, CRS 4`;
+    return { ...onCrs4, name: template.toLowerCase(), title, template };
+  });
+}
+
 function crs4Ruleset(folder: string, level: number): Ruleset {
   const setup = ['crs-setup.conf', 'crs-setup.conf.example'].map((name) => join(folder, name));
   return {
@@ -76,6 +91,10 @@ export function ruleFiles(ruleset: Ruleset): string[] {
 
 /** Every file that the policy's text may include, by the path that the text names. */
 export function policyFiles(ruleset: Ruleset): Map<string, Uint8Array> {
+  if (ruleset.template !== undefined) {
+    const { files: read } = readRulesetFolder(dirname(ruleset.rulesFolder));
+    return new Map(read.map((file) => [file.path, file.content]));
+  }
   const files = new Map<string, Uint8Array>();
   for (const folder of new Set([ruleset.rulesFolder, dirname(ruleset.setupFile)])) {
     for (const name of readdirSync(folder)) {
@@ -89,9 +108,11 @@ export function policyFiles(ruleset: Ruleset): Map<string, Uint8Array> {
 
 /**
  * The policy of a run: blocking, request bodies inspected, response bodies not, no audit log; the
- * limits and rules 200000-200005 that ModSecurity recommends. `folder` takes temporary files.
+ * limits and rules 200000-200005 that ModSecurity recommends. `folder` takes temporary files. Of a
+ * template its own text.
  */
 export function policyText(ruleset: Ruleset, folder: string): string {
+  if (ruleset.template !== undefined) return templateText(ruleset, ruleset.template);
   const level = ruleset.levelVariables
     .map((name) => `setvar:tx.${name}=${ruleset.paranoiaLevel}`)
     .join(',');
@@ -102,6 +123,13 @@ export function policyText(ruleset: Ruleset, folder: string): string {
     ...ruleFiles(ruleset).map((file) => `Include ${file}`),
     '',
   ].join('\n');
+}
+
+function templateText({ rulesFolder }: Ruleset, name: string): string {
+  const template = builtInTemplates.find((one) => one.name === name);
+  if (template === undefined) throw new Error(`no built-in template ${name}`);
+  const { version, includes } = readRulesetFolder(dirname(rulesFolder));
+  return renderPolicy(template, { version, includes }).seclang;
 }
 
 function engineText(folder: string): string[] {

@@ -20,7 +20,7 @@ const usage = `Searches for the requests that cost the most CPU time.
 
   npm run bench:worst -- [flags]
 
-  --policies A,B  crs4-pl1 … crs4-pl4, crs3-pl1 … crs3-pl4 (all)
+  --policies A,B  crs4-pl1 … crs4-pl4, crs3-pl1 … crs3-pl4, light, standard (all)
   --shapes A,B    ${shapes.join(', ')} (all)
   --sizes A,B     64k, 1m (both)
   --tries N       candidates of one shape, size and policy (300)

@@ -1,6 +1,6 @@
 /**
  * The policies that the search runs against: both versions of CRS at every paranoia level, with the
- * largest bodies that a policy may have inspected. Never holds rules itself.
+ * largest bodies that a policy may have inspected, and the built-in templates as they are.
  */
 
 import { buildEngine, type BuildOptions } from '../../engine/policies/policy-build.ts';
@@ -10,6 +10,7 @@ import {
   locateRulesets,
   policyFiles,
   policyText,
+  templateRulesets,
   type Ruleset,
 } from '../e2e/ruleset.ts';
 
@@ -19,13 +20,15 @@ export const paranoiaLevels = [1, 2, 3, 4] as const;
 /** Larger than any body of the search, so that nothing is cut before it is inspected. */
 const bodyLimitBytes = 4_194_304;
 
-/** Every version of CRS that is there, at every level. Names: crs4-pl1, crs3-pl4, … */
+/** Every version of CRS at every level, then the templates: crs4-pl1, crs3-pl4, light, … */
 export function searchedRulesets(crs4Folder: string | null): Ruleset[] {
-  const found = availableRulesets(locateRulesets(crs4Folder));
-  return ['crs4', 'crs3'].flatMap((version) => {
+  const folders = locateRulesets(crs4Folder);
+  const found = availableRulesets(folders);
+  const levels = ['crs4', 'crs3'].flatMap((version) => {
     const [one] = found.filter(({ name }) => name.startsWith(version));
     return one === undefined ? [] : paranoiaLevels.map((level) => atLevel(one, version, level));
   });
+  return [...levels, ...templateRulesets(folders)];
 }
 
 function atLevel(ruleset: Ruleset, version: string, level: number): Ruleset {
@@ -33,16 +36,21 @@ function atLevel(ruleset: Ruleset, version: string, level: number): Ruleset {
   return { ...ruleset, name: `${version}-pl${level}`, title, paranoiaLevel: level };
 }
 
-/** Builds the engine of a rule set. Cost: a minute when nothing is cached. */
+/** Builds the engine of a rule set; a template keeps its limits. Cost: a minute without a cache. */
 export function buildSearched(ruleset: Ruleset, options: BuildOptions): PolicyEngine {
-  const seclangEntry = `${policyText(ruleset, '/tmp')}
+  const text = policyText(ruleset, '/tmp');
+  const seclangEntry = ruleset.template === undefined ? withWideLimits(text) : text;
+  const { name } = ruleset;
+  const files = policyFiles(ruleset);
+  return buildEngine({ id: name, name, revision: '1', seclangEntry, files }, options);
+}
+
+function withWideLimits(text: string): string {
+  return `${text}
 SecRequestBodyLimit ${bodyLimitBytes}
 SecRequestBodyNoFilesLimit ${bodyLimitBytes}
 SecResponseBodyAccess On
 SecResponseBodyMimeType text/plain text/html text/xml application/json
 SecResponseBodyLimit ${bodyLimitBytes}
 `;
-  const { name } = ruleset;
-  const files = policyFiles(ruleset);
-  return buildEngine({ id: name, name, revision: '1', seclangEntry, files }, options);
 }
