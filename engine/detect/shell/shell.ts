@@ -169,21 +169,61 @@ const skipped = new RegExp(`[\\s({!@]{0,16}(?:${beforeCommand.source}){0,1}`, 'y
 const pathPattern = /(?:\/[\w.-]{1,16}){0,5}\/(?=[\w'"\\])|[a-z]:\\(?:[\w.-]{1,24}\\){0,6}/iy;
 const wordMax = 40;
 
+/** 1 for letters, digits, `_`, `.` and `-`. */
+const wordBytes = new Uint8Array(256);
+for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-') {
+  wordBytes[char.charCodeAt(0)] = 1;
+}
+
 /** Reads the command at `from`, without quotes, escapes and expansions that give nothing. */
 function readCommand(text: ByteString, from: number): void {
   skipped.lastIndex = from;
-  const before = skipped.exec(text)?.[0] ?? '';
-  redirected = /[<>]/.test(before);
-  const begins = from + before.length;
-  pathPattern.lastIndex = begins;
-  const path = pathPattern.exec(text)?.[0].length ?? 0;
-  fullPath = path > 0;
-  let at = begins + path;
-  word = '';
+  const begins = skipped.test(text) ? skipped.lastIndex : from;
+  redirected = begins > from && /[<>]/.test(text.slice(from, begins));
+  const start = pathEnd(text, begins);
+  fullPath = start > begins;
+  // Most are words without marks.
+  let at = start;
+  while (at - start < wordMax && wordBytes[text.charCodeAt(at)] === 1) at++;
+  word = text.slice(start, at);
   hidden = false;
+  if (word.length < wordMax && mayMark(text.charCodeAt(at))) at = readMarked(text, start, at);
+  const quote = text.charAt(start);
+  if ((quote === '"' || quote === "'") && text.charAt(at) === quote) at++;
+  wordEnd = at;
+  capitals = /[A-Z]/.test(word);
+  capital = capitals && /^[A-Z][a-z]/.test(word);
+  if (capitals) word = word.toLowerCase();
+}
+
+/** The end of the path of a command at `at`; `at` where there is none. */
+function pathEnd(text: ByteString, at: number): number {
+  if (text.charCodeAt(at) !== 0x2f && text.charCodeAt(at + 1) !== 0x3a) return at;
+  pathPattern.lastIndex = at;
+  return pathPattern.test(text) ? pathPattern.lastIndex : at;
+}
+
+/** Whether a byte may be a mark in a word: a quote, an escape, `^`, `$` or a backtick. */
+function mayMark(code: number): boolean {
+  switch (code) {
+    case 0x22:
+    case 0x24:
+    case 0x27:
+    case 0x5c:
+    case 0x5e:
+    case 0x60:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Reads on where the first mark stands; the end of the word. */
+function readMarked(text: ByteString, start: number, from: number): number {
+  let at = from;
   let marks = 0;
   // A quote before the word and one after it hide nothing.
-  let begun = false;
+  let begun = word !== '';
   for (; at < text.length && word.length < wordMax && marks < wordMax; at++) {
     const char = text.charAt(at);
     if (/[\w.-]/.test(char)) {
@@ -197,13 +237,8 @@ function readCommand(text: ByteString, from: number): void {
       if (begun) marks++;
     } else break;
   }
-  if (word === '' || text.slice(begins + path, at).startsWith(word)) hidden = false;
-  const quote = text.charAt(begins + path);
-  if (/["']/.test(quote) && text.charAt(at) === quote) at++;
-  wordEnd = at;
-  capital = /^[A-Z][a-z]/.test(word);
-  capitals = /[A-Z]/.test(word);
-  word = word.toLowerCase();
+  if (word === '' || text.slice(start, at).startsWith(word)) hidden = false;
+  return at;
 }
 
 const emptyExpansion = /\$(?:[@*!]|\{\w{0,16}\}|\(\))(?=[\w$`"'\\])|``(?=\w)/y;

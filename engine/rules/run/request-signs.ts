@@ -128,13 +128,15 @@ class Collected implements RequestSigns {
   constructor(values: readonly ScoredValue[], { leaves, complete }: Detected) {
     this.values = values;
     this.complete = complete;
-    for (const leaf of leaves) this.addLeaf({ ...leaf, name: values[leaf.value]!.name });
+    for (const { value, path, bytes, opened } of leaves) {
+      this.addLeaf({ name: values[value]!.name, path, bytes, opened });
+    }
   }
 
   /** A rule counts where its text stands in the value that it matched, or in all of it. */
   addRule({ ruleId, matched, data }: MatchedRule): void {
     if (!isAttackRule(ruleId)) return;
-    const names = new Set(matched.map(({ name }) => valueName(name)));
+    const names = namesOf(matched);
     if (ruleId >= 931_000 && ruleId < 932_000) names.delete('REQUEST_HEADERS:referer');
     const last = matched.at(-1);
     for (const name of names) {
@@ -152,7 +154,9 @@ class Collected implements RequestSigns {
       // It may have matched in any of them.
       for (let leaf = 0; leaf < this.leaves.length; leaf++) this.addSign(ruleId, leaf, '');
     }
-    for (const name of new Set(matched.map((one) => valueName(one.name)))) {
+    // They have no key.
+    if (matched.every(({ name }) => name.includes(':'))) return;
+    for (const name of namesOf(matched)) {
       const own = wholeTexts.get(name);
       if (own === undefined) continue;
       const leaves = new Set(this.leavesNamed(own));
@@ -235,6 +239,13 @@ const wholeTexts: ReadonlyMap<string, string> = new Map([
   ['QUERY_STRING', 'REQUEST_FILENAME'],
   ['REQUEST_BODY', 'REQUEST_BODY'],
 ]);
+
+/** The values that a rule matched, each once. */
+function namesOf(matched: MatchedRule['matched']): Set<string> {
+  const names = new Set<string>();
+  for (const { name } of matched) names.add(valueName(name));
+  return names;
+}
 
 function valueName(name: string): string {
   const colon = name.indexOf(':');
