@@ -29,6 +29,7 @@ const unused = { plan: unasked, prepare: unasked, planAhead: unasked };
 let waf: TestControl;
 let engine: { close(): Promise<void> };
 let policyId = '';
+let compilations = 0;
 
 beforeAll(async () => {
   waf = await startTestControl({ demoOrigin: null });
@@ -44,7 +45,12 @@ beforeAll(async () => {
     files: new SharedFiles(),
     status: () => ({ revision: '1', sha256: '', version: '1', uptimeMs: 1, libraries: {} }),
   };
-  const handler = createEvaluator(options as EvaluatorOptions);
+  const evaluator = createEvaluator(options as EvaluatorOptions);
+  const compile: typeof evaluator.compile = (...asked) => {
+    compilations += 1;
+    return evaluator.compile(...asked);
+  };
+  const handler = { ...evaluator, compile };
   const socketPath = join(waf.folder, 'engine.sock');
   engine = await serveEngineService({ socketPath, handler, logger: silentLogger });
 });
@@ -195,4 +201,59 @@ test('a set of rules that is slow as a whole is refused, whichever way it comes'
   const folder = mkdtempSync(join(tmpdir(), 'waf-set-up-'));
   writeFileSync(join(folder, 'modsecurity.conf'), `SecRuleEngine On\n${seclang}\n`);
   expect(await importFolder(folder)).toMatch(slowSet);
+});
+
+/** A manifest of one policy with these rules, each with its number. */
+function applyRules(name: string, rules: readonly string[]): Promise<string> {
+  const customRules = rules.map((seclang, at) => ({ name: `r${at}`, enabled: true, seclang }));
+  const spec = { crsRulesetRef: 'default', customRules };
+  const document = { apiVersion: 'waf.io/v1', kind: 'Policy', metadata: { name }, spec };
+  const manifestYaml = Buffer.from(JSON.stringify(document)).toString('base64');
+  return call('SystemService/Apply', { manifestYaml });
+}
+
+const literalRules = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `SecRule ARGS "@streq x${at}" "id:${100 + at},phase:2"`);
+
+test('the rules of a manifest are compiled together', async () => {
+  const before = compilations;
+  expect(await applyRules('together', literalRules(20))).toMatch(/^200 /);
+  expect(compilations - before).toBe(2);
+});
+
+test('a rule of many that does not compile is named where it stands in the manifest', async () => {
+  const at = (index: number, rule: string): Promise<string> =>
+    applyRules('together', literalRules(20).with(index, rule));
+  const before = compilations;
+  expect(await at(17, 'SecRule ARGS "@nothing x" "id:117,phase:2"')).toMatch(
+    /^400 .*spec\.customRules\[17\]\.seclang: the rules do not compile: line 1, column/,
+  );
+  const twice = 'SecRule ARGS "@streq a" "id:117,phase:2"\nSecAction "id:110,phase:2,pass"';
+  const problem = /^400 .*spec\.customRules\[17\]\.seclang: .*Rule id 110 is already used/;
+  expect(await at(17, twice)).toMatch(problem);
+  expect(compilations - before).toBeLessThan(10);
+});
+
+test('a rule cannot have a number of the ruleset or of the product', async () => {
+  const refused = /rule id (?:942100|198312) must be between 1 and 99999: higher ones belong to/;
+  for (const id of [942_100, 198_312]) {
+    const alone = `SecRule ARGS "@streq x" "id:${id},phase:2,deny"`;
+    const second = `SecAction "id:7,phase:2,pass"\n${alone}`;
+    for (const seclang of [alone, second]) {
+      const rule = { policyId, name: 'numbered', enabled: true, seclang };
+      const made = await call('CustomRuleService/CreateCustomRule', { rule });
+      expect(made).toMatch(/^400 rule\.seclang: line \d: /);
+      expect(made).toMatch(refused);
+      const applied = await applyRules('numbered', [seclang]);
+      expect(applied).toMatch(/^400 .*spec\.customRules\[0\]\.seclang: line \d: /);
+      expect(applied).toMatch(refused);
+    }
+  }
+});
+
+test('the number of a rule is its own, not one in its argument', async () => {
+  const seclang = 'SecRule ARGS "@rx id:512" "id:78,phase:2,deny"';
+  const rule = { policyId, name: 'argument', enabled: true, seclang };
+  const { status, body } = await waf.call('CustomRuleService/CreateCustomRule', { rule });
+  expect([status, (body['rule'] as { ruleId: string }).ruleId]).toEqual([200, '78']);
 });

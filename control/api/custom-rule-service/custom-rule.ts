@@ -11,6 +11,7 @@ import { contentOf } from '../../access/list-contents.ts';
 import {
   checkCustomRule,
   customRuleIds,
+  firstRuleId,
   listsOfRule,
   renderCustomRule,
 } from '../../domain/policy/custom-rules.ts';
@@ -117,12 +118,17 @@ export function checkLists(store: ReadStore, caller: Caller, rule: CustomRuleJso
   }
 }
 
-/** Checks a rule among the others of its policy and gives it a number where it has none. */
-export function settleRule(store: ReadStore, rule: CustomRuleRecord): CustomRuleRecord {
+/**
+ * Checks a rule among the others of its policy and gives it a number where it has none. `present`:
+ * rules of the policy, for a caller that has them.
+ */
+export function settleRule(
+  store: ReadStore,
+  rule: CustomRuleRecord,
+  present: readonly CustomRuleRecord[] = store.find(customRules, 'policy', rule.policyId),
+): CustomRuleRecord {
   checkCustomRule(rule);
-  const others = store
-    .find(customRules, 'policy', rule.policyId)
-    .filter((other) => other.id !== rule.id);
+  const others = present.filter((other) => other.id !== rule.id);
   if (others.length >= resourceLimits.customRulesMax) {
     throw invalidField(
       'rule.policyId',
@@ -130,7 +136,7 @@ export function settleRule(store: ReadStore, rule: CustomRuleRecord): CustomRule
     );
   }
   const taken = new Set(others.map((other) => Number(other.ruleId)));
-  const asked = Number(rule.ruleId || numberIn(rule.seclang));
+  const asked = Number(rule.ruleId || firstRuleId(rule.seclang ?? ''));
   if (asked !== 0 && taken.has(asked)) {
     throw refusal('already_exists', 'rule.ruleId: another rule of this policy has it');
   }
@@ -139,8 +145,4 @@ export function settleRule(store: ReadStore, rule: CustomRuleRecord): CustomRule
     if (!taken.has(free)) number = free;
   }
   return { ...rule, name: (rule.name ?? '').trim(), ruleId: String(number) };
-}
-
-function numberIn(seclang: string | undefined): number {
-  return Number(/\bid:'?(\d{1,9})/.exec(seclang ?? '')?.[1] ?? 0);
 }

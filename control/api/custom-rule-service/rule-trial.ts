@@ -14,9 +14,10 @@ import { toRuntimePolicy } from '../../publish/build-bundle.ts';
 import { policies } from '../../store/collections.ts';
 import type { Uses } from '../context.ts';
 import type { PolicyForEngine } from '../engine-client.ts';
-import { refuseUncompiledRule } from '../policy-service/compile.ts';
+import { refuseUncompiled, refuseUncompiledRule } from '../policy-service/compile.ts';
 import type { Vet } from '../resource/serve.ts';
 import { rulesOfPolicy } from './custom-rule.ts';
+import { findRuleFaults } from './rule-findings.ts';
 
 const field = 'rule.visualSpec.patch';
 
@@ -34,17 +35,59 @@ export function ruleTrial(
 
 /**
  * Errors: invalid_argument where the engine cannot compile a rule, alone or with all others of its
- * policy, or where it is a patch that treats its own requests otherwise than they state. `others`
- * is null where the whole policy has been compiled with the rule.
+ * policy, or where it is a patch that treats its own requests otherwise than they state.
  */
 export async function refuseFaultyRule(
   parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
   policy: PolicyRecord,
   rule: CustomRuleRecord,
-  others: readonly CustomRuleRecord[] | null,
+  others: readonly CustomRuleRecord[],
 ): Promise<void> {
   await refuseUncompiledRule(parts, policy, rule, others);
   await refuseIneffectivePatch(parts, policy, rule);
+}
+
+/**
+ * The same for many rules, `changed` of all `rules` of a policy: they are compiled together, so
+ * that a thousand cost little more than one, and alone only where they have a fault, or are
+ * disabled. `named` runs the checks of a rule, or of all with null, to rename their errors.
+ */
+export async function refuseFaultyRules(
+  parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
+  policy: PolicyRecord,
+  rules: readonly CustomRuleRecord[],
+  changed: readonly CustomRuleRecord[],
+  named: (rule: CustomRuleRecord | null, check: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const faulty = await findFaultyRules(parts, policy, rules);
+  const apart = changed.filter((one) => faulty.has(one.ruleId ?? '') || one.enabled !== true);
+  for (const rule of apart) {
+    const others = rules.filter(({ id }) => id !== rule.id);
+    await named(rule, () => refuseFaultyRule(parts, policy, rule, others));
+  }
+  for (const siteId of new Set(changed.map((rule) => rule.siteId))) {
+    if (!changed.some((rule) => rule.siteId === siteId && rule.enabled === true)) continue;
+    const draft = { customRules: rules };
+    await named(null, () => refuseUncompiled(parts, policy, 'policy.customRules', draft, siteId));
+  }
+  for (const rule of changed) {
+    await named(rule, () => refuseIneffectivePatch(parts, policy, rule));
+  }
+}
+
+/** Numbers of rules that do not compile without the ruleset; none where no engine can say it. */
+async function findFaultyRules(
+  parts: Uses<'store' | 'engine'>,
+  policy: PolicyRecord,
+  rules: readonly CustomRuleRecord[],
+): Promise<ReadonlySet<string>> {
+  try {
+    const faults = await findRuleFaults(parts, policy, rules);
+    return new Set(faults.map(({ ruleId }) => ruleId));
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unavailable') return new Set();
+    throw error;
+  }
 }
 
 /**

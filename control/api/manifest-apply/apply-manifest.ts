@@ -15,7 +15,7 @@ import {
 import { policies } from '../../store/collections.ts';
 import type { Uses } from '../context.ts';
 import { findRuleFaults, type RuleFault } from '../custom-rule-service/rule-findings.ts';
-import { refuseFaultyRule } from '../custom-rule-service/rule-trial.ts';
+import { refuseFaultyRules } from '../custom-rule-service/rule-trial.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
 import { applyAccess, applyPluginUses } from './apply-access.ts';
 import { applyPolicyRules } from './apply-policy-rules.ts';
@@ -54,7 +54,9 @@ export async function previewManifest(
   try {
     for (const policy of policiesWithRules(parts, run)) {
       const policyName = policy.name ?? '';
-      const rules = run.rulesChanged.filter(({ policyId }) => policyId === policy.id);
+      const rules = run.rulesChanged.flatMap(({ policyId, changed }) =>
+        policyId === policy.id ? changed : [],
+      );
       const found = await findRuleFaults(
         parts,
         policy,
@@ -195,19 +197,18 @@ async function refuseUncompilable(
     const field = 'spec.exclusionPlugins';
     await namedLater(where, () => refuseUncompiled(parts, policy, field, { bindings }));
   }
-  /** Policies, as each site has them, that were compiled with all rules that are enabled. */
-  const compiled = new Set<string>();
-  for (const { policyId, rule, at, others, where } of run.rulesChanged) {
+  for (const { policyId, changed, rules, where } of run.rulesChanged) {
     const policy = policyOf(policyId);
     if (policy === undefined) continue;
-    const whole = `${policyId} ${rule.siteId ?? ''}`;
-    const isCompiled = rule.enabled === true && compiled.has(whole);
-    await namedLater(
-      where,
-      () => refuseFaultyRule(parts, policy, rule, isCompiled ? null : others),
-      (message) => message.replace(/^rule\./, `spec.customRules[${at}].`),
+    const places = new Map(changed.map(({ rule, at }) => [rule.id, `spec.customRules[${at}].`]));
+    const changedRules = changed.map(({ rule }) => rule);
+    await refuseFaultyRules(parts, policy, rules, changedRules, (rule, check) =>
+      namedLater(where, check, (message) =>
+        rule === null
+          ? specField(message)
+          : message.replace(/^rule\./, places.get(rule.id) ?? 'rule.'),
+      ),
     );
-    if (rule.enabled === true) compiled.add(whole);
   }
 }
 

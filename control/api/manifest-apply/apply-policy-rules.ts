@@ -150,6 +150,8 @@ function applyRules(
     return found;
   });
   for (const gone of left) drop(tx, caller, customRuleKind, gone);
+  // As the transaction has them, which would read them all for each rule.
+  const current = new Map(present.filter((rule) => !left.has(rule)).map((rule) => [rule.id, rule]));
   const changed: { readonly rule: CustomRuleRecord; readonly at: number }[] = [];
   const kept = asked.map((one, at): CustomRuleRecord => {
     const before = taken[at];
@@ -167,19 +169,18 @@ function applyRules(
       updatedAt: now,
     };
     const field = `policy.customRules[${at}]`;
-    const after = atField(field, 'rule', () => settleRule(tx, draft));
+    const after = atField(field, 'rule', () => settleRule(tx, draft, [...current.values()]));
     const spec = canonicalJson(customRuleSpecOf(after, references));
     if (before !== undefined && canonicalJson(customRuleSpecOf(before, references)) === spec) {
       return before;
     }
     requireSecLangPermission(caller, after);
     changed.push({ rule: after, at });
-    return keep(tx, caller, customRuleKind, before, after);
+    const stored = keep(tx, caller, customRuleKind, before, after);
+    current.set(stored.id, stored);
+    return stored;
   });
-  for (const { rule, at } of changed) {
-    const others = kept.filter(({ id }) => id !== rule.id);
-    run.rulesChanged.push({ policyId, rule, at, others, where });
-  }
+  if (changed.length > 0) run.rulesChanged.push({ policyId, changed, rules: kept, where });
   const show = (list: readonly CustomRuleRecord[]) =>
     list
       .toSorted((one, other) => Number(one.ruleId) - Number(other.ruleId))

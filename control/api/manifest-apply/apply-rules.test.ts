@@ -14,8 +14,10 @@ const tooMany = 'rule 10502 does not go with rule 10501';
 
 const handler: Pick<EngineHandler, 'compile'> = {
   compile: ({ seclangEntry, files }) => {
-    const ids = [...seclangEntry.matchAll(/id:(105\d\d)/g)].map(([, id]) => id!).toSorted();
-    (files.size > 0 ? whole : alone).push(ids);
+    const rule = /(?:id:|custom-rules\/)(105\d\d)/g;
+    const ids = [...seclangEntry.matchAll(rule)].map(([, id]) => id!).toSorted();
+    const withRuleset = [...files.keys()].some((path) => path.startsWith('crs/'));
+    (withRuleset ? whole : alone).push(ids);
     const ok = !(ids.includes('10502') && ids.includes('10501') && ids.includes('10509'));
     const place = {
       file: 'policy.conf',
@@ -62,21 +64,19 @@ async function apply(name: string, rules: readonly { ruleId: string; enabled: bo
 
 const on = (ruleId: string) => ({ ruleId, enabled: true });
 
-test('every rule is compiled alone, and the policy once with all that are enabled', async () => {
+test('all rules are compiled without the ruleset, and the policy once with all that are enabled', async () => {
   const rules = [on('10501'), on('10502'), { ruleId: '10503', enabled: false }, on('10504')];
   expect((await apply('counted', rules)).text).toContain('"plan"');
-  expect(alone).toEqual([['10501'], ['10502'], ['10503'], ['10504']]);
-  expect(whole).toEqual([
-    ['10501', '10502', '10504'],
-    // As it would be if it were enabled.
-    ['10501', '10502', '10503', '10504'],
-  ]);
+  const all = ['10501', '10502', '10503', '10504'];
+  // A disabled rule as it would be if it were enabled.
+  expect(alone).toEqual([all, ['10503']]);
+  expect(whole).toEqual([all, ['10501', '10502', '10504']]);
 });
 
 test('rules that do not go with each other are refused; nothing is kept', async () => {
   const answer = await apply('refused', [on('10501'), on('10502'), on('10509')]);
   expect(answer.body).toMatchObject({ code: 'invalid_argument' });
-  expect(answer.text).toContain('spec.customRules[0]');
+  expect(answer.text).toContain('spec.customRules: ');
   expect(answer.text).toContain(tooMany);
   const { body } = await waf.call('PolicyService/ListPolicies', {});
   expect(JSON.stringify(body)).not.toContain('refused');

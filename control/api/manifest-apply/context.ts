@@ -21,7 +21,7 @@ export interface ApplyRun {
   readonly references: References;
   /** What the engine should compile before it is kept. */
   readonly policiesChanged: Map<string, CheckedPolicy>;
-  readonly rulesChanged: CheckedRule[];
+  readonly rulesChanged: CheckedRules[];
   readonly overridesChanged: CheckedOverrides[];
   readonly pluginsChanged: CheckedPlugins[];
   /** What works but deserves a look; each sentence once. */
@@ -42,14 +42,13 @@ export interface CheckedOverrides {
   readonly where: string;
 }
 
-/** A custom rule that is new or changed. */
-export interface CheckedRule {
+/** The custom rules of a policy of which some are new or changed. */
+export interface CheckedRules {
   readonly policyId: string;
-  /** Its index in the document. */
-  readonly at: number;
-  readonly rule: CustomRuleRecord;
-  /** The other rules of the policy, as they will be. */
-  readonly others: readonly CustomRuleRecord[];
+  /** What is new or changed, each with its index in the document. */
+  readonly changed: readonly { readonly rule: CustomRuleRecord; readonly at: number }[];
+  /** All rules of the policy, as they will be. */
+  readonly rules: readonly CustomRuleRecord[];
   readonly where: string;
 }
 

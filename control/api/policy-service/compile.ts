@@ -55,13 +55,13 @@ export function refuseUncompiled(
 
 /**
  * The same for a custom rule: alone, so that its own lines are named, then with all others of its
- * policy. `others` are the rules that stay as they are; null leaves the second out.
+ * policy. `others` are the rules that stay as they are.
  */
 export async function refuseUncompiledRule(
   parts: Uses<'store' | 'logger' | 'engine'>,
   policy: PolicyRecord,
   rule: CustomRuleRecord,
-  others: readonly CustomRuleRecord[] | null,
+  others: readonly CustomRuleRecord[],
 ): Promise<void> {
   const field = rule.visualSpec === undefined ? 'rule.seclang' : 'rule.visualSpec';
   const added = { beforeCrs: renderCustomRule({ ...rule, enabled: true }) };
@@ -70,7 +70,6 @@ export async function refuseUncompiledRule(
   const sent = toRuntimePolicy(alone);
   const own = sent.seclang.split(added.beforeCrs, 1)[0]?.split('\n').length ?? 1;
   await refuseSent(parts, { policy: sent, ruleset: null }, field, own - 1);
-  if (others === null) return;
   const draft = { customRules: [...others, { ...rule, enabled: true }] };
   await refuseUncompiled(parts, policy, field, draft, rule.siteId);
 }

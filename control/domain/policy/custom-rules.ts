@@ -5,6 +5,7 @@
 
 import type { CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { encodeUtf8 } from '../../../base/byte-string.ts';
+import type { Directive } from '../../../engine/rules/language/ast.ts';
 import { parseSecLang } from '../../../engine/rules/language/parse.ts';
 import { invalidField } from '../errors.ts';
 import { checkName } from '../names.ts';
@@ -191,15 +192,33 @@ function checkSecLang(seclang: string, ruleId: number): void {
     if (directive.kind === 'SecMarker') continue;
     throw invalidField('rule.seclang', `line ${line}: only SecRule, SecAction and SecMarker`);
   }
-  if (ruleId === 0) return;
-  const ids = directives.flatMap((directive) =>
-    directive.kind === 'SecRule' || directive.kind === 'SecAction'
-      ? directive.actions.filter(({ name }) => name.text.toLowerCase() === 'id')
-      : [],
-  );
-  if (!ids.some(({ value }) => Number(value?.text) === ruleId)) {
+  const ids = ruleIdsOf(directives);
+  const { last } = customRuleIds;
+  const outside = ids.find(({ id }) => id > last);
+  if (outside !== undefined) {
+    const whose = 'higher ones belong to rulesets and to the product';
+    const said = `rule id ${outside.id} must be between 1 and ${last}: ${whose}`;
+    throw invalidField('rule.seclang', `line ${outside.line}: ${said}`);
+  }
+  if (ruleId !== 0 && !ids.some(({ id }) => id === ruleId)) {
     throw invalidField('rule.ruleId', 'must be the id of a rule in seclang');
   }
+}
+
+/** Number of the first rule in SecLang text; 0 when none has one. */
+export function firstRuleId(seclang: string): number {
+  return ruleIdsOf(parseSecLang(encodeUtf8(seclang), 'rule').directives)[0]?.id ?? 0;
+}
+
+function ruleIdsOf(directives: readonly Directive[]): { readonly id: number; line: number }[] {
+  return directives.flatMap((directive) =>
+    directive.kind === 'SecRule' || directive.kind === 'SecAction'
+      ? directive.actions
+          .filter(({ name }) => name.text.toLowerCase() === 'id')
+          .map(({ value }) => ({ id: Number(value?.text), line: directive.span.line }))
+          .filter(({ id }) => id > 0)
+      : [],
+  );
 }
 
 function readConditions(value: unknown): Condition[] {
