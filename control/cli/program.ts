@@ -32,9 +32,8 @@ export async function runCommandLine(
   argv: readonly string[],
 ): Promise<number> {
   let code: number = EXIT.done;
-  const program = buildProgram(commands, (exitCode) => {
-    code = exitCode;
-  });
+  const onExit = (exitCode: number): void => void (code = exitCode);
+  const program = buildProgram(commandsMeant(commands, argv), onExit, commands);
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return code;
@@ -45,10 +44,31 @@ export async function runCommandLine(
   }
 }
 
-/** The parser for `commands`. Errors: a plain Error for two commands of one name. */
+/**
+ * The commands that a line may mean: as far as its words lead, so that one command needs one parser
+ * and not hundreds; all of them where it begins with no command.
+ */
+function commandsMeant(
+  commands: readonly CommandDefinition[],
+  argv: readonly string[],
+): readonly CommandDefinition[] {
+  let meant = commands;
+  for (const [at, word] of argv.entries()) {
+    const found = meant.filter(({ path }) => path[at] === word);
+    if (found.length === 0) break;
+    meant = found;
+  }
+  return meant;
+}
+
+/**
+ * The parser for `commands`; `all` are those that are shown as the tree of commands. Errors: a plain
+ * Error for two commands of one name. Cost: half a millisecond a command.
+ */
 export function buildProgram(
   commands: readonly CommandDefinition[],
   onExit: (code: number) => void,
+  all = commands,
 ): Command {
   const program = new Command('waf')
     .description('Reverse proxy with a built-in web application firewall')
@@ -56,7 +76,8 @@ export function buildProgram(
     .showHelpAfterError('(waf --help lists the commands)')
     .enablePositionalOptions();
   addGlobalFlags(program);
-  for (const definition of commands) addCommand(program, definition, onExit);
+  const tree = () => readTree(all === commands ? program : buildProgram(all, onExit));
+  for (const definition of commands) addCommand(program, definition, onExit, tree);
   return program;
 }
 
@@ -78,6 +99,7 @@ function addCommand(
   program: Command,
   definition: CommandDefinition,
   onExit: (code: number) => void,
+  commandTree: CommandContext['commandTree'],
 ): void {
   let parent = program;
   for (const word of definition.path.slice(0, -1)) {
@@ -102,7 +124,7 @@ function addCommand(
     const file = await readSettingsFile(given, process.env);
     if (file !== null) applyFileFlags(command, definition.path.join(' '), definition.flags, file);
     const flags = { ...program.opts(), ...command.opts() };
-    const context = createContext(given, program, definition, file);
+    const context = createContext(given, commandTree, definition, file);
     try {
       onExit(await runDefinition(definition, context, command.args, flags as FlagValues));
     } catch (error) {
@@ -181,7 +203,7 @@ function toOption(flag: FlagDefinition): Option {
 
 function createContext(
   flags: GlobalFlags,
-  program: Command,
+  commandTree: CommandContext['commandTree'],
   { showsWarnings }: CommandDefinition,
   file: SettingsFile | null,
 ): CommandContext {
@@ -194,7 +216,7 @@ function createContext(
   return {
     options,
     packageFolder,
-    commandTree: () => readTree(program),
+    commandTree,
     output,
     // One client a command line: each warning is said once.
     api: async () => (client ??= (await import('./api-client.ts')).createApiClient(options, warn)),
