@@ -30,6 +30,7 @@ import { CertService } from '../../proto/gen/waf/v1/cert_pb.ts';
 import { CustomRuleService } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { IpListService } from '../../proto/gen/waf/v1/ip_list_pb.ts';
 import { RuleOverrideService } from '../../proto/gen/waf/v1/rule_override_pb.ts';
+import { GuardService } from '../../proto/gen/waf/guard/v1/guard_pb.ts';
 import { CountryAccessService } from '../../proto/gen/waf/v1/country_access_pb.ts';
 import { CrsService } from '../../proto/gen/waf/v1/crs_pb.ts';
 import { LogService } from '../../proto/gen/waf/v1/log_pb.ts';
@@ -59,6 +60,7 @@ export interface ApiClient {
   readonly agents: Client<typeof AgentService>;
   readonly agentGroups: Client<typeof AgentGroupService>;
   readonly ipLists: Client<typeof IpListService>;
+  readonly guards: Client<typeof GuardService>;
   readonly countries: Client<typeof CountryAccessService>;
   readonly rateLimits: Client<typeof RateLimitService>;
   readonly trust: Client<typeof TrustService>;
@@ -99,6 +101,7 @@ export function createApiClient(
     agents: createClient(AgentService, transport),
     agentGroups: createClient(AgentGroupService, transport),
     ipLists: createClient(IpListService, transport),
+    guards: createClient(GuardService, transport),
     countries: createClient(CountryAccessService, transport),
     rateLimits: createClient(RateLimitService, transport),
     trust: createClient(TrustService, transport),

@@ -187,6 +187,7 @@ export const commandSources: readonly CommandSource[] = [
   },
   { word: 'log', load: async () => (await import('./log/log-commands.ts')).logCommands },
   { word: 'ai', load: async () => (await import('./assistant/ai-commands.ts')).aiCommands },
+  { word: 'log', load: async () => (await import('./log/log-hits.ts')).logHitsCommand },
   { word: 'log', load: async () => (await import('./log/log-explain.ts')).logExplainCommand },
   {
     word: 'log',

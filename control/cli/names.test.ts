@@ -224,6 +224,7 @@ test('every argument names a resource, is a choice, or has no name', () => {
     'learning accept <id>',
     'learning dismiss <id>',
     'log explain <request>',
+    'log hits <rule...>',
     'patch remove <id>',
     'policy diff <left>',
     'policy diff <right>',

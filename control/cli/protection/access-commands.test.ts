@@ -51,6 +51,12 @@ test('a list: made, imported, exported, bound, asked, unbound, removed', async (
   expect(await run('ip-list', 'lookup', '192.0.2.9', '--path', '/x')).toBe(0);
   expect(line.out).toContain('decision: deny');
   expect(itemOf(await json('ip-list', 'bindings'))['id']).toBe(bound['id']);
+  expect(await run('log', 'hits', bound['id'] ?? '', 'none-such')).toBe(0);
+  expect(line.out).toMatch(/^RULE +HITS +LAST HIT/);
+  expect(line.out).toMatch(/none-such +0 +never/);
+  expect(itemOf(await json('log', 'hits', bound['id'] ?? ''))['ruleId']).toBe(bound['id']);
+  expect(await run('log', 'hits', 'not an id')).not.toBe(0);
+  expect(line.err).toContain('ruleIds[0]');
   expect(await run('ip-list', 'delete', id)).not.toBe(0);
   expect(line.err).toContain('failed_precondition');
   expect(await run('ip-list', 'unbind', bound['id'] ?? '', '--global')).toBe(0);
