@@ -137,6 +137,8 @@ async function picture(
   await page.goto(`${url}${path}`);
   await page.waitForSelector(selector);
   await page.waitForFunction(`!/Loading…|加载中…/.test(document.body.innerText)`);
+  // Names and hits follow the list that they belong to; a live view keeps one stream open.
+  await page.waitForNetworkIdle({ idleTime: 200, concurrency: 1 });
   await shoot(page, name);
 }
 

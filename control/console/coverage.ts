@@ -226,7 +226,7 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     LookupIpScopes: 'pages/ip-lists',
     ListIpListBindings: 'pages/site-losses',
     ListGlobalIpListBindings: 'pages/ip-lists',
-    ListIpListReferences: 'operations',
+    ListIpListReferences: 'pages/ip-lists',
     UpsertIpListBinding: 'operations',
     DeleteIpListBinding: 'operations',
     UpsertGlobalIpListBinding: 'pages/ip-lists',

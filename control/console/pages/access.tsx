@@ -273,6 +273,9 @@ function AddRole({ changed }: { readonly changed: () => void }): JSX.Element {
   );
 }
 
+/** What the API names by one word of parts, such as `ip_list`. */
+const inWords = (name: string): string => name.replaceAll('_', ' ');
+
 function Audit(): JSX.Element {
   const [cursor, setCursor] = useCursor('audit');
   const found = useCall(`audit ${cursor}`, (signal) =>
@@ -308,11 +311,11 @@ function Audit(): JSX.Element {
               columns={[
                 { title: w('when'), of: ({ createdAt }) => when(createdAt) },
                 { title: w('who'), of: ({ actorName, actorId }) => actorName || actorId },
-                { title: w('action'), of: ({ action }) => action },
+                { title: w('action'), of: ({ action }) => inWords(action) },
                 {
                   title: w('what'),
                   of: ({ resourceType, resourceName, resourceId }) =>
-                    `${resourceType} ${resourceName || resourceId}`,
+                    `${inWords(resourceType)} ${resourceName || resourceId}`,
                 },
                 { title: w('changed'), of: ({ diff }) => diff?.changedPaths.join(', ') ?? '' },
               ]}

@@ -15,7 +15,7 @@ import { EventTable } from '../parts/event-table.tsx';
 import { Back } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { placesOf } from '../parts/visible-pieces.ts';
-import { MarkedText, VisibleText } from '../parts/visible-text.tsx';
+import { MarkedText, MessageText, VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
 import { t } from '../text/text.ts';
 import { Allow } from './allow.tsx';
@@ -101,7 +101,7 @@ function Rules({ messages }: { readonly messages: readonly SecurityMessage[] }):
       {messages.map((message) => (
         <details open={message.scoreContribution > 0}>
           <summary>
-            <code>{message.ruleId}</code> <VisibleText text={message.message} />{' '}
+            <code>{message.ruleId}</code> <MessageText text={message.message} />{' '}
             {message.scoreContribution > 0 && (
               <span class="badge">+{message.scoreContribution}</span>
             )}

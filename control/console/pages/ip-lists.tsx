@@ -12,6 +12,7 @@ import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
 import { useHitsColumn } from '../parts/rule-hits.tsx';
 import { Edit, partsOf } from '../parts/edit.tsx';
+import { Link } from '../parts/link.tsx';
 import { FoldedEdit, List, usePages, type Listed, type Pages } from '../parts/list.tsx';
 import { Card } from '../parts/panel.tsx';
 import { Table } from '../parts/table.tsx';
@@ -63,6 +64,12 @@ const w = pageTexts({
   allow: ['allow', '允许'],
   deny: ['deny', '拒绝'],
   scope: ['Where', '范围'],
+  everywhere: ['all sites', '所有站点'],
+  ofPolicy: ['sites of {name}', '{name} 的站点'],
+  ofSite: ['site {name}', '站点 {name}'],
+  uses: ['Where this list is used', '此名单的使用处'],
+  noUse: ['Nothing uses this list.', '此名单未被使用。'],
+  requests: ['Its requests', '其请求'],
 });
 
 /** The view. */
@@ -169,43 +176,98 @@ function Entries({
           {
             title: '',
             of: ({ value }) => (
-              <Act
-                label={w('take')}
-                codes={['policy:iplist:write']}
-                run={() => lists.removeEntries({ ipListId, values: [value] })}
-                done={both}
-              />
+              <span class="actions">
+                <Link href={`/logs?${new URLSearchParams({ span: '7d', client: value })}`}>
+                  {w('requests')}
+                </Link>
+                <Act
+                  label={w('take')}
+                  codes={['policy:iplist:write']}
+                  run={() => lists.removeEntries({ ipListId, values: [value] })}
+                  done={both}
+                />
+              </span>
             ),
           },
         ]}
       />
-      {list.source === undefined && (
-        <Edit
-          label={w('add')}
-          codes={['policy:iplist:write']}
-          submit={w('add')}
-          fields={[
-            { name: 'note', label: w('note') },
-            {
-              name: 'addresses',
-              api: ['entries', 'value', 'values'],
-              label: w('addresses'),
-              kind: 'area',
-              required: true,
-            },
-          ]}
-          save={async ({ addresses, note = '' }) => {
-            const entries = partsOf(addresses).map((value) => ({ value, note }));
-            await lists.addEntries({ ipListId, entries });
-          }}
-          saved={both}
-        />
-      )}
+      {list.source === undefined && <AddEntries ipListId={ipListId} added={both} />}
+      <Uses ipListId={ipListId} />
       <button type="button" onClick={close}>
         {w('close')}
       </button>
     </Card>
   );
+}
+
+function AddEntries({
+  ipListId,
+  added,
+}: {
+  readonly ipListId: string;
+  readonly added: () => void;
+}): JSX.Element {
+  return (
+    <Edit
+      label={w('add')}
+      codes={['policy:iplist:write']}
+      submit={w('add')}
+      fields={[
+        { name: 'note', label: w('note') },
+        {
+          name: 'addresses',
+          api: ['entries', 'value', 'values'],
+          label: w('addresses'),
+          kind: 'area',
+          required: true,
+        },
+      ]}
+      save={async ({ addresses, note = '' }) => {
+        const entries = partsOf(addresses).map((value) => ({ value, note }));
+        await lists.addEntries({ ipListId, entries });
+      }}
+      saved={added}
+    />
+  );
+}
+
+/** Who uses a list, and how often each use decided. */
+function Uses({ ipListId }: { readonly ipListId: string }): JSX.Element {
+  const found = useCall(`uses ${ipListId}`, async (signal) => {
+    const { items } = await lists.listIpListReferences({ ipListId }, { signal });
+    return { items: items.map((one) => ({ ...one, id: one.bindingId || one.customRuleId })) };
+  });
+  const hits = useHitsColumn((found.value?.items ?? []).filter(({ id }) => id !== ''));
+  return (
+    <>
+      <h3>{w('uses')}</h3>
+      <List
+        of={found}
+        label={w('uses')}
+        empty={w('noUse')}
+        columns={[
+          { title: w('scope'), of: placeText },
+          {
+            title: w('kind'),
+            of: ({ kind, role, customRuleName, trustNodeName }) =>
+              customRuleName || trustNodeName || stateName(kind || role),
+          },
+          hits,
+        ]}
+      />
+    </>
+  );
+}
+
+interface Place {
+  readonly siteName: string;
+  readonly policyName: string;
+}
+
+/** Where a list acts. */
+function placeText({ siteName, policyName }: Place): string {
+  if (siteName !== '') return w('ofSite', { name: siteName });
+  return policyName === '' ? w('everywhere') : w('ofPolicy', { name: policyName });
 }
 
 function Create({ changed }: { readonly changed: () => void }): JSX.Element {
@@ -330,10 +392,7 @@ function Lookup(): JSX.Element {
             columns={[
               { title: w('name'), of: ({ ipListName }) => ipListName },
               { title: w('kind'), of: ({ kind }) => stateName(kind) },
-              {
-                title: w('scope'),
-                of: ({ scope, siteName, policyName }) => [scope, siteName || policyName].join(' '),
-              },
+              { title: w('scope'), of: placeText },
             ]}
           />
         </>

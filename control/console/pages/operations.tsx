@@ -4,7 +4,7 @@
  */
 
 import type { DescMessage, DescMethod, DescService } from '@bufbuild/protobuf';
-import { fromJsonString, toJsonString, type JsonValue } from '@bufbuild/protobuf';
+import { fromJsonString, ScalarType, toJsonString, type JsonValue } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -20,6 +20,11 @@ import { pageTexts } from '../text/text.ts';
 import { operationRights } from './operation-rights.ts';
 import { serviceNames, loadService } from './operation-services.ts';
 
+/** Numbers that JSON keeps as text. */
+const longKinds: readonly ScalarType[] = [
+  ...[ScalarType.INT64, ScalarType.UINT64, ScalarType.SINT64],
+  ...[ScalarType.FIXED64, ScalarType.SFIXED64],
+];
 /** Messages of a stream that are shown; the newest stay. */
 const messagesShown = 100;
 
@@ -162,13 +167,14 @@ function sketchMessage(message: DescMessage, depth: number): JsonValue {
     if (fieldKind === 'message')
       return [jsonName, sketchMessage(field.message, depth - 1)] as const;
     if (fieldKind === 'enum') return [jsonName, field.enum.values[0]!.name] as const;
-    return [jsonName, scalar(field.getDefaultValue())] as const;
+    return [jsonName, emptyOf(field.scalar)] as const;
   });
   return Object.fromEntries(fields);
 }
 
-function scalar(value: unknown): JsonValue {
-  if (typeof value === 'bigint') return String(value);
-  if (typeof value === 'boolean' || typeof value === 'number') return value;
-  return '';
+/** The value of a field that is not set, as JSON. */
+function emptyOf(kind: ScalarType): JsonValue {
+  if (kind === ScalarType.BOOL) return false;
+  if (kind === ScalarType.STRING || kind === ScalarType.BYTES) return '';
+  return longKinds.includes(kind) ? '0' : 0;
 }

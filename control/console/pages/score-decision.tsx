@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import type { SecurityMessage } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { Card } from '../parts/panel.tsx';
 import { Table } from '../parts/table.tsx';
-import { MarkedText, VisibleText } from '../parts/visible-text.tsx';
+import { MarkedText, MessageText } from '../parts/visible-text.tsx';
 import { pageTexts } from '../text/text.ts';
 import { scoreOf, type Verdict } from './score-tags.ts';
 
@@ -47,13 +47,15 @@ export function ScoreDecision({
   const found = scoreOf(messages);
   if (found === null) return null;
   const { sentence, piece, marked, points, verdicts, decision, weights, inPart } = found;
+  const messageOf = (id: string): string =>
+    messages.find(({ ruleId }) => ruleId === id)?.message ?? '';
   const shownName = ({ decision: one }: Verdict): string =>
     one === decision ? w('inForce', { name: nameOf(one) }) : nameOf(one);
   return (
     <Card title={w('title')}>
       <p>
         <strong>
-          <VisibleText text={sentence} />
+          <MessageText text={sentence} />
         </strong>
       </p>
       {inPart && <p class="notice">{w('inPart')}</p>}
@@ -70,7 +72,17 @@ export function ScoreDecision({
         items={points}
         empty={w('none')}
         columns={[
-          { title: w('sign'), of: ({ id, rule }) => (rule ? w('confirmed', { id }) : id) },
+          {
+            title: w('sign'),
+            of: ({ id, rule }) => (
+              <>
+                {rule ? w('confirmed', { id }) : id}{' '}
+                <small>
+                  <MessageText text={messageOf(id)} />
+                </small>
+              </>
+            ),
+          },
           { title: w('points'), number: true, of: ({ value }) => value },
         ]}
       />

@@ -25,7 +25,6 @@ export function Sites(): JSX.Element {
   return (
     <>
       <h1>{t('sites.title')}</h1>
-      <CreateSite onCreated={found.reload} />
       <List
         of={found}
         label={t('sites.title')}
@@ -60,6 +59,7 @@ export function Sites(): JSX.Element {
           },
         ]}
       />
+      <CreateSite onCreated={found.reload} />
     </>
   );
 }

@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { exactNumber, shortNumber, t } from '../text/text.ts';
 import { Link } from './link.tsx';
-import { VisibleText } from './visible-text.tsx';
+import { MessageText, VisibleText } from './visible-text.tsx';
 
 /** One line of a ranking. */
 export interface Rank {
@@ -53,9 +53,9 @@ export function Ranking({
                 </Link>
               )}
               {label !== '' && label !== key && (
-                <small>
+                <small title={label}>
                   {' '}
-                  <VisibleText text={label} />
+                  <MessageText text={label} />
                 </small>
               )}
             </span>

@@ -35,7 +35,22 @@ export function VisibleText({
   );
 }
 
-/** The same, with parts of it marked: in their order, none within another. */
+/** A message of a rule: what stands in backticks is a piece of a request or a language. */
+export function MessageText({ text }: { readonly text: string }): JSX.Element {
+  const parts = text.split('`');
+  // One without its other half is a character of the message.
+  if (parts.length % 2 === 0) return <VisibleText text={text} />;
+  return (
+    <>
+      {parts.map((part, index) => {
+        const shown = <VisibleText text={part} />;
+        return index % 2 === 1 ? <code>{shown}</code> : shown;
+      })}
+    </>
+  );
+}
+
+/** A text as `VisibleText` shows it, with parts of it marked: in their order, none within another. */
 export function MarkedText({
   text,
   spans,

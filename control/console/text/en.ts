@@ -69,7 +69,7 @@ export const en = {
   'overview.blocked': 'Blocked',
   'overview.share': 'of all requests',
   'overview.errors': 'Server errors',
-  'overview.duration': 'Average time of an answer',
+  'overview.duration': 'Mean response time',
   'overview.p99': '99 % within {ms} ms',
   'overview.p99Over': '99 % are not within {ms} ms',
   'overview.change': '{change} against the week before',

@@ -105,10 +105,14 @@ function formats(): Formats {
   if (kept?.of !== of) {
     kept = {
       of,
-      time: new Intl.DateTimeFormat(of, { dateStyle: 'medium', timeStyle: 'medium' }),
+      time: new Intl.DateTimeFormat(of, {
+        dateStyle: 'medium',
+        timeStyle: 'medium',
+        hourCycle: 'h23',
+      }),
       timeOfYear: new Intl.DateTimeFormat(of, {
         ...({ month: 'short', day: 'numeric' } as const),
-        ...({ hour: 'numeric', minute: '2-digit', second: '2-digit' } as const),
+        ...({ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const),
       }),
       count: new Intl.NumberFormat(of),
     };
