@@ -9,26 +9,11 @@ import { missingBuild, root, startProduct, type Product } from '../support/produ
 import { asField, attackTexts, escaped } from './attack-texts.ts';
 import { axeFindings, missingChromium, overflow, startChromium } from './chromium.ts';
 import * as driver from './console-driver.ts';
+import { detailPaths, follow, paths, signedIn as signIn } from './console-paths.ts';
 
 const skip = missingChromium ?? missingBuild;
 /** Tests open some forty pages. */
 const testMs = 300_000;
-
-const paths = [
-  ...['/', '/attacks', '/logs', '/logs?tab=errors', '/logs?tab=keeping', '/alerts'],
-  ...['/alerts?tab=rules', '/alerts?tab=channels', '/alerts?tab=silences', '/sites', '/policies'],
-  ...['/tuning', '/protection', '/protection?tab=limits', '/protection?tab=countries'],
-  ...['/protection?tab=trust', '/apis', '/certificates', '/nodes', '/access', '/access?tab=roles'],
-  ...[
-    '/access?tab=tokens',
-    '/access?tab=sessions',
-    '/access?tab=audit',
-    '/settings',
-    '/settings?tab=settings',
-    '/settings?tab=updates',
-  ],
-  ...['/operations', '/account', '/start'],
-];
 
 const wide = { width: 1440, height: 900 };
 const narrow = { width: 390, height: 900 };
@@ -38,28 +23,11 @@ let token: string;
 
 const consoleUrl = (path: string): string => `http://127.0.0.1:${product.managementPort}${path}`;
 
-async function signedIn(path = '/'): Promise<{ page: Page; faults: string[] }> {
-  const opened = await driver.openPage(browser, consoleUrl(path));
-  await driver.enterPassword(opened.page);
-  await opened.page.waitForSelector('header ~ main h1');
-  return opened;
-}
+const signedIn = (path = '/'): ReturnType<typeof signIn> => signIn(browser, product, path);
 
 /** Opens a page and waits for all that it loads. */
 async function visit(page: Page, path: string): Promise<void> {
   await page.goto(consoleUrl(path));
-  await page.waitForSelector('header ~ main h1, header ~ main .empty');
-  await driver.settled(page);
-}
-
-/** Goes to a page as a link of the console does, and waits for all that it loads. */
-async function follow(page: Page, path: string): Promise<void> {
-  // Two frames: the page that was open is gone.
-  await page.evaluate(`(async () => {
-    history.pushState(null, '', ${JSON.stringify(path)});
-    dispatchEvent(new PopStateEvent('popstate'));
-    for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
-  })()`);
   await page.waitForSelector('header ~ main h1, header ~ main .empty');
   await driver.settled(page);
 }
@@ -103,6 +71,7 @@ async function expectAccessible(page: Page, path: string): Promise<void> {
     expect(await overflow(page), where).toBe(0);
   }
   expect(await sidewaysTables(page), path).toEqual([]);
+  expect(await squeezed(page), path).toEqual([]);
   await page.setViewport(wide);
 }
 
@@ -112,6 +81,14 @@ const sidewaysTables = (page: Page): Promise<string[]> =>
     all
       .filter((one) => one.scrollWidth > one.clientWidth)
       .map((one) => one.getAttribute('aria-label') ?? one.className),
+  );
+
+/** Buttons and links of rows whose words break within: higher than two lines. */
+const squeezed = (page: Page): Promise<string[]> =>
+  page.$$eval('main button, main td.acts a', (all) =>
+    all
+      .filter((one) => one.getBoundingClientRect().height > 60)
+      .map((one) => one.textContent?.trim() ?? ''),
   );
 
 interface Button {
@@ -140,22 +117,6 @@ const mayPress = new RegExp(
     'Check the chain now|Create a token|Look for updates|Change password|' +
     'Set up an authenticator app|Call|←)$',
 );
-
-/** The pages with ids in their address. */
-async function detailPaths(): Promise<string[]> {
-  const policies = await driver.call(product, token, 'PolicyService/ListPolicies', {});
-  const { id } = (policies['items'] as { id: string }[])[0]!;
-  const tabs = ['settings', 'exclusions', 'rules', 'test', 'versions'];
-  const sites = await driver.call(product, token, 'SiteService/ListSites', {});
-  const site = (sites['items'] as { id: string }[])[0]!;
-  const views = [
-    ...['names', 'routes', 'tls', 'inspection', 'challenges', 'limits', 'trust', 'delivery'],
-  ];
-  return [
-    ...tabs.map((tab) => `/policies/${id}?tab=${tab}`),
-    ...views.map((view) => `/sites/${site.id}?tab=${view}`),
-  ];
-}
 
 /** Names of formats, protocols, parts and commands, and what the data of the test is called. */
 const latinNames: ReadonlySet<string> = new Set([
@@ -214,7 +175,7 @@ describe.skipIf(skip !== null)(
       const words: string[] = [];
       const headings = async (): Promise<string[]> => {
         const found: string[] = [];
-        for (const path of [...paths, ...(await detailPaths())]) {
+        for (const path of [...paths, ...(await detailPaths(product, token))]) {
           await visit(page, path);
           const texts = await page.$$eval('main h1, main th, main .tabs a, main summary', (parts) =>
             parts.map((part) => part.textContent?.trim() ?? ''),
@@ -246,7 +207,7 @@ describe.skipIf(skip !== null)(
         links.map((link) => link.getAttribute('href') ?? ''),
       );
       const [event = '', ...others] = events.filter((_, index) => index % 5 === 0);
-      for (const path of [...paths, ...(await detailPaths()), event]) {
+      for (const path of [...paths, ...(await detailPaths(product, token)), event]) {
         await follow(page, path);
         await expectHarmless(page, path);
         await expectAccessible(page, path);
@@ -322,7 +283,9 @@ describe.skipIf(skip !== null)(
       await driver.shows(page, 'Make a policy from a template');
       const found: string[] = [];
       let disabled = 0;
-      for (const path of [...paths, ...(await detailPaths())].filter((one) => one !== '/start')) {
+      for (const path of [...paths, ...(await detailPaths(product, token))].filter(
+        (one) => one !== '/start',
+      )) {
         await follow(page, path);
         const seen = (await page.evaluate(buttons)) as Button[];
         disabled += seen.filter((one) => one.disabled).length;

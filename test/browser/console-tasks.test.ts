@@ -12,6 +12,7 @@ import { chineseTasks } from './tasks/chinese-tasks.ts';
 import { deliveryTasks } from './tasks/delivery-tasks.ts';
 import { Desk } from './tasks/desk.ts';
 import { editTasks } from './tasks/edit-tasks.ts';
+import { entryTasks } from './tasks/entry-tasks.ts';
 import { eventTasks } from './tasks/event-tasks.ts';
 import { freshTasks } from './tasks/fresh-tasks.ts';
 import { keyTasks } from './tasks/key-tasks.ts';
@@ -33,6 +34,7 @@ const tasks = [
   ...[
     ...freshTasks,
     ...deliveryTasks,
+    ...entryTasks,
     ...policyTasks,
     ...operateTasks,
     ...refusedTasks,

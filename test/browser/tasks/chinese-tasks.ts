@@ -7,7 +7,7 @@ import type { Desk } from './desk.ts';
 import { attackIn, type Task, type World } from './task.ts';
 
 /** A task whose pages are Chinese while it runs. */
-function inChinese(task: Task): Task {
+export function inChinese(task: Task): Task {
   const run = async (desk: Desk, world: World): Promise<void> => {
     await desk.page.select('header select', 'zh-CN');
     try {

@@ -49,6 +49,83 @@ const paths = [
   ...['/apis', '/certificates', '/nodes', '/access', '/settings', '/operations', '/account'],
 ];
 
+interface FoundEvent {
+  readonly clientIp: string;
+  readonly path: string;
+  readonly anomalyScore?: number;
+  readonly messages?: readonly {
+    readonly ruleId: string;
+    readonly matchVariable: string;
+    readonly matchKey?: string;
+    readonly scoreContribution?: number;
+  }[];
+}
+
+/** The events that the page counts: the newest 500 of the hour. */
+async function newestEvents(world: World): Promise<readonly FoundEvent[]> {
+  const found: FoundEvent[] = [];
+  for (let cursor = ''; found.length < 500;) {
+    const { items, page } = (await world.call('LogService/QuerySecurityEvents', {
+      ...{ page: { pageSize: 100, cursor }, timeRange: lastHour() },
+      outcome: 'SECURITY_EVENT_OUTCOME_ANY',
+    })) as { items?: FoundEvent[]; page?: { hasMore?: boolean; nextCursor?: string } };
+    found.push(...(items ?? []));
+    if (page?.hasMore !== true) break;
+    cursor = page.nextCursor ?? '';
+  }
+  return found;
+}
+
+/** A line for each rule and place that gave points: events, clients, paths, mean score. */
+function suspectsIn(events: readonly FoundEvent[]): string[] {
+  const groups = new Map<string, Set<FoundEvent>>();
+  for (const event of events) {
+    for (const { ruleId, matchVariable, matchKey = '', scoreContribution = 0 } of event.messages ??
+      []) {
+      const key = `${ruleId} ${matchVariable}${matchKey === '' ? '' : `:${matchKey}`}`;
+      if (scoreContribution > 0) groups.set(key, (groups.get(key) ?? new Set()).add(event));
+    }
+  }
+  return [...groups].map(([key, group]) => {
+    const all = [...group];
+    const clients = new Set(all.map(({ clientIp }) => clientIp)).size;
+    const paths = new Set(all.map(({ path }) => path.split('?', 1)[0])).size;
+    const score = all.reduce((sum, { anomalyScore = 0 }) => sum + anomalyScore, 0) / all.length;
+    return [key, all.length, clients, paths, score.toFixed(1)].join(' ');
+  });
+}
+
+/** The same of the table that is shown. Runs in the page. */
+const suspectRows = `[...document.querySelectorAll('main tbody tr[role=row]')]
+  .filter((row) => row.querySelector('progress') !== null)
+  .map((row) => [...row.cells])
+  .map(([, rule, place, ...numbers]) => [
+    rule.querySelector('a').textContent, place.textContent,
+    ...numbers.slice(0, 4).map((cell) => cell.textContent),
+  ].join(' ').replace(/[\\u2068\\u2069]/g, ''))`;
+
+interface ListedSite {
+  readonly name: string;
+  readonly primaryHost: string;
+  readonly aliases?: readonly string[];
+  readonly upstreams?: readonly {
+    readonly inline?: { readonly url: string };
+    upstreamId?: string;
+  }[];
+  readonly status: string;
+}
+
+const siteLine = ({ name, primaryHost, aliases, upstreams, status }: ListedSite): string =>
+  [
+    ...[name, [primaryHost, ...(aliases ?? [])].join(', ')],
+    (upstreams ?? []).map(({ inline, upstreamId = '' }) => inline?.url ?? upstreamId).join(', '),
+    status === 'RESOURCE_STATUS_ACTIVE' ? 'Active' : 'Disabled',
+  ].join(' | ');
+
+/** Runs in the page. */
+const siteRows = `[...document.querySelectorAll('main tbody tr[role=row]')]
+  .map((row) => [0, 1, 2, 4].map((place) => row.cells[place].textContent).join(' | '))`;
+
 /** The table. */
 export const numberTasks: readonly Task[] = [
   {
@@ -98,6 +175,42 @@ export const numberTasks: readonly Task[] = [
         const rows = await desk.page.$$('main tbody tr[role=row]');
         const sum = `${total} events: ${blocked} blocked, 0 passed`;
         return Number(total) > 0 && text.includes(sum) && rows.length === Number(total);
+      });
+    },
+  },
+  {
+    id: 'numbers-tuning',
+    page: 'Tuning',
+    does: 'compares the suspected false positives with the events of the API',
+    expects: 'each rule and place has as many events, clients and mean points as the API lists',
+    run: async (desk, world) => {
+      await world.refused('suspected');
+      await desk.go('/tuning?span=1h');
+      await eventually(async () => {
+        const wanted = suspectsIn(await newestEvents(world));
+        const rows = (await desk.page.evaluate(suspectRows)) as string[];
+        return wanted.length > 0 && rows.toSorted().join() === wanted.toSorted().join();
+      });
+    },
+  },
+  {
+    id: 'numbers-sites',
+    page: 'Sites',
+    does: 'compares the list of sites with the API',
+    expects: 'each site stands there once, with its hosts, its origins and its state',
+    run: async (desk, world) => {
+      const id = await world.site('listed');
+      const { revision } = await world.siteAt(id);
+      await world.call('SiteService/DisableSite', { id, revision });
+      await desk.go('/sites');
+      await eventually(async () => {
+        const { items } = await world.call('SiteService/ListSites', { page: { pageSize: 200 } });
+        const wanted = (items as ListedSite[]).map(siteLine);
+        const rows = (await desk.page.evaluate(siteRows)) as string[];
+        return (
+          wanted.some((line) => line.endsWith('Disabled')) &&
+          rows.toSorted().join('\n') === wanted.toSorted().join('\n')
+        );
       });
     },
   },

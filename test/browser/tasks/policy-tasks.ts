@@ -205,6 +205,14 @@ export const policyTasks: readonly Task[] = [
         expect(quiet!.hits ?? '0').toBe('0');
         return hit!.hits === '3' && rows['Hit'] === '3' && rows['Quiet'] === 'never';
       });
+      await desk.press('Open', 'Hit');
+      await eventually(async () => {
+        const uses = await desk.page.$$eval(
+          'main [aria-label="Where this list is used"] tbody td',
+          (cells) => cells.map((cell) => cell.textContent?.split(' last')[0]),
+        );
+        return uses.join(' | ') === 'all sites | deny | 3';
+      });
     },
   },
   {

@@ -1,0 +1,206 @@
+/** Every button, link and fold of every page is pressed once: nothing is dead, blank or refused. */
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { missingBuild, startProduct } from '../support/product.ts';
+import { missingChromium, startChromium } from './chromium.ts';
+import { choosePassword, settled, tokenOf } from './console-driver.ts';
+import { detailPaths, follow, paths, signedIn } from './console-paths.ts';
+import { World } from './tasks/task.ts';
+
+const skip = missingChromium ?? missingBuild;
+const testMs = 600_000;
+/** More than any page has. */
+const pressesMax = 150;
+/** What the browser says of an answer to a form that was pressed empty; the page shows it. */
+const usualFault = /status of (?:400|404|409) /;
+
+const origin = createServer((_request, response) => {
+  response.setHeader('content-type', 'text/plain').end('ok');
+});
+let browser: Browser;
+let world: World;
+let all: readonly string[];
+
+/** What a press did. */
+interface Pressed {
+  /** What stands on the control, and where it is. */
+  readonly name: string;
+  /** Something else lies over it. */
+  readonly covered: boolean;
+  /** The page changed, went elsewhere, or asks for a field. */
+  readonly answered: boolean;
+}
+
+/** What the page is once nothing is on its way any more. */
+interface After {
+  /** There is still a page with text. */
+  readonly shown: boolean;
+  /** A form says what is wrong, or asks for what is missing. */
+  readonly told: boolean;
+}
+
+/**
+ * Presses the next control that was not pressed, of rows that have the same one the first, and says
+ * what changed within three frames: what a person sees at once. At the first press all folds open.
+ * What accepts a question is left out: tasks do that. Null for no control. Runs in the page.
+ */
+const pressNext = `async (pressed, first) => {
+  if (first) for (const fold of document.querySelectorAll('main details')) fold.open = true;
+  const nameOf = (one) => {
+    const part = one.closest('form, details, section, .scroll');
+    const title = part?.getAttribute('aria-label') ??
+      part?.querySelector('h2, summary')?.textContent ?? '';
+    const to = one.tagName === 'A' ? one.getAttribute('href').replace(/[?].*/, '') : '';
+    const record = to.split('/').length > 2;
+    const words = record ? '' : (one.ariaLabel ?? one.textContent).trim();
+    return [one.tagName, title, words, record ? to.replace(/[^/]+$/, 'ID') : to].join(' | ');
+  };
+  const control = [...document.querySelectorAll('main button, main a, main summary')]
+    .filter((one) => !one.disabled && one.checkVisibility())
+    .filter((one) => !one.matches('[aria-current], .ask .danger'))
+    .find((one) => !pressed.includes(nameOf(one)));
+  if (control === undefined) return null;
+  const name = nameOf(control);
+  control.scrollIntoView({ block: 'center' });
+  const { x, y, width, height } = control.getClientRects()[0];
+  const top = document.elementFromPoint(x + width / 2, y + height / 2);
+  const from = location.href;
+  let changes = 0;
+  const watch = new MutationObserver((all) => { changes += all.length; });
+  const parts = { subtree: true, childList: true, attributes: true, characterData: true };
+  watch.observe(document.documentElement, parts);
+  control.click();
+  for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+  watch.disconnect();
+  const asks = document.activeElement?.matches(':invalid') === true;
+  return {
+    name,
+    covered: !control.contains(top),
+    answered: changes > 0 || location.href !== from || asks,
+  };
+}`;
+
+/** Runs in the page. */
+const look = `(async () => {
+  for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+  const main = document.querySelector('header ~ main');
+  const asks = document.activeElement?.matches(':invalid') === true;
+  return {
+    shown: main !== null && main.innerText.trim().length > 20,
+    told: asks || main?.querySelector('.notice, [aria-invalid=true], .empty') !== null,
+  };
+})()`;
+
+/** How many calls of the page are on their way. */
+function callsOf(page: Page): () => number {
+  const open = new Set<unknown>();
+  page.on('request', (request) => {
+    if (request.method() === 'POST') open.add(request);
+  });
+  page.on('requestfinished', (request) => open.delete(request));
+  page.on('requestfailed', (request) => open.delete(request));
+  return () => open.size;
+}
+
+/** Who walks. */
+interface Walker {
+  readonly page: Page;
+  readonly faults: string[];
+  /** Calls of the page that are on their way. */
+  readonly calls: () => number;
+}
+
+/** What is wrong with the controls of a page, and the names of all that were pressed. */
+async function walk(
+  { page, faults, calls }: Walker,
+  path: string,
+): Promise<{ wrong: readonly string[]; pressed: readonly string[] }> {
+  const wrong: string[] = [];
+  const pressed: string[] = [];
+  await follow(page, path);
+  while (pressed.length < pressesMax) {
+    const args = `${JSON.stringify(pressed)}, ${pressed.length === 0}`;
+    const did = (await page.evaluate(`(${pressNext})(${args})`)) as Pressed | null;
+    if (did === null) return { wrong, pressed };
+    pressed.push(did.name);
+    await settled(page);
+    await eventually(() => calls() === 0);
+    const { shown, told } = (await page.evaluate(look)) as After;
+    const said = faults.splice(0).filter((fault) => !(told && usualFault.test(fault)));
+    wrong.push(
+      ...[
+        did.covered && 'lies under something',
+        !did.answered && 'does nothing',
+        !shown && 'leads to an empty page',
+        ...said,
+      ].flatMap((what) => (what === false ? [] : [`${path}: ${did.name}: ${what}`])),
+    );
+    if (page.url() !== `${world.url}${path}`) await follow(page, path);
+  }
+  throw new Error(`${path} has no end of controls`);
+}
+
+/** The same of all pages. */
+async function walkAll(
+  opened: Pick<Walker, 'page' | 'faults'>,
+  pages: readonly string[],
+): Promise<{ wrong: readonly string[]; presses: number }> {
+  const wrong: string[] = [];
+  let presses = 0;
+  const walker = { ...opened, calls: callsOf(opened.page) };
+  for (const path of pages) {
+    const found = await walk(walker, path);
+    wrong.push(...found.wrong);
+    presses += found.pressed.length;
+  }
+  return { wrong, presses };
+}
+
+describe.skipIf(skip !== null)(`walk (${skip ?? 'in Chromium'})`, { timeout: testMs }, () => {
+  beforeAll(async () => {
+    const product = await startProduct('--management-tls', 'off');
+    await choosePassword(product);
+    const token = await tokenOf(product);
+    await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
+    const { port } = origin.address() as AddressInfo;
+    world = new World({ product, token, origin: `http://127.0.0.1:${port}`, securePort: 0 });
+    const { eventId } = await world.refused('walked');
+    all = [...paths, ...(await detailPaths(product, token)), `/attacks/${eventId}`];
+    browser = await startChromium();
+  }, testMs);
+  afterAll(async () => {
+    await browser?.close();
+    await world?.product.stop();
+    origin.closeAllConnections();
+    origin.close();
+  });
+
+  test('a reader may do all that is not disabled', async () => {
+    const { items } = (await world.call('RoleService/ListRoles', {})) as {
+      items: { id: string; name: string }[];
+    };
+    const auditor = items.find(({ name }) => name === 'Auditor')!;
+    const user = { username: 'reader', email: 'reader@shop.example' };
+    const password = 'a password of a reader 1';
+    const { user: made } = await world.call('UserService/CreateUser', { user, password });
+    const { id: userId } = made as { id: string };
+    await world.call('UserService/AssignRoles', { userId, roleIds: [auditor.id] });
+    const reader = await signedIn(browser, world.product, '/account', password, 'reader');
+    const { wrong, presses } = await walkAll(
+      reader,
+      all.filter((one) => one !== '/start'),
+    );
+    expect(wrong).toEqual([]);
+    expect(presses).toBeGreaterThan(100);
+  });
+
+  test('an administrator presses everything, and everything answers', async () => {
+    const { wrong, presses } = await walkAll(await signedIn(browser, world.product), all);
+    expect(wrong).toEqual([]);
+    expect(presses).toBeGreaterThan(250);
+  });
+});
