@@ -1,6 +1,6 @@
 /**
- * Measures the console in headless Chromium: the live view at 1,000 events a second, its memory
- * after an hour of them, and how long a cold start takes over TLS.
+ * Measures the console: its sizes as built, and in headless Chromium the live view at 1,000 events
+ * a second, its memory after an hour of them, and how long a cold start takes over TLS.
  * Usage: npm run bench:console -- [live SECONDS] [hour EVENTS] [paint RUNS]; all three by default.
  */
 
@@ -8,6 +8,7 @@ import puppeteer, { type Browser } from 'puppeteer-core';
 import { firstPaint, timed, type FirstPaint } from './first-paint.ts';
 import { fillLive, openLive, traceLive } from './live.ts';
 import { signIn, startProduct } from './product.ts';
+import { sizesOf } from './sizes.ts';
 import { startStandIn } from './stand-in.ts';
 
 const perSecond = 1_000;
@@ -19,6 +20,7 @@ const wanted = (name: Name): number =>
   which === undefined ? defaults[name] : which === name ? Number(size ?? defaults[name]) : 0;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
+reportSizes();
 const browser = await puppeteer.launch({
   executablePath: '/usr/bin/chromium',
   acceptInsecureCerts: true,
@@ -29,6 +31,15 @@ try {
   if (wanted('paint') > 0) await measurePaint(browser, wanted('paint'));
 } finally {
   await browser.close();
+}
+
+/** Kilobytes of the start and of each page, the largest first. */
+function reportSizes(): void {
+  const { start, pages } = sizesOf(new URL('../../console/', import.meta.url).pathname);
+  const text = (bytes: number): string => (bytes / 1024).toFixed(1);
+  const sorted = pages.toSorted((one, other) => other.bytes - one.bytes);
+  say(`KB by gzip: start ${text(start)}; beside it for a page:`);
+  say(`  ${sorted.map(({ page, bytes }) => `${page} ${text(bytes)}`).join(', ')}`);
 }
 
 async function measureLive(from: Browser): Promise<void> {

@@ -13,7 +13,7 @@ import { detailPaths, follow, paths, signedIn as signIn } from './console-paths.
 
 const skip = missingChromium ?? missingBuild;
 /** Tests open some forty pages. */
-const testMs = 300_000;
+const testMs = 600_000;
 
 const wide = { width: 1440, height: 900 };
 const narrow = { width: 390, height: 900 };

@@ -7,6 +7,7 @@ import { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { UpstreamService } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 import { go } from '../address.ts';
 import { useCall } from '../call.ts';
+import { lazy } from '../lazy.tsx';
 import { Act } from '../parts/act.tsx';
 import { partsOf } from '../parts/edit.tsx';
 import { Link } from '../parts/link.tsx';
@@ -18,7 +19,6 @@ import { transport } from '../session.ts';
 import { pageTexts, t } from '../text/text.ts';
 import { enteredOrigins, urlOf, whatIsLeft } from './site-origins.ts';
 import { SiteChallenges } from './site-challenges.tsx';
-import { SiteDelivery } from './site-delivery.tsx';
 import { SiteEdit, type ShownSite } from './site-form.tsx';
 import { SiteInspection } from './site-inspection.tsx';
 import { SiteLimits } from './site-limits.tsx';
@@ -26,6 +26,7 @@ import { SiteRoutes } from './site-routes.tsx';
 import { SiteTls } from './site-tls.tsx';
 import { SiteTrust } from './site-trust.tsx';
 
+const SiteDelivery = lazy(async () => (await import('./site-delivery.tsx')).SiteDelivery);
 const sites = createClient(SiteService, transport);
 const upstreams = createClient(UpstreamService, transport);
 

@@ -50,7 +50,7 @@ export function MessageText({ text }: { readonly text: string }): JSX.Element {
   );
 }
 
-/** A text as `VisibleText` shows it, with parts of it marked: in their order, none within another. */
+/** A text as `VisibleText` shows it, with parts marked: in their order, none within another. */
 export function MarkedText({
   text,
   spans,
