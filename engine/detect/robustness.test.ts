@@ -42,7 +42,7 @@ const wholeValues = [
 ];
 /** What proves an attack as a whole value only: it is too short to prove one inside a text. */
 const shortValues = [
-  ...['0 or 0x1', '1 and id=5', '1 or not 0', '9/**/or -1'],
+  ...['0 or 0x1', '99 or ID=id;', '1 and id=5', '1 or not 0', '9/**/or -1'],
   ...["'+'", "'-'", "'='", "'||user||'", "ad'||'min", '1 -false', '1 or true', 'admin)(&)'],
   ...['5) or not false -- ', 'phpinfo()', '../conf/data.properties', '../web.xml'],
   ...['../users.db.php', 'select @@servername', 'select user from dual'],

@@ -43,7 +43,8 @@ export function searchConnect(leaf: Leaf, at: number, report: Report): void {
     searchCut(leaf, at - 1, at, report);
     // `0) or 1 or (1`, `1 or a is not null`.
     const opened = before === TOKEN.close && kindAt(tokens.count - 2) === TOKEN.open;
-    const whole = condition === CONDITION.loose && readTo >= tokens.count;
+    const last = kindAt(tokens.count - 1) === TOKEN.semicolon ? tokens.count - 1 : tokens.count;
+    const whole = condition === CONDITION.loose && readTo >= last;
     if (opened || whole) hit(report, SQL.booleanNumber, at, tokens.count - 1);
   }
   // Two comparisons from the start on are a sentence of mathematics as well.

@@ -94,6 +94,7 @@ export const sqlDetectors: readonly Detector[] = [
       "a'||'1'like'1",
       "' or 1 -- -",
       "' or true#",
+      "x') or not 0 and ('a'='a",
     ],
     [
       "O'Brien and sons",
@@ -108,7 +109,7 @@ export const sqlDetectors: readonly Detector[] = [
     true,
     'adds a condition that compares constants',
     standard,
-    ['1 or 1=1', '1) and (3*2=6', '5 AND 1=2', '1 or 2>1--', "1 or 'a'='a'"],
+    ['1 or 1=1', '1) and (3*2=6', '5 AND 1=2', '1 or 2>1--', "1 or 'a'='a'", '99 or ID=id;'],
     [
       ...['a < b && c > d', '1 or 2', 'page 1 and 2 = intro', 'x == 1 && y == 2'],
       ...['it is true that 1 and 1 = 2', 'why does SELECT * FROM t WHERE id = 1 OR 1 = 1 list all'],

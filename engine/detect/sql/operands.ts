@@ -135,7 +135,9 @@ export function readCondition(from: number): number {
   const kind = kindAt(at);
   if (kind === TOKEN.compare || kind === TOKEN.compareWord) return readComparison(first, at);
   if (first === OPERAND.sqlFunction) return CONDITION.firm;
-  if (first !== OPERAND.constant || !endsCondition(at)) return CONDITION.none;
+  // `or not 0 and a=b`
+  const negated = kindAt(from) === TOKEN.not && kind === TOKEN.connect;
+  if (first !== OPERAND.constant || !(negated || endsCondition(at))) return CONDITION.none;
   return CONDITION.bare;
 }
 

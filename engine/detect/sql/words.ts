@@ -126,6 +126,7 @@ const wordLists: readonly (readonly [number, string])[] = [
      get_host_address drithsx xmltype randomblob zeroblob xp_cmdshell xp_dirtree xp_regread
      xp_fileexist sp_executesql sp_oacreate sp_password dblink lo_import lo_export pg_read_file
      pg_ls_dir dbms_xmlgen getmappingxpath user_lock openrowset opendatasource fn_xe_file
+     xml2clob
      query_to_xml database_to_xml load_extension ctxsys utl_http utl_inaddr utl_smtp utl_tcp
      utl_file httpuritype dbms_pipe dbms_lock dbms_session dbms_ldap dbms_xmlquery dbms_java
      dbms_xslprocessor dbms_scheduler dbms_utility dbms_export_extension dbms_sql dbms_advisor`,
