@@ -26,7 +26,7 @@ export function getSecurityEvent(
     const found = await findEvent(parts, context, 'security', id, 'security event');
     const [kept] = withEvidence(parts, 'security', [found]);
     const { evidenceId = '' } = kept!.requestEvidence ?? {};
-    // Names alone, and the answer names only the application: no reading of evidence.
+    // Names and a length alone; the answer holds neither: no reading of evidence.
     const sent = evidenceId === '' ? undefined : sentNames(parts.evidence.headers(evidenceId));
     const { event, explanation } = explainEvent(parts.store, callerOf(context), kept!, sent);
     return {

@@ -108,3 +108,13 @@ test('a page is recognized by its cookies, and an ordinary one not at all', () =
   const text = '<title>How we moved from WordPress to Ghost</title><p>wp-content, Drupal, Grafana';
   expect(recognizePage({ cookieNames: ['SESSION'], text })).toBeNull();
 });
+
+test.each([
+  ['80000283', 80_000_283],
+  ['0', 0],
+  ['12abc', undefined],
+  ['9'.repeat(40), undefined],
+])('a Content-Length of %s is the length of the body', (value, bytes) => {
+  expect(sentNames([{ name: 'Content-Length', values: [value] }]).bodyBytes).toBe(bytes);
+  expect(sentNames([{ name: 'Host', values: [value] }]).bodyBytes).toBeUndefined();
+});

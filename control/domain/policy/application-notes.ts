@@ -35,10 +35,12 @@ export interface AnsweredPage {
 
 type Recognized = Pick<Application, 'name' | 'plugin'> & { readonly prefix: string };
 
-/** Names in a request's head; values are of no interest. */
+/** Names in a request's head and the length of its body; other values are of no interest. */
 export interface SentNames {
   readonly cookies: readonly string[];
   readonly fields: readonly string[];
+  /** Of Content-Length. */
+  readonly bodyBytes?: number;
 }
 
 const nothingSent: SentNames = { cookies: [], fields: [] };
@@ -180,7 +182,9 @@ export function sentNames(headers: readonly RequestEvidenceHeaderJson[]): SentNa
     .filter(({ name = '' }) => name.toLowerCase() === 'cookie')
     .flatMap(({ values = [] }) => values.flatMap((value) => value.split(';')))
     .map((pair) => pair.split('=', 1)[0]!.trim());
-  return { cookies, fields: headers.map(({ name = '' }) => name.toLowerCase()) };
+  const fields = headers.map(({ name = '' }) => name.toLowerCase());
+  const [length = ''] = headers[fields.indexOf('content-length')]?.values ?? [];
+  return { cookies, fields, ...(/^\d{1,12}$/.test(length) && { bodyBytes: Number(length) }) };
 }
 
 /** What to say of a blocked request's application; nothing where none is recognized. */

@@ -72,7 +72,7 @@ export function explainBlock(
   around: EventSurroundings,
 ): BlockExplanation {
   const { policyId } = around;
-  const limits = limitNotes(event, around.policy);
+  const limits = limitNotes(event, around.policy, around.sent?.bodyBytes);
   const notes = [
     ...notesOnEvent(event),
     ...limits,

@@ -1,7 +1,9 @@
 /** Tests that every limit a request can meet is named with its value and the command for it. */
 
+import { fromJson } from '@bufbuild/protobuf';
+import { createValidator } from '@bufbuild/protovalidate';
 import { expect, test } from 'vitest';
-import type { PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
+import { PolicySchema, type PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { inspectionLimitNames } from '../../../engine/rules/transaction/inspection-limits.ts';
 import { limitNotes } from './limit-notes.ts';
 import { builtInTemplates } from './policy-templates.ts';
@@ -9,6 +11,15 @@ import { builtInTemplates } from './policy-templates.ts';
 const named = (name: string): PolicyJson => builtInTemplates.find((one) => one.name === name)!;
 const light = named('Light');
 const standard = named('Standard');
+/** Values of argument limits that cannot be doubled. */
+const argumentMosts = {
+  maxNumArgs: 999_999,
+  argNameLength: 9_999_999,
+  argLength: 99_999_999,
+  totalArgLength: 999_999_999,
+  maxFileSize: '999999999999',
+  combinedFileSizes: '999999999999',
+};
 
 test.each([
   ['head_too_large', /65536 bytes; no setting/],
@@ -30,6 +41,43 @@ test('a body that is refused names the limits that may have been met, with the c
       "echo 'crsCore: {requestBodyLimit: 131072}' | waf policy update template-standard --file -",
     `${uploads}template-standard --file -`,
   ]);
+});
+
+test('the limit for a body whose length is known lets it pass', () => {
+  const event = { raw: { refusal: 'body_over_inspection_limit' } };
+  const [note] = limitNotes(event, light, 80_000_000);
+  expect(note).toContain('{combinedFileSizes: 104857600}');
+  const [plain, uploads] = limitNotes(event, standard, 3_000_000);
+  expect(plain).toContain('{requestBodyLimit: 4194304}');
+  expect(uploads).toContain('{combinedFileSizes: 26214400}');
+});
+
+test('no command sets a limit larger than it can be', () => {
+  const validator = createValidator();
+  const stated = { raw: { refusal: 'body_over_inspection_limit' } };
+  const most = { requestBodyLimit: '4194304', combinedFileSizes: '1000000000000' };
+  for (const [value, says] of [
+    [1, /\{requestBodyLimit: 4194304\}.*\{combinedFileSizes: 1000000000000\}/s],
+    [0, /no larger crsCore.requestBodyLimit.*no larger argLimits.combinedFileSizes/s],
+  ] as const) {
+    const less = (text: string): string => String(Number(text) - value);
+    const crsCore = { ...standard.crsCore, requestBodyLimit: less(most.requestBodyLimit) };
+    const argLimits = { ...standard.argLimits, combinedFileSizes: less(most.combinedFileSizes) };
+    const notes = limitNotes(stated, { ...standard, crsCore, argLimits }, 900_000_000_000);
+    expect(notes.join('\n')).toMatch(says);
+  }
+  for (const ruleId of ['199100', '199101', '199102', '199103', '199104', '199105']) {
+    const argLimits = { ...standard.argLimits, ...argumentMosts };
+    const told = limitNotes({ messages: [{ ruleId }] }, { ...standard, argLimits }).join();
+    const [, name = '', value = ''] = /\{(\w+): (\d+)\}/.exec(told) ?? [];
+    const policy = fromJson(PolicySchema, { name: 'a', argLimits: { [name]: value } });
+    expect([name, validator.validate(PolicySchema, policy).kind]).toEqual([name, 'valid']);
+    const over = fromJson(PolicySchema, {
+      name: 'a',
+      argLimits: { [name]: String(Number(value) + 1) },
+    });
+    expect([name, validator.validate(PolicySchema, over).kind]).toEqual([name, 'invalid']);
+  }
 });
 
 test.each([

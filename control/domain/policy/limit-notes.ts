@@ -16,6 +16,19 @@ interface Setting {
   readonly value: number;
 }
 
+/** The largest values that settings can have. */
+const mosts: Readonly<Record<string, number>> = {
+  requestBodyLimit: 4_194_304,
+  requestBodyInspectionLimit: 1_073_741_824,
+  responseBodyLimit: 1_073_741_824,
+  maxNumArgs: 1_000_000,
+  argNameLength: 10_000_000,
+  argLength: 100_000_000,
+  totalArgLength: 1_000_000_000,
+  maxFileSize: 1_000_000_000_000,
+  combinedFileSizes: 1_000_000_000_000,
+};
+
 /** Refusals of the proxy itself: no setting changes their limits. */
 const fixed: Readonly<Record<string, readonly [what: string, value: number, unit: string]>> = {
   head_too_large: ['The request line and header fields', httpLimits.headBytesMax, 'bytes'],
@@ -69,8 +82,15 @@ export function isLimitRule(ruleId: string): boolean {
   return /^19940[03456]$/.test(ruleId) || /^1991\d\d$/.test(ruleId);
 }
 
-/** The limits that an event met, a sentence each; `policy` undefined where none inspects now. */
-export function limitNotes(event: SecurityEventJson, policy: PolicyJson | undefined): string[] {
+/**
+ * The limits that an event met, a sentence each; `policy` undefined where none inspects now, and
+ * `bodyBytes` 0 where the length of the body is not known.
+ */
+export function limitNotes(
+  event: SecurityEventJson,
+  policy: PolicyJson | undefined,
+  bodyBytes = 0,
+): string[] {
   const { raw = {}, messages = [] } = event;
   const refusal = typeof raw['refusal'] === 'string' ? raw['refusal'] : '';
   const notes: string[] = [];
@@ -80,7 +100,7 @@ export function limitNotes(event: SecurityEventJson, policy: PolicyJson | undefi
   }
   if (policy === undefined) return notes;
   const ids = new Set(messages.map(({ ruleId = '' }) => ruleId));
-  if (refusal === 'body_over_inspection_limit') notes.push(...refusedBody(policy));
+  if (refusal === 'body_over_inspection_limit') notes.push(...refusedBody(policy, bodyBytes));
   if (refusal === 'response_over_inspection_limit') notes.push(...cutAnswer(policy));
   if ([...ids].some((id) => pastBudget.has(id))) notes.push(...longBody(policy, ids));
   const names = new Set([...ids].flatMap((id) => limitRules[id] ?? []));
@@ -94,15 +114,16 @@ export function limitNotes(event: SecurityEventJson, policy: PolicyJson | undefi
   return notes;
 }
 
-function refusedBody(policy: PolicyJson): string[] {
+function refusedBody(policy: PolicyJson, bodyBytes: number): string[] {
   const { crsCore = {}, argLimits = {} } = policy;
   const { limit, upload } = bodyLimitsOf(crsCore, argLimits);
   const files = { layer: 'argLimits', name: 'combinedFileSizes', value: upload } as const;
-  const uploads = `A multipart body may have ${upload + limit} bytes: ${change(files, policy)}`;
+  const how = change(files, policy, bodyBytes);
+  const uploads = `A multipart body may have ${upload + limit} bytes: ${how}`;
   if (crsCore.requestBodyLimitAction === 'REQUEST_BODY_LIMIT_ACTION_OBSERVE') return [uploads];
   const budget = { layer: 'crsCore', name: 'requestBodyLimit', value: limit } as const;
   return [
-    `A body that is not multipart may have ${limit} bytes: ${change(budget, policy)}`,
+    `A body that is not multipart may have ${limit} bytes: ${change(budget, policy, bodyBytes)}`,
     uploads,
   ];
 }
@@ -154,9 +175,17 @@ function inspectionNote(limit: string, { id = 'POLICY', argLimits }: PolicyJson)
   return `${start}. To record such requests: ${how}`;
 }
 
-/** The command that doubles a setting. */
-function change({ layer, name, value }: Setting, { id = 'POLICY' }: PolicyJson): string {
-  return `change it with ${command(id, layer, name, String(2 * value))}`;
+/** The command that doubles a setting until it is at least `needed`, as far as it can be set. */
+function change(
+  { layer, name, value }: Setting,
+  { id = 'POLICY' }: PolicyJson,
+  needed = 0,
+): string {
+  const most = mosts[name] ?? Number.MAX_SAFE_INTEGER;
+  if (value >= most) return `no larger ${layer}.${name} can be set`;
+  let larger = Math.max(1, 2 * value);
+  while (larger < Math.min(needed, most)) larger *= 2;
+  return `change it with ${command(id, layer, name, String(Math.min(larger, most)))}`;
 }
 
 function command(id: string, layer: string, name: string, value: string): string {
