@@ -251,7 +251,7 @@ function emptyExpansionAt(text: ByteString, at: number): number {
 
 /** Harmless commands of a leaf that were looked at: their number bounds what that costs. */
 let ownLines = 0;
-const ownLinesMax = 200;
+const ownLinesMax = 40;
 
 /** Letters of short names. */
 const shortMax = 3;
