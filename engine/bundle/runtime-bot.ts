@@ -21,13 +21,14 @@ export interface BotParts {
 const keyBytes = 32;
 
 /**
- * Finds what a site demands; nothing where it never challenges. Sites share the keys. Errors:
- * AppError bundle_invalid for a mode, a list, a key or a verifier that does not fit.
+ * Finds what a site demands; nothing where it never challenges and nothing else of it needs the
+ * keys (`needsKeys`). Sites share the keys. Errors: AppError bundle_invalid for a mode, a list, a
+ * key or a verifier that does not fit.
  */
 export function botOf(
   bundle: Pick<RuntimeBundle, 'ipLists' | 'challengeKeys' | 'rateLimits' | 'verifiers'>,
   sets: IpSets,
-): (site: Pick<RuntimeSite, 'name' | 'hosts' | 'bot'>) => BotParts {
+): (site: Pick<RuntimeSite, 'name' | 'hosts' | 'bot'>, needsKeys?: boolean) => BotParts {
   const lists = new Map(bundle.ipLists.map((list) => [list.id, list]));
   const challengeKeys = bundle.challengeKeys.slice(0, botLimits.keysMax).map(({ id, secret }) => {
     if (secret.length !== keyBytes) throw invalid(`challenge key ${id} has a wrong length`);
@@ -35,8 +36,8 @@ export function botOf(
   });
   const limitsChallenge = bundle.rateLimits.some(({ action }) => action === 'challenge');
   const verifierFor = verifiersOf(bundle.verifiers);
-  return ({ name, hosts, bot }) => {
-    if (bot === undefined && !limitsChallenge) return {};
+  return ({ name, hosts, bot }, needsKeys = false) => {
+    if (bot === undefined && !limitsChallenge && !needsKeys) return {};
     const keys = challengeKeys.length === 0 ? {} : { challengeKeys };
     if (bot === undefined) return keys;
     if (bot.mode !== 'browser_check' && bot.mode !== 'human_verification') {

@@ -56,18 +56,21 @@ export function toRuntimeConfig(verified: VerifiedBundle, sets = new IpSets()): 
   const learning = apiLearningOf(bundle);
   const content = detectionContentOf(bundle);
   const options = siteOptionsOf(bundle);
-  const sites = bundle.sites.map((site) => ({
-    ...toSite(site, upstreams, responses(site), trust(site.id)),
-    ...optional('rates', rates(site)),
-    ...optional('tls', tls(site)),
-    ...optional('access', access(site)),
-    ...optional('delivery', deliveryOf(site)),
-    ...api.get(site.id),
-    ...optional('learning', learning.get(site.id)),
-    ...optional('detectionContent', content.get(site.id)),
-    ...bot(site),
-    ...options(site.id),
-  }));
+  const sites = bundle.sites.map((site) => {
+    const delivery = deliveryOf(site);
+    return {
+      ...toSite(site, upstreams, responses(site), trust(site.id)),
+      ...optional('rates', rates(site)),
+      ...optional('tls', tls(site)),
+      ...optional('access', access(site)),
+      ...optional('delivery', delivery),
+      ...api.get(site.id),
+      ...optional('learning', learning.get(site.id)),
+      ...optional('detectionContent', content.get(site.id)),
+      ...bot(site, delivery?.stickySessions !== undefined),
+      ...options(site.id),
+    };
+  });
   return { revision, sha256, sites, policies, ...optional('logging', loggingOf(bundle)) };
 }
 

@@ -109,6 +109,13 @@ export interface AnswerCompression extends Pick<CompressionConfig, 'types' | 'mi
   readonly coding: 'br' | 'gzip' | '';
 }
 
+/** Keeps visitors with the origin address that answered them first. */
+export interface StickySessionsConfig {
+  readonly cookieName: string;
+  /** 0 for as long as the browser is open. */
+  readonly maxAgeSeconds: number;
+}
+
 /** Everything; what is not set is empty. */
 export interface DeliveryConfig {
   readonly maintenance?: MaintenanceConfig;
@@ -120,6 +127,7 @@ export interface DeliveryConfig {
   readonly securityTxt: string;
   readonly cors: readonly CorsConfig[];
   readonly compression: readonly CompressionConfig[];
+  readonly stickySessions?: StickySessionsConfig;
   readonly requestFields: readonly FieldChangeConfig[];
   readonly responseFields: readonly FieldChangeConfig[];
 }

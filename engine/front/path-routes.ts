@@ -4,7 +4,9 @@ import { certificateFields } from '../../base/certificate-fields.ts';
 import type { DeliveryConfig, FieldChangeConfig } from '../contract/delivery.ts';
 import type { SiteConfig, UpstreamConfig } from '../contract/site.ts';
 import { PathPrefixes, prefixBytes } from '../http/path-prefixes.ts';
+import type { EndpointPool } from '../upstream/endpoint-pool.ts';
 import { changedFields, type OriginFields } from '../upstream/origin-fields.ts';
+import { StickyOrigins } from '../upstream/sticky-origins.ts';
 import type { Upstream, UpstreamRegistry } from '../upstream/upstream.ts';
 
 /** Where a request of a site goes. */
@@ -17,6 +19,10 @@ export interface OriginChoice {
   readonly skip: number;
   /** Fields that the upstream and the site set; null for none. */
   readonly fields: OriginFields | null;
+  /** Which address visitors stay with; null where any may answer. */
+  readonly sticky: StickyOrigins | null;
+  /** `fields` of a request whose cookies are written anew; null where they are replaced anyway. */
+  readonly fieldsWithoutCookie: OriginFields | null;
 }
 
 /** The origins of one site. */
@@ -28,7 +34,12 @@ export function holdRoutes(site: SiteConfig, upstreams: UpstreamRegistry): PathR
   const use = (config: UpstreamConfig) => {
     const upstream = upstreams.hold(config);
     const fields = changedFields(upstream.fields, changes);
-    return { upstream, upstreamId: config.id, fields };
+    const sticky = stickyOrigins(site, config.id, upstream.addresses);
+    const replaced = fields?.names.includes('cookie') === true;
+    const cookie = { name: 'cookie', value: '', remove: true };
+    const fieldsWithoutCookie =
+      sticky === null || replaced ? null : changedFields(upstream.fields, [...changes, cookie]);
+    return { upstream, upstreamId: config.id, fields, sticky, fieldsWithoutCookie };
   };
   const prefixes = (site.routes ?? []).map(({ id = '', pathPrefix, upstream, stripPrefix }) => {
     const bytes = prefixBytes(pathPrefix);
@@ -43,6 +54,17 @@ export function holdRoutes(site: SiteConfig, upstreams: UpstreamRegistry): PathR
 export function releaseUpstreams(site: SiteConfig, upstreams: UpstreamRegistry): void {
   for (const { upstream } of site.routes ?? []) upstreams.release(upstream);
   upstreams.release(site.upstream);
+}
+
+function stickyOrigins(
+  { id: siteId, upstream, delivery, challengeKeys = [] }: SiteConfig,
+  upstreamId: string,
+  addresses: readonly EndpointPool[],
+): StickyOrigins | null {
+  const config = delivery?.stickySessions;
+  if (config === undefined || challengeKeys.length === 0) return null;
+  const scope = { siteId, upstreamId, main: upstreamId === upstream.id };
+  return new StickyOrigins(config, challengeKeys, scope, addresses);
 }
 
 /** Fields that only the product says: those of clients are taken away. */

@@ -112,6 +112,11 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
     this.isHealthy = healthy;
   }
 
+  /** True while neither probes nor requests found it failing. */
+  answers(nowMs: number): boolean {
+    return this.isHealthy && this.downUntilMs <= nowMs;
+  }
+
   /**
    * The part of its weight that it gets: who comes back is not met by all of its share at once.
    * Cost: one comparison for an address that did not fail.

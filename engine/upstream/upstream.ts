@@ -61,13 +61,18 @@ export class Upstream {
     if (this.pools.length === 1 && first !== undefined) return first.pool;
     return (
       this.turn(nowMs, ({ pool }) => {
-        return pool !== avoid && pool.healthy && pool.downUntilMs <= nowMs;
+        return pool !== avoid && pool.answers(nowMs);
       }) ??
       this.turn(nowMs, ({ pool }) => pool !== avoid && pool.healthy) ??
       this.turn(nowMs, ({ pool }) => pool !== avoid) ??
       first?.pool ??
       null
     );
+  }
+
+  /** All addresses. */
+  get addresses(): readonly EndpointPool[] {
+    return this.pools.map(({ pool }) => pool);
   }
 
   /** Takes over what probes found: names of the addresses that are unhealthy. */

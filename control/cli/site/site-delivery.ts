@@ -21,8 +21,8 @@ export const siteDeliveryCommands: readonly CommandDefinition[] = [
     summary: 'Show or change redirects, users of paths, body limits, CORS and header fields',
     help:
       'A file names what is to change: redirects, basicAuth, forwardAuth, clientCertificates,\n' +
-      'bodyLimits, securityTxt, cors, compression, requestFields, responseFields, maintenance; what\n' +
-      'it does not name stays, an empty list removes. See deploy/guides/delivery.md.\n' +
+      'bodyLimits, securityTxt, cors, compression, stickySessions, requestFields, responseFields,\n' +
+      'maintenance; what it does not name stays, an empty list removes. See deploy/guides/delivery.md.\n' +
       'Example: waf site delivery shop --file delivery.yaml',
     arguments: idArgument,
     flags: [{ flags: '--file <file>', summary: 'JSON or YAML; - reads standard input' }],
@@ -164,6 +164,8 @@ function deliveryTable(site: Site | undefined): Table {
     const what = `${types.join(' ') || 'usual types'} from ${minBytes || 1_024} bytes`;
     rows.push(['compression', pathPrefix, off ? 'off' : what]);
   }
+  const { enabled = false, cookieName } = delivery?.stickySessions ?? {};
+  if (enabled) rows.push(['sticky sessions', '/', cookieName || 'waf-origin']);
   for (const [kind, changes = []] of [
     ['request field', delivery?.requestFields],
     ['response field', delivery?.responseFields],

@@ -4,7 +4,9 @@ import { create } from '@bufbuild/protobuf';
 import type { JSX } from 'preact';
 import {
   MaintenanceModeSchema,
+  StickySessionsSchema,
   type MaintenanceMode,
+  type StickySessions,
 } from '../../../proto/gen/waf/v1/delivery_pb.ts';
 import { partsOf, type Field, type Values } from '../parts/edit.tsx';
 import { Card } from '../parts/panel.tsx';
@@ -33,6 +35,17 @@ const w = pageTexts({
   certificatesNote: [
     'Clients show a certificate over TLS; the origin gets its subject and fingerprint.',
     '客户端通过 TLS 出示证书；源站收到其主体与指纹。',
+  ],
+  sticky: ['Sticky sessions', '会话保持'],
+  stickyNote: [
+    'A visitor stays with the address that answered first, by a cookie that origins never get.',
+    '访问者通过 Cookie 保持访问首次响应的源站地址，源站不会收到该 Cookie。',
+  ],
+  stickyEnabled: ['Visitors stay with one address', '访问者保持同一地址'],
+  cookieName: ['Name of the cookie, empty for waf-origin', 'Cookie 名称，留空表示 waf-origin'],
+  maxAge: [
+    'Browsers keep it for seconds, 0 until they are closed',
+    '浏览器保留秒数，0 表示直到关闭浏览器',
   ],
   security: ['Who reports a weakness (security.txt)', '漏洞报告方式（security.txt）'],
   securityNote: [
@@ -77,6 +90,7 @@ export function SiteDelivery({ of }: { readonly of: ShownSite }): JSX.Element {
       <DeliveryList of={of} kind={kinds.bodyLimits} />
       <DeliveryList of={of} kind={kinds.cors} />
       <DeliveryList of={of} kind={kinds.compression} />
+      <StickyCard of={of} />
       <DeliveryList of={of} kind={kinds.requestFields} />
       <DeliveryList of={of} kind={kinds.responseFields} />
       <Card title={w('security')} note={w('securityNote')}>
@@ -144,3 +158,39 @@ const enteredMaintenance = (before: MaintenanceMode, values: Values): Maintenanc
   allowedNetworks: partsOf(values['networks']),
   allowedPaths: partsOf(values['paths']),
 });
+
+function StickyCard({ of }: { readonly of: ShownSite }): JSX.Element {
+  return (
+    <Card title={w('sticky')} note={w('stickyNote')}>
+      <SiteEdit
+        of={of}
+        label={w('sticky')}
+        mask={['delivery.stickySessions']}
+        fields={(site) => stickyFields(deliveryOf(site).stickySessions)}
+        apply={(site, values) => {
+          const stickySessions = enteredSticky(values);
+          return { ...site, delivery: { ...deliveryOf(site), stickySessions } };
+        }}
+      />
+    </Card>
+  );
+}
+
+const stickyFields = (before: StickySessions = create(StickySessionsSchema)): Field[] => [
+  {
+    ...{ name: 'stickyEnabled', api: ['enabled'], label: w('stickyEnabled'), kind: 'check' },
+    value: before.enabled ? 'on' : '',
+  },
+  { name: 'cookieName', label: w('cookieName'), value: before.cookieName },
+  {
+    ...{ name: 'maxAge', api: ['maxAgeSeconds'], label: w('maxAge'), kind: 'number' },
+    value: String(before.maxAgeSeconds),
+  },
+];
+
+const enteredSticky = (values: Values): StickySessions =>
+  create(StickySessionsSchema, {
+    enabled: values['stickyEnabled'] === 'on',
+    cookieName: values['cookieName'] ?? '',
+    maxAgeSeconds: Number(values['maxAge']),
+  });

@@ -51,6 +51,7 @@ export function checkDelivery(delivery: SiteDeliveryJson | undefined): typeof de
   (delivery.cors ?? []).forEach(checkCors);
   checkPrefixes('compression', delivery.compression ?? []);
   (delivery.compression ?? []).forEach(checkCompression);
+  checkStickySessions(delivery);
   checkSecurityText(delivery.securityTxt ?? '');
   checkFields('requestFields', delivery.requestFields ?? []);
   checkFields('responseFields', delivery.responseFields ?? []);
@@ -218,6 +219,16 @@ function checkCors(rule: CorsRuleJson, index: number): void {
     (rule[name] ?? []).forEach((one, place) => {
       if (!token.test(one)) throw invalidField(`${field}.${name}[${place}]`, 'is no such name');
     });
+  }
+}
+
+function checkStickySessions({ stickySessions }: SiteDeliveryJson): void {
+  const name = stickySessions?.cookieName ?? '';
+  const field = `${at}.stickySessions.cookieName`;
+  if (name !== '' && !token.test(name)) throw invalidField(field, 'is no name of a cookie');
+  // RFC 6265bis section 4.1.3: browsers take these over TLS only, and with other attributes.
+  if (/^__(?:host|secure|http|waf)/i.test(name)) {
+    throw invalidField(field, 'must not begin with __Host, __Secure, __Http or __waf');
   }
 }
 

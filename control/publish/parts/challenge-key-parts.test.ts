@@ -54,13 +54,20 @@ function piece(store: Store): RuntimeBundle | null {
 const secrets = (store: Store): string[] =>
   (piece(store)?.challengeKeys ?? []).map(({ secret }) => Buffer.from(secret).toString('hex'));
 
-test('keys travel only while something challenges, and stay the same over restarts', async () => {
+test('keys travel only while something needs them, and stay the same over restarts', async () => {
   const clock = stopped(() => startMs);
   const store = await openStore(openMemoryKv(), clock);
   await renewChallengeKeys(store, clock);
   expect(piece(store)).toBeNull();
   await store.write((tx) => tx.put(sites, site('BOT_PROTECTION_MODE_OFF')));
   expect(piece(store)).toBeNull();
+  const sticky = { ...site('BOT_PROTECTION_MODE_OFF'), delivery: { stickySessions: {} } };
+  await store.write((tx) => tx.put(sites, sticky));
+  expect(piece(store)).toBeNull();
+  await store.write((tx) => {
+    tx.put(sites, { ...sticky, delivery: { stickySessions: { enabled: true } } });
+  });
+  expect(secrets(store)).toHaveLength(1);
   await store.write((tx) => tx.put(sites, site(on)));
   const before = secrets(store);
   expect(before).toHaveLength(1);
@@ -113,6 +120,8 @@ test('what a site asks reaches the engine', async () => {
     challengeKeys: [expect.any(Uint8Array)],
   });
   expect(bot(made(site('BOT_PROTECTION_MODE_OFF')))).toEqual({});
+  const keysAlone = { challengeKeys: [expect.any(Uint8Array)] };
+  expect(bot(made(site('BOT_PROTECTION_MODE_OFF')), true)).toEqual(keysAlone);
   const broken = create(RuntimeBundleSchema, {
     challengeKeys: [{ id: 'k', secret: new Uint8Array(5) }],
   });

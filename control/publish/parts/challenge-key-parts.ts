@@ -1,7 +1,7 @@
 /**
- * The piece of a bundle that holds the keys of challenges, and making and replacing them. All nodes
- * get the same keys, so that a clearance of one counts on all; keys go into the piece and nowhere
- * else. It is there only while something challenges.
+ * The piece of a bundle that holds the keys of challenges and sticky sessions, and making and
+ * replacing them. All nodes get the same keys, so that what one gave a visitor counts on all; keys
+ * go into the piece and nowhere else. It is there only while something needs them.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -11,6 +11,7 @@ import { keys, rateLimits, sites, type KeyRecord } from '../../store/collections
 import type { ReadStore, Store } from '../../store/store.ts';
 import type { PartKind } from './part-kind.ts';
 import { challenges } from './site-bot.ts';
+import { sticks } from './site-delivery.ts';
 
 const purpose = 'challenge';
 
@@ -20,7 +21,7 @@ export const challengeKeyKind: PartKind = {
   collections: ['keys', 'rate-limits', 'sites'],
   plan: (store) => {
     const records = newestFirst(store);
-    if (records.length === 0 || !anythingChallenges(store)) return [];
+    if (records.length === 0 || !anythingNeedsKeys(store)) return [];
     const build = () => ({ challengeKeys: records.map(toRuntime) });
     return [{ id: '', inputs: records, build }];
   },
@@ -61,9 +62,9 @@ function newestFirst(store: ReadStore): readonly KeyRecord[] {
   );
 }
 
-function anythingChallenges(store: ReadStore): boolean {
+function anythingNeedsKeys(store: ReadStore): boolean {
   return (
-    store.list(sites).some(challenges) ||
+    store.list(sites).some((site) => challenges(site) || sticks(site)) ||
     store.list(rateLimits).some(({ action }) => action === 'challenge')
   );
 }

@@ -53,12 +53,23 @@ export function toRuntimeDelivery(delivery: SiteDeliveryJson | undefined): Uint8
       types: types.length === 0 ? compressionLimits.types : types.map((one) => one.toLowerCase()),
       minBytes: minBytes || compressionLimits.minBytes,
     })),
+    ...(delivery.stickySessions?.enabled === true && {
+      stickySessions: {
+        cookieName: delivery.stickySessions.cookieName || 'waf-origin',
+        maxAgeSeconds: delivery.stickySessions.maxAgeSeconds ?? 0,
+      },
+    }),
     ...(delivery.securityTxt ? { securityTxt: delivery.securityTxt } : {}),
     ...listOf('requestFields', delivery.requestFields, changeOf),
     ...listOf('responseFields', delivery.responseFields, changeOf),
   };
   if (Object.keys(runtime).length === 0) return new Uint8Array();
   return Buffer.from(JSON.stringify(runtime), 'utf8');
+}
+
+/** True for a site that keeps visitors with one origin address. */
+export function sticks({ delivery }: { readonly delivery?: SiteDeliveryJson }): boolean {
+  return delivery?.stickySessions?.enabled === true;
 }
 
 function certificatesOf({ clientCertificates }: SiteDeliveryJson): object {

@@ -306,6 +306,10 @@ export class Exchange implements PhaseHost, Owner {
     return this.requestClient.proved === true;
   }
 
+  get secure(): boolean {
+    return this.requestClient.facts.scheme === 'https';
+  }
+
   get inspected(): boolean {
     return this.phases.inspects;
   }

@@ -33,6 +33,8 @@ export class OriginAttempts {
   /** Attempts beyond the first. */
   resends = -1;
   private attempts = 0;
+  /** The address that is asked first while it answers; null for whose turn it is. */
+  private preferred: EndpointPool | null = null;
   private waiting = false;
   private pause: NodeJS.Timeout | null = null;
   private untilMs = 0;
@@ -42,8 +44,9 @@ export class OriginAttempts {
     this.deadlines = deadlines;
   }
 
-  start(upstream: Upstream, wish: OriginWish): void {
+  start(upstream: Upstream, wish: OriginWish, preferred: EndpointPool | null = null): void {
     this.upstream = upstream;
+    this.preferred = preferred;
     this.wish = wish;
     this.untilMs = performance.now() + upstream.retryDurationMs;
     this.connect(null, false);
@@ -94,7 +97,10 @@ export class OriginAttempts {
   }
 
   private connect(avoid: EndpointPool | null, fresh: boolean): void {
-    const pool = this.upstream!.pick(this.deadlines.nowMs, avoid);
+    const { nowMs } = this.deadlines;
+    const { preferred } = this;
+    const stays = preferred !== null && preferred !== avoid && preferred.answers(nowMs);
+    const pool = stays ? preferred : this.upstream!.pick(nowMs, avoid);
     if (pool === null) this.sink.originFailed(ORIGIN_FAILURE.noEndpoint);
     else this.acquire(pool, fresh);
   }

@@ -16,6 +16,7 @@ import type { FrontContext } from '../front-context.ts';
 import { isGrpc } from './grpc.ts';
 import { OriginAttempts } from './origin-attempts.ts';
 import type { OriginChoice, PathRoutes } from '../path-routes.ts';
+import type { StickyCookie } from '../../upstream/sticky-origins.ts';
 import type { OriginSpan } from '../../contract/request-trace.ts';
 import type { TracedRequest } from '../facts/tracer.ts';
 import type { RequestSide } from './request-side.ts';
@@ -40,6 +41,8 @@ export interface OriginOwner {
   readonly inspected: boolean;
   /** RFC 9110 section 9.2.2, and no body that would have to be sent again. */
   readonly repeatable: boolean;
+  /** The client came by TLS. */
+  readonly secure: boolean;
   /** Its place in a trace; null for none. */
   readonly trace: TracedRequest | null;
   /** When the request began, by the clock that only goes forward. */
@@ -66,6 +69,8 @@ export class OriginSide implements OriginSink {
   private readonly bytes: Buffer;
   private readonly attempts: OriginAttempts;
   private choice: OriginChoice | null = null;
+  /** What the visitor's cookies say of an address; null where none stays. */
+  private cookie: StickyCookie | null = null;
   private connection: OriginLink | null = null;
   private sentUs = 0;
   /** When an origin was first looked for, and when the last one was done with; 0 for not yet. */
@@ -119,7 +124,10 @@ export class OriginSide implements OriginSink {
   connect(): void {
     const { head, bytes } = this;
     if (this.owner.trace !== null) this.askedUs = this.front.clock.monotonicUs();
-    this.attempts.start(this.choice!.upstream, { toHead: head.isHead, http2: isGrpc(bytes, head) });
+    const { upstream, sticky } = this.choice!;
+    if (sticky !== null) this.cookie = sticky.read(bytes, head);
+    const wish = { toHead: head.isHead, http2: isGrpc(bytes, head) };
+    this.attempts.start(upstream, wish, this.cookie?.pool ?? null);
   }
 
   /** The request ended: nothing of the origin is waited for any more. */
@@ -143,15 +151,19 @@ export class OriginSide implements OriginSink {
     this.connection = connection;
     this.attempts.connected();
     this.sentUs = this.front.clock.monotonicUs();
-    const { fields, skip } = this.choice!;
+    const { skip, fields, fieldsWithoutCookie } = this.choice!;
+    const others = this.cookie?.others ?? null;
+    // The cookie that names an address is for nobody else.
+    const rewritten = others !== null && fieldsWithoutCookie !== null;
+    const cookieLine = rewritten && others !== '' ? `Cookie: ${others}\r\n` : '';
     connection.websocketKey = this.head.websocketKey;
     if (this.head.wantsTrailers) connection.keepsTrailers = true;
     owner.request.open(connection, this.bytes, {
       forwardedLines: owner.forwardedLines,
-      vouchedLines: owner.vouchedLines,
+      vouchedLines: cookieLine === '' ? owner.vouchedLines : owner.vouchedLines + cookieLine,
       defaultHost: this.attempts.pool!.name,
       requestId: owner.requestId,
-      fields,
+      fields: rewritten ? fieldsWithoutCookie : fields,
       skip,
       inspected: owner.inspected,
       upgrade: this.head.websocketKey !== null,
@@ -159,6 +171,15 @@ export class OriginSide implements OriginSink {
       proved: owner.proved,
       traceLines: owner.trace?.lines ?? null,
     });
+  }
+
+  /** The visitor gets a cookie where another address answered than its cookie names. */
+  private keepVisitor(cookie: StickyCookie, { head, headBytes }: OriginLink): void {
+    const { relay } = this.owner.response;
+    const { pool } = this.attempts;
+    const changed = cookie.current && cookie.pool === pool ? null : pool;
+    const { sticky } = this.choice!;
+    relay.fields = sticky!.answer(relay.fields, [headBytes, head], changed, this.owner.secure);
   }
 
   originDrain(): void {
@@ -177,6 +198,7 @@ export class OriginSide implements OriginSink {
       connection.abandon();
       return this.originFailed(ORIGIN_FAILURE.badResponse);
     }
+    if (this.cookie !== null) this.keepVisitor(this.cookie, connection);
     owner.response.begin(connection, this.head, owner.requestId, owner.keepsClient);
     if (connection.upgraded && !owner.ended) owner.openTunnel();
   }

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/v1/delivery.proto.
  */
 export const file_waf_v1_delivery: GenFile = /*@__PURE__*/
-  fileDesc("ChV3YWYvdjEvZGVsaXZlcnkucHJvdG8SBndhZi52MSK/BAoMU2l0ZURlbGl2ZXJ5EiwKC21haW50ZW5hbmNlGAEgASgLMhcud2FmLnYxLk1haW50ZW5hbmNlTW9kZRIyCglyZWRpcmVjdHMYAiADKAsyFC53YWYudjEuU2l0ZVJlZGlyZWN0Qgm6SAaSAQMQ9AMSMwoKYmFzaWNfYXV0aBgDIAMoCzIVLndhZi52MS5CYXNpY0F1dGhSdWxlQgi6SAWSAQIQZBI0Cgtib2R5X2xpbWl0cxgEIAMoCzIVLndhZi52MS5Cb2R5TGltaXRSdWxlQgi6SAWSAQIQZBIfCgxzZWN1cml0eV90eHQYBSABKAlCCbpIBnIEKICAARIoCgRjb3JzGAYgAygLMhAud2FmLnYxLkNvcnNSdWxlQgi6SAWSAQIQZBI1Cg5yZXF1ZXN0X2ZpZWxkcxgHIAMoCzITLndhZi52MS5GaWVsZENoYW5nZUIIukgFkgECEEASNgoPcmVzcG9uc2VfZmllbGRzGAggAygLMhMud2FmLnYxLkZpZWxkQ2hhbmdlQgi6SAWSAQIQQBI3Cgxmb3J3YXJkX2F1dGgYCSADKAsyFy53YWYudjEuRm9yd2FyZEF1dGhSdWxlQgi6SAWSAQIQZBI3ChNjbGllbnRfY2VydGlmaWNhdGVzGAogASgLMhoud2FmLnYxLkNsaWVudENlcnRpZmljYXRlcxI2Cgtjb21wcmVzc2lvbhgLIAMoCzIXLndhZi52MS5Db21wcmVzc2lvblJ1bGVCCLpIBZIBAhBkIsYBCg9NYWludGVuYW5jZU1vZGUSDwoHZW5hYmxlZBgBIAEoCBIoChNyZXRyeV9hZnRlcl9zZWNvbmRzGAIgASgFQgu6SAgaBhiA9SQoABIXCgV0aXRsZRgDIAEoCUIIukgFcgMYgAISGQoHbWVzc2FnZRgEIAEoCUIIukgFcgMYgCASIwoQYWxsb3dlZF9uZXR3b3JrcxgFIAMoCUIJukgGkgEDEOgHEh8KDWFsbG93ZWRfcGF0aHMYBiADKAlCCLpIBZIBAhBkIngKDFNpdGVSZWRpcmVjdBIWCgRob3N0GAEgASgJQgi6SAVyAxj9ARIWCgRwYXRoGAIgASgJQgi6SAVyAxiAEBIYCgZ0YXJnZXQYAyABKAlCCLpIBXIDGIAQEh4KBnN0YXR1cxgEIAEoBUIOukgL2AEBGgYYtAIorQIihgEKDUJhc2ljQXV0aFJ1bGUSHQoLcGF0aF9wcmVmaXgYASABKAlCCLpIBXIDGIAQEhcKBXJlYWxtGAIgASgJQgi6SAVyAxiAARIvCgV1c2VycxgDIAMoCzIVLndhZi52MS5CYXNpY0F1dGhVc2VyQgm6SAaSAQMQyAESDAoEb3BlbhgEIAEoCCJICg1CYXNpY0F1dGhVc2VyEhYKBG5hbWUYASABKAlCCLpIBXIDGIABEh8KDXBhc3N3b3JkX2hhc2gYAiABKAlCCLpIBXIDGIACIkoKDUJvZHlMaW1pdFJ1bGUSHQoLcGF0aF9wcmVmaXgYASABKAlCCLpIBXIDGIAQEhoKCW1heF9ieXRlcxgCIAEoA0IHukgEIgIoACL3AQoIQ29yc1J1bGUSHQoLcGF0aF9wcmVmaXgYASABKAlCCLpIBXIDGIAQEiIKD2FsbG93ZWRfb3JpZ2lucxgCIAMoCUIJukgGkgEDEMgBEiEKD2FsbG93ZWRfbWV0aG9kcxgDIAMoCUIIukgFkgECECASIQoPYWxsb3dlZF9oZWFkZXJzGAQgAygJQgi6SAWSAQIQZBIhCg9leHBvc2VkX2hlYWRlcnMYBSADKAlCCLpIBZIBAhBkEhkKEWFsbG93X2NyZWRlbnRpYWxzGAYgASgIEiQKD21heF9hZ2Vfc2Vjb25kcxgHIAEoBUILukgIGgYYgKMFKAAiTgoLRmllbGRDaGFuZ2USFgoEbmFtZRgBIAEoCUIIukgFcgMYgAESFwoFdmFsdWUYAiABKAlCCLpIBXIDGIAgEg4KBnJlbW92ZRgDIAEoCCK7AQoPRm9yd2FyZEF1dGhSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIVCgN1cmwYAiABKAlCCLpIBXIDGIAQEh8KDWNvcGllZF9maWVsZHMYAyADKAlCCLpIBZIBAhAgEh8KCnRpbWVvdXRfbXMYBCABKAVCC7pICBoGGODUAygAEiIKEGFsbG93ZWRfbmV0d29ya3MYBSADKAlCCLpIBZIBAhAgEgwKBG9wZW4YBiABKAgiQQoSQ2xpZW50Q2VydGlmaWNhdGVzEhkKBmNhX3BlbRgBIAEoCUIJukgGcgQogIAEEhAKCG9wdGlvbmFsGAIgASgIIncKD0NvbXByZXNzaW9uUnVsZRIdCgtwYXRoX3ByZWZpeBgBIAEoCUIIukgFcgMYgBASFwoFdHlwZXMYAiADKAlCCLpIBZIBAhBAEh8KCW1pbl9ieXRlcxgDIAEoBUIMukgJGgcYgICACCgAEgsKA29mZhgEIAEoCGIGcHJvdG8z", [file_buf_validate_validate]);
+  fileDesc("ChV3YWYvdjEvZGVsaXZlcnkucHJvdG8SBndhZi52MSLwBAoMU2l0ZURlbGl2ZXJ5EiwKC21haW50ZW5hbmNlGAEgASgLMhcud2FmLnYxLk1haW50ZW5hbmNlTW9kZRIyCglyZWRpcmVjdHMYAiADKAsyFC53YWYudjEuU2l0ZVJlZGlyZWN0Qgm6SAaSAQMQ9AMSMwoKYmFzaWNfYXV0aBgDIAMoCzIVLndhZi52MS5CYXNpY0F1dGhSdWxlQgi6SAWSAQIQZBI0Cgtib2R5X2xpbWl0cxgEIAMoCzIVLndhZi52MS5Cb2R5TGltaXRSdWxlQgi6SAWSAQIQZBIfCgxzZWN1cml0eV90eHQYBSABKAlCCbpIBnIEKICAARIoCgRjb3JzGAYgAygLMhAud2FmLnYxLkNvcnNSdWxlQgi6SAWSAQIQZBI1Cg5yZXF1ZXN0X2ZpZWxkcxgHIAMoCzITLndhZi52MS5GaWVsZENoYW5nZUIIukgFkgECEEASNgoPcmVzcG9uc2VfZmllbGRzGAggAygLMhMud2FmLnYxLkZpZWxkQ2hhbmdlQgi6SAWSAQIQQBI3Cgxmb3J3YXJkX2F1dGgYCSADKAsyFy53YWYudjEuRm9yd2FyZEF1dGhSdWxlQgi6SAWSAQIQZBI3ChNjbGllbnRfY2VydGlmaWNhdGVzGAogASgLMhoud2FmLnYxLkNsaWVudENlcnRpZmljYXRlcxI2Cgtjb21wcmVzc2lvbhgLIAMoCzIXLndhZi52MS5Db21wcmVzc2lvblJ1bGVCCLpIBZIBAhBkEi8KD3N0aWNreV9zZXNzaW9ucxgMIAEoCzIWLndhZi52MS5TdGlja3lTZXNzaW9ucyLGAQoPTWFpbnRlbmFuY2VNb2RlEg8KB2VuYWJsZWQYASABKAgSKAoTcmV0cnlfYWZ0ZXJfc2Vjb25kcxgCIAEoBUILukgIGgYYgPUkKAASFwoFdGl0bGUYAyABKAlCCLpIBXIDGIACEhkKB21lc3NhZ2UYBCABKAlCCLpIBXIDGIAgEiMKEGFsbG93ZWRfbmV0d29ya3MYBSADKAlCCbpIBpIBAxDoBxIfCg1hbGxvd2VkX3BhdGhzGAYgAygJQgi6SAWSAQIQZCJ4CgxTaXRlUmVkaXJlY3QSFgoEaG9zdBgBIAEoCUIIukgFcgMY/QESFgoEcGF0aBgCIAEoCUIIukgFcgMYgBASGAoGdGFyZ2V0GAMgASgJQgi6SAVyAxiAEBIeCgZzdGF0dXMYBCABKAVCDrpIC9gBARoGGLQCKK0CIoYBCg1CYXNpY0F1dGhSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIXCgVyZWFsbRgCIAEoCUIIukgFcgMYgAESLwoFdXNlcnMYAyADKAsyFS53YWYudjEuQmFzaWNBdXRoVXNlckIJukgGkgEDEMgBEgwKBG9wZW4YBCABKAgiSAoNQmFzaWNBdXRoVXNlchIWCgRuYW1lGAEgASgJQgi6SAVyAxiAARIfCg1wYXNzd29yZF9oYXNoGAIgASgJQgi6SAVyAxiAAiJKCg1Cb2R5TGltaXRSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIaCgltYXhfYnl0ZXMYAiABKANCB7pIBCICKAAi9wEKCENvcnNSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIiCg9hbGxvd2VkX29yaWdpbnMYAiADKAlCCbpIBpIBAxDIARIhCg9hbGxvd2VkX21ldGhvZHMYAyADKAlCCLpIBZIBAhAgEiEKD2FsbG93ZWRfaGVhZGVycxgEIAMoCUIIukgFkgECEGQSIQoPZXhwb3NlZF9oZWFkZXJzGAUgAygJQgi6SAWSAQIQZBIZChFhbGxvd19jcmVkZW50aWFscxgGIAEoCBIkCg9tYXhfYWdlX3NlY29uZHMYByABKAVCC7pICBoGGICjBSgAIk4KC0ZpZWxkQ2hhbmdlEhYKBG5hbWUYASABKAlCCLpIBXIDGIABEhcKBXZhbHVlGAIgASgJQgi6SAVyAxiAIBIOCgZyZW1vdmUYAyABKAgiuwEKD0ZvcndhcmRBdXRoUnVsZRIdCgtwYXRoX3ByZWZpeBgBIAEoCUIIukgFcgMYgBASFQoDdXJsGAIgASgJQgi6SAVyAxiAEBIfCg1jb3BpZWRfZmllbGRzGAMgAygJQgi6SAWSAQIQIBIfCgp0aW1lb3V0X21zGAQgASgFQgu6SAgaBhjg1AMoABIiChBhbGxvd2VkX25ldHdvcmtzGAUgAygJQgi6SAWSAQIQIBIMCgRvcGVuGAYgASgIIkEKEkNsaWVudENlcnRpZmljYXRlcxIZCgZjYV9wZW0YASABKAlCCbpIBnIEKICABBIQCghvcHRpb25hbBgCIAEoCCJ3Cg9Db21wcmVzc2lvblJ1bGUSHQoLcGF0aF9wcmVmaXgYASABKAlCCLpIBXIDGIAQEhcKBXR5cGVzGAIgAygJQgi6SAWSAQIQQBIfCgltaW5fYnl0ZXMYAyABKAVCDLpICRoHGICAgAgoABILCgNvZmYYBCABKAgiZgoOU3RpY2t5U2Vzc2lvbnMSDwoHZW5hYmxlZBgBIAEoCBIcCgtjb29raWVfbmFtZRgCIAEoCUIHukgEcgIYQBIlCg9tYXhfYWdlX3NlY29uZHMYAyABKAVCDLpICRoHGIDnhA8oAGIGcHJvdG8z", [file_buf_validate_validate]);
 
 /**
  * How a site is delivered. What is not set costs nothing and changes nothing.
@@ -97,6 +97,13 @@ export type SiteDelivery = Message<"waf.v1.SiteDelivery"> & {
    * @generated from field: repeated waf.v1.CompressionRule compression = 11;
    */
   compression: CompressionRule[];
+
+  /**
+   * Visitors stay with the origin address that answered them first.
+   *
+   * @generated from field: waf.v1.StickySessions sticky_sessions = 12;
+   */
+  stickySessions?: StickySessions | undefined;
 };
 
 /**
@@ -181,6 +188,13 @@ export type SiteDeliveryJson = {
    * @generated from field: repeated waf.v1.CompressionRule compression = 11;
    */
   compression?: CompressionRuleJson[];
+
+  /**
+   * Visitors stay with the origin address that answered them first.
+   *
+   * @generated from field: waf.v1.StickySessions sticky_sessions = 12;
+   */
+  stickySessions?: StickySessionsJson;
 };
 
 /**
@@ -961,4 +975,67 @@ export type CompressionRuleJson = {
  */
 export const CompressionRuleSchema: GenMessage<CompressionRule, {jsonType: CompressionRuleJson}> = /*@__PURE__*/
   messageDesc(file_waf_v1_delivery, 10);
+
+/**
+ * Keeps a visitor with one address of a pool by a cookie that names the address to nobody else.
+ *
+ * @generated from message waf.v1.StickySessions
+ */
+export type StickySessions = Message<"waf.v1.StickySessions"> & {
+  /**
+   * Visitors get the cookie; origins never do.
+   *
+   * @generated from field: bool enabled = 1;
+   */
+  enabled: boolean;
+
+  /**
+   * Name of the cookie; empty acts as waf-origin.
+   *
+   * @generated from field: string cookie_name = 2;
+   */
+  cookieName: string;
+
+  /**
+   * How long browsers keep it; 0 until they are closed.
+   *
+   * @generated from field: int32 max_age_seconds = 3;
+   */
+  maxAgeSeconds: number;
+};
+
+/**
+ * Keeps a visitor with one address of a pool by a cookie that names the address to nobody else.
+ *
+ * @generated from message waf.v1.StickySessions
+ */
+export type StickySessionsJson = {
+  /**
+   * Visitors get the cookie; origins never do.
+   *
+   * @generated from field: bool enabled = 1;
+   */
+  enabled?: boolean;
+
+  /**
+   * Name of the cookie; empty acts as waf-origin.
+   *
+   * @generated from field: string cookie_name = 2;
+   */
+  cookieName?: string;
+
+  /**
+   * How long browsers keep it; 0 until they are closed.
+   *
+   * @generated from field: int32 max_age_seconds = 3;
+   */
+  maxAgeSeconds?: number;
+};
+
+/**
+ * Describes the message waf.v1.StickySessions.
+ * Use `create(StickySessionsSchema)` to create a new message.
+ */
+export const StickySessionsSchema: GenMessage<StickySessions, {jsonType: StickySessionsJson}> = /*@__PURE__*/
+  messageDesc(file_waf_v1_delivery, 11);
 

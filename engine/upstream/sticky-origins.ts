@@ -1,0 +1,182 @@
+/**
+ * Which address of a pool a visitor stays with: a cookie holds a code of the address under a key
+ * that only nodes have, so that nobody can read or choose it. A code of a former key still counts
+ * and is replaced. The cookie is taken out of requests, and one of that name out of answers.
+ */
+
+import { createHash, createHmac, hkdfSync } from 'node:crypto';
+import type { ResponseFields, StickySessionsConfig } from '../contract/delivery.ts';
+import { SPAN } from '../contract/message.ts';
+import { equalsIgnoreCase } from '../http/tables.ts';
+import type { EndpointPool } from './endpoint-pool.ts';
+
+/** Heads as `engine/http` reads them. */
+interface FieldSpans {
+  readonly spans: Int32Array;
+  readonly fieldCount: number;
+}
+
+/** What a request says of its address. */
+export interface StickyCookie {
+  /** The address; null for none that is known. */
+  readonly pool: EndpointPool | null;
+  /** True where the code is of the newest key. */
+  readonly current: boolean;
+  /** The other cookies, '' for none; null where ours is not among them. */
+  readonly others: string | null;
+}
+
+/** The pool whose addresses are named, and the site that names them. */
+export interface StickyScope {
+  readonly siteId: string;
+  readonly upstreamId: string;
+  /** The pool is that of paths without a route: its cookie has the plain name. */
+  readonly main: boolean;
+}
+
+/** Addresses by their codes, under every key, and the newest code of each. */
+interface Codes {
+  readonly addresses: ReadonlyMap<string, EndpointPool>;
+  readonly newest: ReadonlyMap<EndpointPool, string>;
+}
+
+const cookieField = Buffer.from('cookie');
+const setCookieField = Buffer.from('set-cookie');
+const without: StickyCookie = { pool: null, current: false, others: null };
+/** Bytes of a code; guesses at 128 bits find none. */
+const codeBytes = 16;
+/** Pools of routes have cookies of their own: one cookie would change with every other path. */
+const poolSuffix = /^(?:-[0-9a-f]{8})?$/;
+
+/** The addresses of one pool, as one site names them. */
+export class StickyOrigins {
+  private readonly config: StickySessionsConfig;
+  private readonly keys: readonly Uint8Array[];
+  private readonly scope: StickyScope;
+  private readonly pools: readonly EndpointPool[];
+  private readonly cookieName: string;
+  private known: Codes | null = null;
+
+  /** `keys`: the newest first, at least one. */
+  constructor(
+    config: StickySessionsConfig,
+    keys: readonly Uint8Array[],
+    scope: StickyScope,
+    pools: readonly EndpointPool[],
+  ) {
+    this.config = config;
+    this.keys = keys;
+    this.scope = scope;
+    this.pools = pools;
+    const place = createHash('sha256').update(scope.upstreamId).digest('hex').slice(0, 8);
+    this.cookieName = scope.main ? config.cookieName : `${config.cookieName}-${place}`;
+  }
+
+  /** Reads the cookies of a request. Cost: a pass over them. */
+  read(bytes: Uint8Array, head: FieldSpans): StickyCookie {
+    const text = valuesOf(bytes, head, cookieField).join('; ');
+    if (!text.includes(this.config.cookieName)) return without;
+    const cookies = text.split(';');
+    const others = cookies.filter((one) => !this.isOurs(one));
+    if (others.length === cookies.length) return without;
+    const { addresses, newest } = this.codes();
+    const code = cookies
+      .filter((one) => nameOf(one) === this.cookieName)
+      .map((one) => trimmed(one.slice(one.indexOf('=') + 1)))
+      .find((one) => addresses.has(one));
+    const pool = code === undefined ? null : addresses.get(code)!;
+    const current = pool !== null && newest.get(pool) === code;
+    return { pool, current, others: trimmed(others.join(';')) };
+  }
+
+  /**
+   * The fields of an answer that keeps a visitor with `pool`, null where its cookie names it
+   * already; cookies of the origin that have our name are left out.
+   */
+  answer(
+    fields: ResponseFields | null,
+    [bytes, head]: readonly [Uint8Array, FieldSpans],
+    pool: EndpointPool | null,
+    secure: boolean,
+  ): ResponseFields | null {
+    const set = valuesOf(bytes, head, setCookieField);
+    const kept = set.filter((one) => !this.isOurs(one.split(';', 1)[0]!));
+    const line = pool === null ? '' : this.line(pool, secure);
+    if (line === '' && kept.length === set.length) return fields;
+    const { names = [], lines = '' } = fields ?? {};
+    if (kept.length === set.length) return { names, lines: lines + line };
+    const others = kept.map((one) => `Set-Cookie: ${one}\r\n`).join('');
+    return { names: [...names, 'set-cookie'], lines: lines + others + line };
+  }
+
+  /** The line that makes a visitor stay with an address, with its end. */
+  private line(pool: EndpointPool, secure: boolean): string {
+    const { maxAgeSeconds } = this.config;
+    const age = maxAgeSeconds === 0 ? '' : `; Max-Age=${maxAgeSeconds}`;
+    const code = this.codes().newest.get(pool)!;
+    const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}${age}`;
+    return `Set-Cookie: ${this.cookieName}=${code}; ${attributes}\r\n`;
+  }
+
+  /** True for a cookie of any pool of the site. */
+  private isOurs(cookie: string): boolean {
+    const { cookieName } = this.config;
+    const name = nameOf(cookie);
+    return name.startsWith(cookieName) && poolSuffix.test(name.slice(cookieName.length));
+  }
+
+  /** Made for the first visitor: most sites of a configuration are not asked for at once. */
+  private codes(): Codes {
+    if (this.known !== null) return this.known;
+    const addresses = new Map<string, EndpointPool>();
+    const newest = new Map<EndpointPool, string>();
+    const { siteId, upstreamId } = this.scope;
+    for (const key of this.keys) {
+      const secret = Buffer.from(hkdfSync('sha256', key, '', 'waf sticky sessions', 32));
+      for (const pool of this.pools) {
+        const code = codeOf(secret, JSON.stringify([siteId, upstreamId, pool.name]));
+        if (!addresses.has(code)) addresses.set(code, pool);
+        if (!newest.has(pool)) newest.set(pool, code);
+      }
+    }
+    this.known = { addresses, newest };
+    return this.known;
+  }
+}
+
+/** Values of the fields of a name, in their order; byte strings. */
+function valuesOf(
+  bytes: Uint8Array,
+  { spans, fieldCount }: FieldSpans,
+  lowerName: Uint8Array,
+): string[] {
+  const values: string[] = [];
+  for (let i = 0; i < fieldCount; i++) {
+    const at = SPAN.fields + 4 * i;
+    if (!equalsIgnoreCase(bytes, spans[at]!, spans[at + 1]!, lowerName)) continue;
+    values.push(Buffer.prototype.latin1Slice.call(bytes, spans[at + 2]!, spans[at + 3]!));
+  }
+  return values;
+}
+
+/** The name of a cookie as servers read it; one without `=` is all name. */
+function nameOf(cookie: string): string {
+  const end = cookie.indexOf('=');
+  return trimmed(end < 0 ? cookie : cookie.slice(0, end));
+}
+
+/** Without spaces and tabs around it: other bytes belong to a cookie. */
+function trimmed(text: string): string {
+  let start = 0;
+  let end = text.length;
+  const blank = (at: number): boolean => text[at] === ' ' || text[at] === '\t';
+  while (start < end && blank(start)) start++;
+  while (end > start && blank(end - 1)) end--;
+  return text.slice(start, end);
+}
+
+/** Hex: rules find no attack in it. */
+function codeOf(secret: Uint8Array, text: string): string {
+  const whole = createHmac('sha256', secret).update(text).digest();
+  return whole.subarray(0, codeBytes).toString('hex');
+}
