@@ -4,6 +4,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rootCertificates, type SecureContextOptions } from 'node:tls';
 import {
+  createRegistry,
+  type DescMessage,
+  type DescService,
+  type Message,
+  type Registry,
+} from '@bufbuild/protobuf';
+import {
   Code,
   ConnectError,
   createClient,
@@ -47,37 +54,40 @@ import { storedSession } from './auth-session.ts';
 import type { GlobalOptions } from './global-options.ts';
 
 /** The services that commands call. */
-export interface ApiClient {
-  readonly sites: Client<typeof SiteService>;
-  readonly policies: Client<typeof PolicyService>;
-  readonly ruleOverrides: Client<typeof RuleOverrideService>;
-  readonly customRules: Client<typeof CustomRuleService>;
-  readonly crs: Client<typeof CrsService>;
-  readonly logs: Client<typeof LogService>;
-  readonly system: Client<typeof SystemService>;
-  readonly upstreams: Client<typeof UpstreamService>;
-  readonly certs: Client<typeof CertService>;
-  readonly agents: Client<typeof AgentService>;
-  readonly agentGroups: Client<typeof AgentGroupService>;
-  readonly ipLists: Client<typeof IpListService>;
-  readonly guards: Client<typeof GuardService>;
-  readonly countries: Client<typeof CountryAccessService>;
-  readonly rateLimits: Client<typeof RateLimitService>;
-  readonly trust: Client<typeof TrustService>;
-  readonly auth: Client<typeof AuthService>;
-  readonly users: Client<typeof UserService>;
-  readonly sessions: Client<typeof SessionService>;
-  readonly tokens: Client<typeof TokenService>;
-  readonly roles: Client<typeof RoleService>;
-  readonly audit: Client<typeof AuditService>;
-  readonly ai: Client<typeof AIService>;
-  readonly alerts: Client<typeof AlertService>;
-  readonly replay: Client<typeof ReplayService>;
-  readonly learning: Client<typeof LearningService>;
-  readonly evidenceKeys: Client<typeof EvidenceKeyService>;
-  readonly apiSchemas: Client<typeof ApiSchemaService>;
-  readonly operationControls: Client<typeof OperationControlService>;
-}
+const services = {
+  sites: SiteService,
+  policies: PolicyService,
+  ruleOverrides: RuleOverrideService,
+  customRules: CustomRuleService,
+  crs: CrsService,
+  logs: LogService,
+  system: SystemService,
+  upstreams: UpstreamService,
+  certs: CertService,
+  agents: AgentService,
+  agentGroups: AgentGroupService,
+  ipLists: IpListService,
+  guards: GuardService,
+  countries: CountryAccessService,
+  rateLimits: RateLimitService,
+  trust: TrustService,
+  auth: AuthService,
+  users: UserService,
+  sessions: SessionService,
+  tokens: TokenService,
+  roles: RoleService,
+  audit: AuditService,
+  ai: AIService,
+  alerts: AlertService,
+  replay: ReplayService,
+  learning: LearningService,
+  evidenceKeys: EvidenceKeyService,
+  apiSchemas: ApiSchemaService,
+  operationControls: OperationControlService,
+};
+
+/** A client of each. */
+export type ApiClient = { readonly [K in keyof typeof services]: Client<(typeof services)[K]> };
 
 /**
  * Makes a client; nothing is sent before the first call. `warn` gets the warnings of answers, each
@@ -88,37 +98,21 @@ export function createApiClient(
   warn: (warning: string) => void = () => undefined,
 ): ApiClient {
   const transport = openTransport(options, [...identify(options), warnings(warn)]);
-  return {
-    sites: createClient(SiteService, transport),
-    policies: createClient(PolicyService, transport),
-    ruleOverrides: createClient(RuleOverrideService, transport),
-    customRules: createClient(CustomRuleService, transport),
-    crs: createClient(CrsService, transport),
-    logs: createClient(LogService, transport),
-    system: createClient(SystemService, transport),
-    upstreams: createClient(UpstreamService, transport),
-    certs: createClient(CertService, transport),
-    agents: createClient(AgentService, transport),
-    agentGroups: createClient(AgentGroupService, transport),
-    ipLists: createClient(IpListService, transport),
-    guards: createClient(GuardService, transport),
-    countries: createClient(CountryAccessService, transport),
-    rateLimits: createClient(RateLimitService, transport),
-    trust: createClient(TrustService, transport),
-    auth: createClient(AuthService, transport),
-    users: createClient(UserService, transport),
-    sessions: createClient(SessionService, transport),
-    tokens: createClient(TokenService, transport),
-    roles: createClient(RoleService, transport),
-    audit: createClient(AuditService, transport),
-    ai: createClient(AIService, transport),
-    alerts: createClient(AlertService, transport),
-    replay: createClient(ReplayService, transport),
-    learning: createClient(LearningService, transport),
-    evidenceKeys: createClient(EvidenceKeyService, transport),
-    apiSchemas: createClient(ApiSchemaService, transport),
-    operationControls: createClient(OperationControlService, transport),
-  };
+  const clients = Object.entries(services).map(([name, service]) => [
+    name,
+    createClient(service as DescService, transport),
+  ]);
+  return Object.fromEntries(clients) as ApiClient;
+}
+
+let registry: Registry | undefined;
+
+/** What a message that the API answered is. */
+export function schemaOf({ $typeName }: Message): DescMessage {
+  registry ??= createRegistry(...Object.values(services).map(({ file }) => file));
+  const found = registry.getMessage($typeName);
+  if (found === undefined) throw new Error(`no service of the API has ${$typeName}`);
+  return found;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The step between messages of the API and what people and programs read and write. */
 
-import type { DescMessage, JsonValue, MessageShape } from '@bufbuild/protobuf';
+import type { DescMessage, JsonValue, Message, MessageShape } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { CommandContext } from './command.ts';
 import { detailTable } from './detail-table.ts';
@@ -9,26 +9,29 @@ import type { Table } from './output.ts';
 import { withNames } from './shown-names.ts';
 
 /** Writes an answer in the format that was asked for. */
-export async function showMessage<S extends DescMessage>(
+export async function showMessage(
   context: CommandContext,
-  schema: S,
-  message: MessageShape<S>,
+  message: Message,
   table: Table,
 ): Promise<void> {
-  const { toJson } = await import('@bufbuild/protobuf');
-  context.output.result(toJson(schema, message), await withNames(context, table));
+  context.output.result(await jsonOf(message), await withNames(context, table));
 }
 
 /** Writes the one resource that an answer holds in `field`: all its fields for people, too. */
-export async function showResource<S extends DescMessage>(
+export async function showResource(
   { output }: CommandContext,
-  schema: S,
-  message: MessageShape<S>,
+  message: Message,
   field: string,
 ): Promise<void> {
-  const { toJson } = await import('@bufbuild/protobuf');
-  const answer = toJson(schema, message) as Record<string, JsonValue>;
+  const answer = await jsonOf(message);
   output.result(answer, detailTable(answer[field] ?? {}));
+}
+
+/** A message of the API in its JSON form. */
+async function jsonOf(message: Message): Promise<Record<string, JsonValue>> {
+  const { toJson } = await import('@bufbuild/protobuf');
+  const { schemaOf } = await import('./api-client.ts');
+  return toJson(schemaOf(message), message) as Record<string, JsonValue>;
 }
 
 /** A text for a terminal: names in it may come from outside and reach it as no control codes. */

@@ -53,9 +53,7 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
         'foreground-script': answer.foregroundScript,
       };
       if (context.output.format === 'json') {
-        const { CreateNodeInstallationResponseSchema } =
-          await import('../../../proto/gen/waf/v1/agent_pb.ts');
-        await showMessage(context, CreateNodeInstallationResponseSchema, answer, empty);
+        await showMessage(context, answer, empty);
         return 0;
       }
       process.stdout.write(`${texts[textFlag(flags, 'print') ?? 'command'] ?? ''}\n`);
@@ -72,10 +70,8 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
     arguments: [{ name: '<token>', summary: 'id of the token' }],
     flags: [],
     run: async (context, [tokenId = '']) => {
-      const { GetNodeInstallStatusResponseSchema } =
-        await import('../../../proto/gen/waf/v1/agent_pb.ts');
       const answer = await (await context.api()).agents.getNodeInstallStatus({ tokenId });
-      await showMessage(context, GetNodeInstallStatusResponseSchema, answer, {
+      await showMessage(context, answer, {
         columns: ['TOKEN', 'ENROLLED', 'OF', 'EXPIRES'],
         rows: [
           [
@@ -96,11 +92,9 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: tokenFlags,
     run: async (context, _args, flags) => {
-      const { IssueEnrollmentTokenResponseSchema } =
-        await import('../../../proto/gen/waf/v1/agent_pb.ts');
       const { agents } = await context.api();
       const answer = await agents.issueEnrollmentToken(tokenWish(flags));
-      await showMessage(context, IssueEnrollmentTokenResponseSchema, answer, {
+      await showMessage(context, answer, {
         columns: ['ID', 'TOKEN', 'NODES', 'EXPIRES'],
         rows: [[answer.tokenId, answer.token, String(answer.maxNodes), timeText(answer.expiresAt)]],
       });
@@ -114,9 +108,8 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
     arguments: agentArgument,
     flags: [],
     run: async (context, [id = '']) => {
-      const { GetAgentResponseSchema } = await import('../../../proto/gen/waf/v1/agent_pb.ts');
       const answer = await (await context.api()).agents.getAgent({ id });
-      await showMessage(context, GetAgentResponseSchema, answer, agentTable(answer.agent));
+      await showMessage(context, answer, agentTable(answer.agent));
       return 0;
     },
   },
@@ -131,7 +124,6 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
       ...listChangeFlags,
     ],
     run: async (context, [id = ''], flags) => {
-      const { UpdateAgentResponseSchema } = await import('../../../proto/gen/waf/v1/agent_pb.ts');
       const { agents } = await context.api();
       const name = textFlag(flags, 'name');
       const named = listFlag(flags, 'tag');
@@ -143,7 +135,7 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
       const agent = { id, name: name ?? '', tags };
       const answer = await agents.updateAgent({ agent, updateMask: mask.join(',') });
       noteChange(context.output, 'tags removed', present, answer.agent?.tags ?? []);
-      await showMessage(context, UpdateAgentResponseSchema, answer, agentTable(answer.agent));
+      await showMessage(context, answer, agentTable(answer.agent));
       return 0;
     },
   },
@@ -154,9 +146,8 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
     arguments: agentArgument,
     flags: [],
     run: async (context, [id = '']) => {
-      const { DeleteAgentResponseSchema } = await import('../../../proto/gen/waf/v1/agent_pb.ts');
       const answer = await (await context.api()).agents.deleteAgent({ id });
-      await showMessage(context, DeleteAgentResponseSchema, answer, {
+      await showMessage(context, answer, {
         columns: ['ID', 'DELETED'],
         rows: [[id, answer.result?.changed === true ? 'yes' : 'no']],
       });

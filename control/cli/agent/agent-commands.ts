@@ -23,14 +23,13 @@ const agentListCommand: CommandDefinition = {
     { flags: '--local', summary: 'only the built-in node' },
   ],
   run: async (context, _args, flags) => {
-    const { ListNodesResponseSchema } = await import('../../../proto/gen/waf/v1/agent_pb.ts');
     const { agents } = await context.api();
     const response = await agents.listNodes({
       query: textFlag(flags, 'query') ?? '',
       status: textFlag(flags, 'status') ?? '',
       localOnly: switchFlag(flags, 'local'),
     });
-    await showMessage(context, ListNodesResponseSchema, response, nodeTable(response.items));
+    await showMessage(context, response, nodeTable(response.items));
     return 0;
   },
 };
@@ -48,10 +47,8 @@ export const agentCommands: readonly CommandDefinition[] = [
     arguments: nodeArgument,
     flags: [],
     run: async (context, [nodeId = 'local']) => {
-      const { GetNodeServingStateResponseSchema } =
-        await import('../../../proto/gen/waf/v1/agent_pb.ts');
       const response = await (await context.api()).agents.getNodeServingState({ nodeId });
-      await showMessage(context, GetNodeServingStateResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['NODE', 'CONFIGURATION', 'ASSIGNED', 'CONFIRMED', 'SITES', 'SHA-256'],
         rows: [
           [
@@ -74,10 +71,8 @@ export const agentCommands: readonly CommandDefinition[] = [
     arguments: nodeArgument,
     flags: [],
     run: async (context, [nodeId = 'local']) => {
-      const { GetNodeCapabilitiesResponseSchema } =
-        await import('../../../proto/gen/waf/v1/agent_pb.ts');
       const response = await (await context.api()).agents.getNodeCapabilities({ nodeId });
-      await showMessage(context, GetNodeCapabilitiesResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['NODE', 'KNOWN', 'ARTIFACT FORMAT', 'SHA-256'],
         rows: [
           [
@@ -98,10 +93,8 @@ export const agentCommands: readonly CommandDefinition[] = [
     arguments: nodeArgument,
     flags: [],
     run: async (context, [nodeId = 'local']) => {
-      const { RetryNodeConfigResponseSchema } =
-        await import('../../../proto/gen/waf/v1/agent_pb.ts');
       const response = await (await context.api()).agents.retryNodeConfig({ nodeId });
-      await showMessage(context, RetryNodeConfigResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['NODE', 'CONFIGURATION'],
         rows: [[nodeId, `config-${response.result?.revision ?? 0n}`]],
       });
@@ -115,12 +108,10 @@ export const agentCommands: readonly CommandDefinition[] = [
     arguments: nodeArgument,
     flags: pageFlags,
     run: async (context, [nodeId = 'local'], flags) => {
-      const { ListConfigBundlesResponseSchema } =
-        await import('../../../proto/gen/waf/v1/agent_pb.ts');
       const { agents } = await context.api();
       const response = await agents.listConfigBundles({ nodeId, page: readPage(flags) });
       const table = bundleTable(response.items);
-      await showMessage(context, ListConfigBundlesResponseSchema, response, table);
+      await showMessage(context, response, table);
       notePage(context.output, response.items.length, response.page?.total);
       return 0;
     },
@@ -132,11 +123,9 @@ export const agentCommands: readonly CommandDefinition[] = [
     arguments: idArgument,
     flags: [],
     run: async (context, [id = '']) => {
-      const { GetConfigBundleResponseSchema } =
-        await import('../../../proto/gen/waf/v1/agent_pb.ts');
       const response = await (await context.api()).agents.getConfigBundle({ id });
       const found = response.bundle === undefined ? [] : [response.bundle];
-      await showMessage(context, GetConfigBundleResponseSchema, response, bundleTable(found));
+      await showMessage(context, response, bundleTable(found));
       return 0;
     },
   },

@@ -37,13 +37,11 @@ export const agentGroupCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [{ flags: '--query <text>', summary: 'part of a name' }, ...pageFlags],
     run: async (context, _args, flags) => {
-      const { ListAgentGroupsResponseSchema } =
-        await import('../../../proto/gen/waf/v1/agent_group_pb.ts');
       const { agentGroups } = await context.api();
       const query = textFlag(flags, 'query') ?? '';
       const response = await agentGroups.listAgentGroups({ page: readPage(flags), query });
       const table = groupTable(response.items);
-      await showMessage(context, ListAgentGroupsResponseSchema, response, table);
+      await showMessage(context, response, table);
       notePage(context.output, response.items.length, response.page?.total);
       return 0;
     },
@@ -55,11 +53,9 @@ export const agentGroupCommands: readonly CommandDefinition[] = [
     arguments: idArgument,
     flags: [],
     run: async (context, [id = '']) => {
-      const { GetAgentGroupResponseSchema } =
-        await import('../../../proto/gen/waf/v1/agent_group_pb.ts');
       const response = await (await context.api()).agentGroups.getAgentGroup({ id });
       const found = response.group === undefined ? [] : [response.group];
-      await showMessage(context, GetAgentGroupResponseSchema, response, groupTable(found));
+      await showMessage(context, response, groupTable(found));
       return 0;
     },
   },
@@ -70,12 +66,10 @@ export const agentGroupCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [{ flags: '--name <name>', summary: 'name', required: true }, ...selectorFlags],
     run: async (context, _args, flags) => {
-      const { CreateAgentGroupResponseSchema } =
-        await import('../../../proto/gen/waf/v1/agent_group_pb.ts');
       const group = { name: textFlag(flags, 'name') ?? '', selector: selectorOf(flags) };
       const response = await (await context.api()).agentGroups.createAgentGroup({ group });
       const made = response.group === undefined ? [] : [response.group];
-      await showMessage(context, CreateAgentGroupResponseSchema, response, groupTable(made));
+      await showMessage(context, response, groupTable(made));
       return 0;
     },
   },
@@ -86,8 +80,6 @@ export const agentGroupCommands: readonly CommandDefinition[] = [
     arguments: idArgument,
     flags: [{ flags: '--name <name>', summary: 'name' }, ...selectorFlags, ...listChangeFlags],
     run: async (context, [id = ''], flags) => {
-      const { UpdateAgentGroupResponseSchema } =
-        await import('../../../proto/gen/waf/v1/agent_group_pb.ts');
       const { agentGroups } = await context.api();
       const response = await againWhenChanged(async () => {
         const { group: before } = await agentGroups.getAgentGroup({ id });
@@ -97,7 +89,7 @@ export const agentGroupCommands: readonly CommandDefinition[] = [
         return agentGroups.updateAgentGroup({ group, expectedUpdatedAt });
       });
       const changed = response.group === undefined ? [] : [response.group];
-      await showMessage(context, UpdateAgentGroupResponseSchema, response, groupTable(changed));
+      await showMessage(context, response, groupTable(changed));
       return 0;
     },
   },
@@ -120,13 +112,11 @@ export const agentGroupCommands: readonly CommandDefinition[] = [
     arguments: [{ name: '[group]', summary: 'id or name', resource: 'agent-group' }],
     flags: selectorFlags,
     run: async (context, [id = ''], flags) => {
-      const { ResolveAgentGroupResponseSchema } =
-        await import('../../../proto/gen/waf/v1/agent_group_pb.ts');
       const { agentGroups } = await context.api();
       const response = await agentGroups.resolveAgentGroup(
         id === '' ? { group: { selector: selectorOf(flags) } } : { id },
       );
-      await showMessage(context, ResolveAgentGroupResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['ID', 'NAME', 'TAGS'],
         rows: response.agents.map((one) => [one.id, one.name, one.tags.join(' ')]),
       });

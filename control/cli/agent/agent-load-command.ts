@@ -25,8 +25,6 @@ export const agentLoadCommands: readonly CommandDefinition[] = [
       { flags: '--points <n>', summary: 'steps at most', default: '60' },
     ],
     run: async (context, [nodeId = 'local'], flags) => {
-      const { ListNodeMetricSamplesResponseSchema } =
-        await import('../../../proto/gen/waf/v1/agent_pb.ts');
       const { start, end } = await lastHours(readCount(flags, 'hours', '--hours'));
       const { agents } = await context.api();
       const response = await agents.listNodeMetricSamples({
@@ -36,7 +34,7 @@ export const agentLoadCommands: readonly CommandDefinition[] = [
         maxPoints: readCount(flags, 'points', '--points'),
       });
       const table = loadTable(response.samples);
-      await showMessage(context, ListNodeMetricSamplesResponseSchema, response, table);
+      await showMessage(context, response, table);
       if (response.samples.length === 0)
         context.output.note('the node reported nothing in that time');
       return 0;

@@ -74,10 +74,9 @@ export const alertChannelCommands: readonly CommandDefinition[] = [
     ],
     flags: [],
     run: async (context, [channelId = '', ...ruleIds]) => {
-      const { ApplyAlertChannelToRulesResponseSchema } = await loadAlerts();
       const { alerts } = await context.api();
       const answer = await alerts.applyAlertChannelToRules({ channelId, ruleIds });
-      await showMessage(context, ApplyAlertChannelToRulesResponseSchema, answer, {
+      await showMessage(context, answer, {
         columns: ['RULE', 'NAME'],
         rows: answer.rules.map(({ id, name }) => [id, printable(name)]),
       });
@@ -92,12 +91,11 @@ export const alertChannelCommands: readonly CommandDefinition[] = [
     arguments: [channelArgument],
     flags: [],
     run: async (context, [id = '']) => {
-      const { TestAlertChannelResponseSchema } = await loadAlerts();
       const { alerts } = await context.api();
       const { channel } = await alerts.getAlertChannel({ id });
       if (channel === undefined) throw badFlag('the channel is not there any more');
       const answer = await alerts.testAlertChannel({ channel });
-      await showMessage(context, TestAlertChannelResponseSchema, answer, {
+      await showMessage(context, answer, {
         columns: ['RESULT', 'MESSAGE'],
         rows: [[answer.success ? 'sent' : 'failed', answer.message]],
       });
@@ -186,14 +184,13 @@ async function silence(
   _args: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
-  const { PreviewAlertSilenceResponseSchema } = await loadAlerts();
   const { timestampFromMs } = await import('@bufbuild/protobuf/wkt');
   const { alerts } = await context.api();
   const matchers = readPairs(listFlag(flags, 'match'), '--match');
   if (switchFlag(flags, 'dryRun')) {
     const answer = await alerts.previewAlertSilence({ matchers });
     const table = await tableOf(answer.items);
-    await showMessage(context, PreviewAlertSilenceResponseSchema, answer, table);
+    await showMessage(context, answer, table);
     context.output.note(`matching alerts: ${answer.matchingCount}`);
     return 0;
   }
@@ -215,7 +212,7 @@ async function showChannels(
   const { AlertChannelKind, ListAlertChannelsResponseSchema } = await loadAlerts();
   const { create } = await import('@bufbuild/protobuf');
   const answer = create(ListAlertChannelsResponseSchema, { items: [...channels] });
-  await showMessage(context, ListAlertChannelsResponseSchema, answer, {
+  await showMessage(context, answer, {
     columns: ['ID', 'NAME', 'KIND', 'STATE', 'SENT', 'FAILED', 'WAITING', 'LAST ERROR'],
     rows: channels.map(({ id, name, kind, enabled, health }) => [
       id,
@@ -238,7 +235,7 @@ async function showSilences(
   const { ListAlertSilencesResponseSchema } = await loadAlerts();
   const { create } = await import('@bufbuild/protobuf');
   const answer = create(ListAlertSilencesResponseSchema, { items: [...silences] });
-  await showMessage(context, ListAlertSilencesResponseSchema, answer, {
+  await showMessage(context, answer, {
     columns: ['ID', 'MATCHES', 'FROM', 'UNTIL', 'REASON'],
     rows: silences.map((one) => [
       one.id,

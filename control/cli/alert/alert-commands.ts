@@ -43,9 +43,8 @@ export const alertCommands: readonly CommandDefinition[] = [
     arguments: [{ name: '<alert>', summary: 'alert id' }],
     flags: [],
     run: async (context, [alertId = '']) => {
-      const { ListAlertNotesResponseSchema } = await loadAlerts();
       const notes = await (await context.api()).alerts.listAlertNotes({ alertId });
-      await showMessage(context, ListAlertNotesResponseSchema, notes, timeline(notes.items));
+      await showMessage(context, notes, timeline(notes.items));
       return 0;
     },
   },
@@ -80,7 +79,7 @@ async function listAlerts(
   _args: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
-  const { AlertSeverity, AlertStatus, ListAlertsResponseSchema } = await loadAlerts();
+  const { AlertSeverity, AlertStatus } = await loadAlerts();
   const status = textFlag(flags, 'status')?.toUpperCase() as 'OPEN' | undefined;
   if (status !== undefined && switchFlag(flags, 'all')) {
     throw badFlag('--all and --status exclude each other');
@@ -97,7 +96,7 @@ async function listAlerts(
     ruleId: textFlag(flags, 'rule') ?? '',
     query: textFlag(flags, 'query') ?? '',
   });
-  await showMessage(context, ListAlertsResponseSchema, answer, await tableOf(answer.items));
+  await showMessage(context, answer, await tableOf(answer.items));
   notePage(context.output, answer.items.length, answer.page?.total);
   return 0;
 }
@@ -140,6 +139,6 @@ async function showOne(context: CommandContext, alert: Alert | undefined): Promi
   const { create } = await import('@bufbuild/protobuf');
   const answer = create(GetAlertResponseSchema, alert === undefined ? {} : { alert });
   const table = await tableOf(alert === undefined ? [] : [alert]);
-  await showMessage(context, GetAlertResponseSchema, answer, table);
+  await showMessage(context, answer, table);
   return 0;
 }

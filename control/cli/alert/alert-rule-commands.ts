@@ -210,13 +210,12 @@ async function replay(
   [id = '']: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
-  const { ReplayAlertRuleResponseSchema } = await loadAlerts();
   const { alerts } = await context.api();
   const rule = id === '' ? undefined : (await alerts.getAlertRule({ id })).rule;
   const expression = conditionOf(flags, rule?.expression) ?? rule?.expression;
   if (expression === undefined) throw badFlag('name a rule, or give a condition by flags');
   const answer = await alerts.replayAlertRule({ expression });
-  await showMessage(context, ReplayAlertRuleResponseSchema, answer, {
+  await showMessage(context, answer, {
     columns: ['SINCE', 'EVENTS', 'TRIGGERED', 'RESOLVED', 'MESSAGES', 'RECOVERIES', 'OPEN AT END'],
     rows: [
       [
@@ -238,7 +237,6 @@ async function preview(
   [id = '']: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
-  const { PreviewAlertRuleNotificationResponseSchema } = await loadAlerts();
   const { alerts } = await context.api();
   const { rule } = await alerts.getAlertRule({ id });
   const answer = await alerts.previewAlertRuleNotification({
@@ -246,7 +244,7 @@ async function preview(
     channelId: textFlag(flags, 'channel') ?? '',
     lifecycleEvent: textFlag(flags, 'event') ?? '',
   });
-  await showMessage(context, PreviewAlertRuleNotificationResponseSchema, answer, {
+  await showMessage(context, answer, {
     columns: ['TITLE', 'MESSAGE', 'LOCALE', 'TIMEZONE'],
     rows: [[printable(answer.title), printable(answer.message), answer.locale, answer.timezone]],
   });
@@ -257,7 +255,7 @@ async function showRules(context: CommandContext, rules: readonly AlertRule[]): 
   const { AlertSeverity, ListAlertRulesResponseSchema } = await loadAlerts();
   const { create } = await import('@bufbuild/protobuf');
   const answer = create(ListAlertRulesResponseSchema, { items: [...rules] });
-  await showMessage(context, ListAlertRulesResponseSchema, answer, {
+  await showMessage(context, answer, {
     columns: ['ID', 'NAME', 'SEVERITY', 'STATE', 'CHANNELS', 'CONDITION'],
     ids: { CHANNELS: ['alert-channel'] },
     rows: rules.map((rule) => [

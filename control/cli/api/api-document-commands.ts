@@ -111,7 +111,7 @@ async function runStep(context: CommandContext, rpc: Rpc, flags: FlagValues): Pr
   const answer = (await waitFor(context, 'Waiting for the answer', (options) =>
     call(request, options),
   )) as MessageShape<typeof output>;
-  await showMessage(context, output, answer, await answerTable(output, answer));
+  await showMessage(context, answer, await answerTable(output, answer));
   return 0;
 }
 

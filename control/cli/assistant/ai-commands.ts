@@ -19,9 +19,8 @@ export const aiCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [],
     run: async (context) => {
-      const { GetAIStatusResponseSchema } = await import('../../../proto/gen/waf/v1/ai_pb.ts');
       const response = await (await context.api()).ai.getAIStatus({});
-      await showMessage(context, GetAIStatusResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['ENABLED', 'PROVIDER', 'MODEL'],
         rows: [[response.enabled ? 'yes' : 'no', response.provider, response.modelSummary || '-']],
       });
@@ -48,13 +47,11 @@ export const aiCommands: readonly CommandDefinition[] = [
     arguments: [{ name: '<question>', summary: 'in your words' }],
     flags: [],
     run: async (context, [query = '']) => {
-      const { TranslateLogQueryResponseSchema } =
-        await import('../../../proto/gen/waf/v1/ai_pb.ts');
       const api = await context.api();
       const options = { timeoutMs: commandLineLimits.modelTimeoutMs };
       const response = await api.ai.translateLogQuery({ query }, options);
       const { query: found, notes } = response;
-      await showMessage(context, TranslateLogQueryResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['SITE', 'CLIENTS', 'RULES', 'LAST SECONDS', 'OUTCOME'],
         ids: { SITE: ['site'] },
         rows: [
@@ -97,13 +94,12 @@ export const aiCommands: readonly CommandDefinition[] = [
     ],
     flags: [],
     run: async (context, [policyId = '', intent = '']) => {
-      const { DraftCustomRuleResponseSchema } = await import('../../../proto/gen/waf/v1/ai_pb.ts');
       const api = await context.api();
       const options = { timeoutMs: commandLineLimits.longCallTimeoutMs };
       const response = await api.ai.draftCustomRule({ policyId, intent }, options);
       const { proposal, seclangPreview } = response;
       const found = proposal === undefined ? [] : [proposal];
-      await showMessage(context, DraftCustomRuleResponseSchema, response, proposalTable(found));
+      await showMessage(context, response, proposalTable(found));
       for (const line of seclangPreview.split('\n')) context.output.line(printable(line));
       return 0;
     },
@@ -115,10 +111,9 @@ export const aiCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [],
     run: async (context) => {
-      const { ListAIProposalsResponseSchema } = await import('../../../proto/gen/waf/v1/ai_pb.ts');
       const response = await (await context.api()).ai.listAIProposals({});
       const table = proposalTable(response.items);
-      await showMessage(context, ListAIProposalsResponseSchema, response, table);
+      await showMessage(context, response, table);
       return 0;
     },
   },
@@ -130,12 +125,11 @@ export const aiCommands: readonly CommandDefinition[] = [
     flags: [],
     published: true,
     run: async (context, [id = '']) => {
-      const { ApplyAIProposalResponseSchema } = await import('../../../proto/gen/waf/v1/ai_pb.ts');
       const api = await context.api();
       const options = { timeoutMs: commandLineLimits.longCallTimeoutMs };
       const response = await api.ai.applyAIProposal({ id }, options);
       const found = response.proposal === undefined ? [] : [response.proposal];
-      await showMessage(context, ApplyAIProposalResponseSchema, response, proposalTable(found));
+      await showMessage(context, response, proposalTable(found));
       return 0;
     },
   },
@@ -146,10 +140,9 @@ export const aiCommands: readonly CommandDefinition[] = [
     arguments: idArgument,
     flags: [],
     run: async (context, [id = '']) => {
-      const { RejectAIProposalResponseSchema } = await import('../../../proto/gen/waf/v1/ai_pb.ts');
       const response = await (await context.api()).ai.rejectAIProposal({ id });
       const found = response.proposal === undefined ? [] : [response.proposal];
-      await showMessage(context, RejectAIProposalResponseSchema, response, proposalTable(found));
+      await showMessage(context, response, proposalTable(found));
       return 0;
     },
   },

@@ -26,11 +26,10 @@ export const certCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [{ flags: '--query <text>', summary: 'part of a name or host' }, ...pageFlags],
     run: async (context, _args, flags) => {
-      const { ListCertsResponseSchema } = await import('../../../proto/gen/waf/v1/cert_pb.ts');
       const { certs } = await context.api();
       const query = textFlag(flags, 'query') ?? '';
       const response = await certs.listCerts({ page: readPage(flags), query });
-      await showMessage(context, ListCertsResponseSchema, response, certTable(response.items));
+      await showMessage(context, response, certTable(response.items));
       notePage(context.output, response.items.length, response.page?.total);
       const [first] = response.items;
       if (first !== undefined) noteCertificate(context, first.dnsNames);
@@ -44,10 +43,9 @@ export const certCommands: readonly CommandDefinition[] = [
     arguments: idArgument,
     flags: [],
     run: async (context, [id = '']) => {
-      const { GetCertResponseSchema } = await import('../../../proto/gen/waf/v1/cert_pb.ts');
       const response = await (await context.api()).certs.getCert({ id });
       const found = response.cert === undefined ? [] : [response.cert];
-      await showMessage(context, GetCertResponseSchema, response, certTable(found));
+      await showMessage(context, response, certTable(found));
       return 0;
     },
   },
@@ -76,7 +74,6 @@ export const certCommands: readonly CommandDefinition[] = [
       { flags: '--challenge <type>', summary: 'proof', choices: ['http-01', 'dns-01'] },
     ],
     run: async (context, _args, flags) => {
-      const { IssueACMECertResponseSchema } = await import('../../../proto/gen/waf/v1/cert_pb.ts');
       const { certs } = await context.api();
       const response = await certs.issueACMECert(
         {
@@ -90,7 +87,7 @@ export const certCommands: readonly CommandDefinition[] = [
         patience,
       );
       const made = response.cert === undefined ? [] : [response.cert];
-      await showMessage(context, IssueACMECertResponseSchema, response, certTable(made));
+      await showMessage(context, response, certTable(made));
       context.output.line(nextStep(made[0], response.orderId));
       noteCertificate(context, listFlag(flags, 'host'));
       return 0;
@@ -103,11 +100,10 @@ export const certCommands: readonly CommandDefinition[] = [
     arguments: idArgument,
     flags: [{ flags: '--force', summary: 'renew it even if it is not due' }],
     run: async (context, [id = ''], flags) => {
-      const { RenewCertResponseSchema } = await import('../../../proto/gen/waf/v1/cert_pb.ts');
       const { certs } = await context.api();
       const response = await certs.renewCert({ id, force: switchFlag(flags, 'force') }, patience);
       const shown = response.cert === undefined ? [] : [response.cert];
-      await showMessage(context, RenewCertResponseSchema, response, certTable(shown));
+      await showMessage(context, response, certTable(shown));
       noteCertificate(context, shown[0]?.dnsNames ?? []);
       return 0;
     },
@@ -121,13 +117,12 @@ export const certCommands: readonly CommandDefinition[] = [
     arguments: idArgument,
     flags: [{ flags: '--key', summary: 'the private key too' }],
     run: async (context, [id = ''], flags) => {
-      const { DownloadCertResponseSchema } = await import('../../../proto/gen/waf/v1/cert_pb.ts');
       const { certs } = await context.api();
       const includePrivateKey = switchFlag(flags, 'key');
       const response = await certs.downloadCert({ id, includePrivateKey });
       if (context.output.format === 'json') {
         const table = { columns: [], rows: [] };
-        await showMessage(context, DownloadCertResponseSchema, response, table);
+        await showMessage(context, response, table);
         return 0;
       }
       const text = new TextDecoder();
@@ -170,7 +165,6 @@ function keepCommand(word: 'import' | 'upload'): CommandDefinition {
       },
     ],
     run: async (context, _args, flags) => {
-      const { UploadCertResponseSchema } = await import('../../../proto/gen/waf/v1/cert_pb.ts');
       const response = await (
         await context.api()
       ).certs.uploadCert({
@@ -180,7 +174,7 @@ function keepCommand(word: 'import' | 'upload'): CommandDefinition {
         chainPem: listFlag(flags, 'chain').map(readInputText),
       });
       const made = response.cert === undefined ? [] : [response.cert];
-      await showMessage(context, UploadCertResponseSchema, response, certTable(made));
+      await showMessage(context, response, certTable(made));
       context.output.line(`Use it: waf site tls SITE --cert ${response.cert?.id ?? ''}`);
       noteCertificate(context, made[0]?.dnsNames ?? []);
       return 0;

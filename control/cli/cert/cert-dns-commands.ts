@@ -33,11 +33,9 @@ export const certDnsCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [],
     run: async (context) => {
-      const { ListDNSProvidersResponseSchema } =
-        await import('../../../proto/gen/waf/v1/cert_pb.ts');
       const response = await (await context.api()).certs.listDNSProviders({});
       const table = providerTable(response.items);
-      await showMessage(context, ListDNSProvidersResponseSchema, response, table);
+      await showMessage(context, response, table);
       return 0;
     },
   },
@@ -65,8 +63,6 @@ export const certDnsCommands: readonly CommandDefinition[] = [
       ...settingFlags,
     ],
     run: async (context, _args, flags) => {
-      const { CreateDNSProviderResponseSchema } =
-        await import('../../../proto/gen/waf/v1/cert_pb.ts');
       const { certs } = await context.api();
       const response = await certs.createDNSProvider({
         name: textFlag(flags, 'name') ?? '',
@@ -75,7 +71,7 @@ export const certDnsCommands: readonly CommandDefinition[] = [
         credentialsJson: readInput(textFlag(flags, 'credentials') ?? ''),
       });
       const made = response.provider === undefined ? [] : [response.provider];
-      await showMessage(context, CreateDNSProviderResponseSchema, response, providerTable(made));
+      await showMessage(context, response, providerTable(made));
       return 0;
     },
   },
@@ -92,8 +88,6 @@ export const certDnsCommands: readonly CommandDefinition[] = [
       ...listChangeFlags,
     ],
     run: async (context, [id = ''], flags) => {
-      const { UpdateDNSProviderResponseSchema } =
-        await import('../../../proto/gen/waf/v1/cert_pb.ts');
       const { certs } = await context.api();
       const asked = readSettings(flags);
       const credentials = textFlag(flags, 'credentials');
@@ -114,7 +108,7 @@ export const certDnsCommands: readonly CommandDefinition[] = [
         return answer;
       });
       const changed = response.provider === undefined ? [] : [response.provider];
-      await showMessage(context, UpdateDNSProviderResponseSchema, response, providerTable(changed));
+      await showMessage(context, response, providerTable(changed));
       return 0;
     },
   },

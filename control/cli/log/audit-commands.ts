@@ -49,12 +49,10 @@ export const auditCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [],
     run: async (context) => {
-      const { GetChainStatusResponseSchema } =
-        await import('../../../proto/gen/waf/v1/audit_pb.ts');
       const { audit } = await context.api();
       const response = await audit.getChainStatus({});
       const table = chainTable(response, timeText(response.latestVerifiedAt));
-      await showMessage(context, GetChainStatusResponseSchema, response, table);
+      await showMessage(context, response, table);
       showBreaks(context, response.breaks);
       return response.healthy ? 0 : 1;
     },
@@ -66,11 +64,10 @@ export const auditCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: timeFlags,
     run: async (context, _args, flags) => {
-      const { VerifyChainResponseSchema } = await import('../../../proto/gen/waf/v1/audit_pb.ts');
       const { audit } = await context.api();
       const response = await audit.verifyChain(await readTimeRange(flags));
       const table = chainTable(response, timeText(response.verifiedAt));
-      await showMessage(context, VerifyChainResponseSchema, response, table);
+      await showMessage(context, response, table);
       showBreaks(context, response.breaks);
       return response.healthy ? 0 : 1;
     },
@@ -82,7 +79,6 @@ async function runList(
   _args: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
-  const { QueryAuditResponseSchema } = await import('../../../proto/gen/waf/v1/audit_pb.ts');
   const { audit } = await context.api();
   const text = (name: string): string => textFlag(flags, name) ?? '';
   const response = await audit.queryAudit({
@@ -96,7 +92,7 @@ async function runList(
     outcome: text('outcome'),
     actorIp: text('ip'),
   });
-  await showMessage(context, QueryAuditResponseSchema, response, {
+  await showMessage(context, response, {
     columns: ['ID', 'TIME', 'ACTOR', 'ACTION', 'TYPE', 'RESOURCE', 'CHANGED'],
     rows: response.items.map((entry) => [
       entry.id,
@@ -118,11 +114,10 @@ async function runList(
 }
 
 async function runGet(context: CommandContext, [id = '']: readonly string[]): Promise<number> {
-  const { GetAuditEntryResponseSchema } = await import('../../../proto/gen/waf/v1/audit_pb.ts');
   const { audit } = await context.api();
   const response = await audit.getAuditEntry({ id });
   const { entry } = response;
-  await showMessage(context, GetAuditEntryResponseSchema, response, {
+  await showMessage(context, response, {
     columns: ['FIELD', 'BEFORE', 'AFTER'],
     rows: entry === undefined ? [] : [...headRows(entry), ...changeRows(entry)],
   });

@@ -4,7 +4,6 @@ import type { EvidenceKey } from '../../../proto/gen/waf/evidence/v1/evidence_ke
 import { textFlag, type CommandDefinition } from '../command.ts';
 import { showMessage, timeText } from '../show.ts';
 
-const messages = () => import('../../../proto/gen/waf/evidence/v1/evidence_key_pb.ts');
 const columns = ['KEY', 'MADE', 'KEPT UNTIL'];
 
 /** Commands on the keys of evidence. */
@@ -16,11 +15,10 @@ export const evidenceKeyCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [],
     run: async (context) => {
-      const { ListEvidenceKeysResponseSchema } = await messages();
       const { evidenceKeys } = await context.api();
       const response = await evidenceKeys.listEvidenceKeys({});
       const rows = response.items.map(rowOf);
-      await showMessage(context, ListEvidenceKeysResponseSchema, response, { columns, rows });
+      await showMessage(context, response, { columns, rows });
       return 0;
     },
   },
@@ -34,12 +32,11 @@ export const evidenceKeyCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [{ flags: '--current <key>', summary: 'rotate only while this key is the one in use' }],
     run: async (context, _args, flags) => {
-      const { RotateEvidenceKeyResponseSchema } = await messages();
       const { evidenceKeys } = await context.api();
       const currentKeyId = textFlag(flags, 'current') ?? '';
       const response = await evidenceKeys.rotateEvidenceKey({ currentKeyId });
       const rows = [response.key!].map(rowOf);
-      await showMessage(context, RotateEvidenceKeyResponseSchema, response, { columns, rows });
+      await showMessage(context, response, { columns, rows });
       return 0;
     },
   },

@@ -20,13 +20,12 @@ export const logExplainCommand: CommandDefinition = {
   flags: [],
   run: async (context, [requestId = '']) => {
     const { output } = context;
-    const { GetSecurityEventResponseSchema } = await import('../../../proto/gen/waf/v1/log_pb.ts');
     const found = await findEventOfRequest(await context.api(), output, requestId);
     const { event, response } = found;
     const verdict = event.blocked ? 'blocked' : 'passed';
     const request = printable(`${event.method} ${event.host}${event.path}`);
     output.line(`${request}: ${verdict}, status ${event.status}, score ${event.anomalyScore}`);
-    await showMessage(context, GetSecurityEventResponseSchema, response, {
+    await showMessage(context, response, {
       columns: ['RULE', 'SCORE', 'MATCHED', 'TEXT', 'TRANSFORMATIONS', 'MESSAGE'],
       rows: event.messages.map(messageRow),
     });

@@ -13,10 +13,8 @@ export const logHitsCommand: CommandDefinition = {
   arguments: [{ name: '<rule...>', summary: 'ids of bindings, country rules or rate limits' }],
   flags: [],
   run: async (context, ruleIds) => {
-    const { ListRuleHitsResponseSchema } =
-      await import('../../../proto/gen/waf/guard/v1/guard_pb.ts');
     const response = await (await context.api()).guards.listRuleHits({ ruleIds: [...ruleIds] });
-    await showMessage(context, ListRuleHitsResponseSchema, response, {
+    await showMessage(context, response, {
       columns: ['RULE', 'HITS', 'LAST HIT'],
       rows: response.items.map(({ ruleId, hits, lastHitAt }) => [
         ruleId,

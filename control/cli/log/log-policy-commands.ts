@@ -155,21 +155,21 @@ export const logPolicyCommands: readonly CommandDefinition[] = [
 type Logs = ApiClient['logs'];
 
 async function showGlobal(context: CommandContext, logs: Logs): Promise<number> {
-  const { GetGlobalLogPolicyResponseSchema, LogPolicySchema } = await loadLog();
+  const { LogPolicySchema } = await loadLog();
   const { toJson } = await import('@bufbuild/protobuf');
   const response = await logs.getGlobalLogPolicy({});
   const policy = response.policy?.policy;
   const json = policy === undefined ? {} : (toJson(LogPolicySchema, policy) as LogPolicyJson);
   const rows = fieldFlags.map((flag) => [flag.name, wordOf(flag, json)]);
   const table = { columns: ['SETTING', 'VALUE'], rows };
-  await showMessage(context, GetGlobalLogPolicyResponseSchema, response, table);
+  await showMessage(context, response, table);
   const { storageHealth } = response;
   if (storageHealth !== undefined) context.output.note(await healthText(storageHealth));
   return 0;
 }
 
 async function showSite(context: CommandContext, logs: Logs, siteId: string): Promise<number> {
-  const { GetSiteLogPolicyResponseSchema, ResolvedLogPolicySchema } = await loadLog();
+  const { ResolvedLogPolicySchema } = await loadLog();
   const { toJson } = await import('@bufbuild/protobuf');
   const response = await logs.getSiteLogPolicy({ siteId });
   const { policy } = response;
@@ -183,12 +183,12 @@ async function showSite(context: CommandContext, logs: Logs, siteId: string): Pr
     (json.effectiveSources?.[flag.field] ?? '').replace('LOG_POLICY_SOURCE_', '').toLowerCase(),
   ]);
   const table = { columns: ['SETTING', 'VALUE', 'SET BY'], rows };
-  await showMessage(context, GetSiteLogPolicyResponseSchema, response, table);
+  await showMessage(context, response, table);
   return 0;
 }
 
 async function setGlobal(context: CommandContext, logs: Logs, flags: FlagValues): Promise<number> {
-  const { LogPolicySchema, UpdateGlobalLogPolicyResponseSchema } = await loadLog();
+  const { LogPolicySchema } = await loadLog();
   const { toJson } = await import('@bufbuild/protobuf');
   const [wanted, response] = await againWhenChanged(async () => {
     const { policy: present } = await logs.getGlobalLogPolicy({});
@@ -203,7 +203,7 @@ async function setGlobal(context: CommandContext, logs: Logs, flags: FlagValues)
   });
   const rows = fieldFlags.map((flag) => [flag.name, wordOf(flag, wanted)]);
   const table = { columns: ['SETTING', 'VALUE'], rows };
-  await showMessage(context, UpdateGlobalLogPolicyResponseSchema, response, table);
+  await showMessage(context, response, table);
   return 0;
 }
 
@@ -213,8 +213,7 @@ async function setSite(
   siteId: string,
   flags: FlagValues,
 ): Promise<number> {
-  const { SiteLogPolicyOverrideSchema, UpsertSiteLogPolicyOverrideResponseSchema } =
-    await loadLog();
+  const { SiteLogPolicyOverrideSchema } = await loadLog();
   const { toJson } = await import('@bufbuild/protobuf');
   const [wanted, response] = await againWhenChanged(async () => {
     const { override, policy } = await logs.getSiteLogPolicy({ siteId });
@@ -234,7 +233,7 @@ async function setSite(
     .filter(({ field }) => field in wanted)
     .map((flag) => [flag.name, wordOf(flag, wanted)]);
   const table = { columns: ['SETTING', 'VALUE'], rows };
-  await showMessage(context, UpsertSiteLogPolicyOverrideResponseSchema, response, table);
+  await showMessage(context, response, table);
   return 0;
 }
 

@@ -22,10 +22,9 @@ export const crsCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: pageFlags,
     run: async (context, _args, flags) => {
-      const { ListCrsRulesetsResponseSchema } = await import('../../../proto/gen/waf/v1/crs_pb.ts');
       const response = await (await context.api()).crs.listCrsRulesets({ page: readPage(flags) });
       const table = rulesetTable(response.items);
-      await showMessage(context, ListCrsRulesetsResponseSchema, response, table);
+      await showMessage(context, response, table);
       notePage(context.output, response.items.length, response.page?.total);
       return 0;
     },
@@ -37,10 +36,9 @@ export const crsCommands: readonly CommandDefinition[] = [
     arguments: rulesetArgument,
     flags: [],
     run: async (context, [id = '']) => {
-      const { GetCrsRulesetResponseSchema } = await import('../../../proto/gen/waf/v1/crs_pb.ts');
       const response = await (await context.api()).crs.getCrsRuleset({ id });
       const found = response.ruleset === undefined ? [] : [response.ruleset];
-      await showMessage(context, GetCrsRulesetResponseSchema, response, rulesetTable(found));
+      await showMessage(context, response, rulesetTable(found));
       return 0;
     },
   },
@@ -54,8 +52,6 @@ export const crsCommands: readonly CommandDefinition[] = [
       { flags: '--tag <tag>', summary: 'fetch this release of the CRS project' },
     ],
     run: async (context, [path], flags) => {
-      const { ImportCrsRulesetResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const [sourceUrl, githubTag] = [textFlag(flags, 'url') ?? '', textFlag(flags, 'tag') ?? ''];
       if (
         [path, sourceUrl, githubTag].filter((one) => one !== undefined && one !== '').length !== 1
@@ -68,7 +64,7 @@ export const crsCommands: readonly CommandDefinition[] = [
         system.importCrsRuleset({ archive, sourceUrl, githubTag }, options),
       );
       const kept = response.ruleset === undefined ? [] : [response.ruleset];
-      await showMessage(context, ImportCrsRulesetResponseSchema, response, rulesetTable(kept));
+      await showMessage(context, response, rulesetTable(kept));
       return 0;
     },
   },
@@ -82,15 +78,13 @@ export const crsCommands: readonly CommandDefinition[] = [
       { flags: '--prerelease', summary: 'include release candidates' },
     ],
     run: async (context, _args, flags) => {
-      const { ListUpstreamCrsReleasesResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const limit = readCount(flags, 'limit', '--limit');
       const includePrerelease = switchFlag(flags, 'prerelease');
       const { system } = await context.api();
       const response = await waitFor(context, 'Asking the source', (options) =>
         system.listUpstreamCrsReleases({ limit, includePrerelease }, options),
       );
-      await showMessage(context, ListUpstreamCrsReleasesResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['TAG', 'NAME', 'PUBLISHED'],
         rows: response.releases.map((one) => [one.tag, one.name, timeText(one.publishedAt)]),
       });
@@ -124,7 +118,6 @@ export const crsCommands: readonly CommandDefinition[] = [
       ...pageFlags,
     ],
     run: async (context, [rulesetId = ''], flags) => {
-      const { ListCrsRulesResponseSchema } = await import('../../../proto/gen/waf/v1/crs_pb.ts');
       const number = (name: string): number => {
         const text = textFlag(flags, name) ?? '0';
         if (!/^\d$/.test(text)) throw badFlag(`--${name} wants a digit`);
@@ -142,7 +135,7 @@ export const crsCommands: readonly CommandDefinition[] = [
         page: readPage(flags),
       });
       const table = crsRuleTable(response.items);
-      await showMessage(context, ListCrsRulesResponseSchema, response, table);
+      await showMessage(context, response, table);
       notePage(context.output, response.items.length, response.page?.total);
       return 0;
     },
@@ -154,10 +147,9 @@ export const crsCommands: readonly CommandDefinition[] = [
     arguments: [...rulesetArgument, { name: '<rule>', summary: 'number of the rule' }],
     flags: [],
     run: async (context, [rulesetId = '', ruleId = '']) => {
-      const { GetCrsRuleResponseSchema } = await import('../../../proto/gen/waf/v1/crs_pb.ts');
       const response = await (await context.api()).crs.getCrsRule({ rulesetId, ruleId });
       const found = response.rule === undefined ? [] : [response.rule];
-      await showMessage(context, GetCrsRuleResponseSchema, response, crsRuleTable(found));
+      await showMessage(context, response, crsRuleTable(found));
       context.output.line(response.rule?.raw ?? '');
       return 0;
     },
@@ -169,10 +161,8 @@ export const crsCommands: readonly CommandDefinition[] = [
     arguments: rulesetArgument,
     flags: [],
     run: async (context, [rulesetId = '']) => {
-      const { ListCrsCategoriesResponseSchema } =
-        await import('../../../proto/gen/waf/v1/crs_pb.ts');
       const response = await (await context.api()).crs.listCrsCategories({ rulesetId });
-      await showMessage(context, ListCrsCategoriesResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['CATEGORY', 'NAME', 'RULES'],
         rows: response.categories.map((one) => [one.code, one.label, String(one.ruleCount)]),
       });
@@ -186,9 +176,8 @@ export const crsCommands: readonly CommandDefinition[] = [
     arguments: rulesetArgument,
     flags: [],
     run: async (context, [rulesetId = '']) => {
-      const { ListCrsTagsResponseSchema } = await import('../../../proto/gen/waf/v1/crs_pb.ts');
       const response = await (await context.api()).crs.listCrsTags({ rulesetId });
-      await showMessage(context, ListCrsTagsResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['TAG', 'RULES'],
         rows: response.tags.map((one) => [one.tag, String(one.ruleCount)]),
       });

@@ -30,9 +30,8 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
     arguments: [{ name: '<ruleset>', summary: 'id or name', resource: 'ruleset' }],
     flags: [],
     run: async (context, [rulesetId = '']) => {
-      const { ListCrsPluginsResponseSchema } = await import('../../../proto/gen/waf/v1/crs_pb.ts');
       const response = await (await context.api()).crs.listCrsPlugins({ rulesetId });
-      await showMessage(context, ListCrsPluginsResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['ID', 'VERSION', 'FILES'],
         rows: response.plugins.map((one) => [one.id, one.version || '-', one.files.join(' ')]),
       });
@@ -46,14 +45,12 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
     arguments: [{ name: '<plugin>', summary: 'plugin id, or slug of an exclusion plugin' }],
     flags: [],
     run: async (context, [pluginId = '']) => {
-      const { GetCrsPluginConfigSchemaResponseSchema } =
-        await import('../../../proto/gen/waf/v1/crs_pb.ts');
       const response = await (await context.api()).crs.getCrsPluginConfigSchema({ pluginId });
       const properties = (response.schema?.['properties'] ?? {}) as Record<
         string,
         { type?: string; default?: unknown; description?: string }
       >;
-      await showMessage(context, GetCrsPluginConfigSchemaResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['SETTING', 'TYPE', 'DEFAULT', 'DESCRIPTION'],
         rows: Object.entries(properties).map(([name, one]) => [
           name,
@@ -72,11 +69,9 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [],
     run: async (context) => {
-      const { ListCrsExclusionPluginsResponseSchema } =
-        await import('../../../proto/gen/waf/v1/crs_pb.ts');
       const response = await (await context.api()).crs.listCrsExclusionPlugins({});
       const table = pluginTable(response.items);
-      await showMessage(context, ListCrsExclusionPluginsResponseSchema, response, table);
+      await showMessage(context, response, table);
       return 0;
     },
   },
@@ -87,11 +82,9 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
     arguments: pluginArgument,
     flags: [],
     run: async (context, [idOrSlug = '']) => {
-      const { GetCrsExclusionPluginResponseSchema } =
-        await import('../../../proto/gen/waf/v1/crs_pb.ts');
       const response = await (await context.api()).crs.getCrsExclusionPlugin({ idOrSlug });
       const found = response.plugin === undefined ? [] : [response.plugin];
-      await showMessage(context, GetCrsExclusionPluginResponseSchema, response, pluginTable(found));
+      await showMessage(context, response, pluginTable(found));
       return 0;
     },
   },
@@ -105,8 +98,6 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
     ],
     flags: [{ flags: '--tag <tag>', summary: 'fetch this release of the CRS project' }],
     run: async (context, [idOrSlug = '', path], flags) => {
-      const { ImportCrsExclusionPluginResponseSchema } =
-        await import('../../../proto/gen/waf/v1/crs_pb.ts');
       const githubTag = textFlag(flags, 'tag') ?? '';
       if ((path === undefined) === (githubTag === '')) throw badFlag('give an archive or --tag');
       const archive = path === undefined ? new Uint8Array() : await readArchive(path);
@@ -116,7 +107,7 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
       );
       const kept = response.plugin === undefined ? [] : [response.plugin];
       const table = pluginTable(kept);
-      await showMessage(context, ImportCrsExclusionPluginResponseSchema, response, table);
+      await showMessage(context, response, table);
       return 0;
     },
   },
@@ -127,11 +118,9 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
     arguments: policyArgument,
     flags: [],
     run: async (context, [policyId = '']) => {
-      const { ListPolicyExclusionPluginsResponseSchema } =
-        await import('../../../proto/gen/waf/v1/crs_pb.ts');
       const response = await (await context.api()).crs.listPolicyExclusionPlugins({ policyId });
       const table = bindingTable(response.items);
-      await showMessage(context, ListPolicyExclusionPluginsResponseSchema, response, table);
+      await showMessage(context, response, table);
       return 0;
     },
   },
@@ -191,8 +180,7 @@ async function useExclusions(
   noteChange(context.output, 'taken away', present.map(useOf), items.map(useOf));
   const { create } = await import('@bufbuild/protobuf');
   const response = create(ListPolicyExclusionPluginsResponseSchema, { items });
-  const schema = ListPolicyExclusionPluginsResponseSchema;
-  await showMessage(context, schema, response, bindingTable(items));
+  await showMessage(context, response, bindingTable(items));
   return 0;
 }
 

@@ -37,9 +37,8 @@ export const policyCommands: readonly CommandDefinition[] = [
     arguments: idArgument,
     flags: [],
     run: async (context, [id = '']) => {
-      const { GetPolicyResponseSchema } = await import('../../../proto/gen/waf/v1/policy_pb.ts');
       const response = await (await context.api()).policies.getPolicy({ id });
-      await showResource(context, GetPolicyResponseSchema, response, 'policy');
+      await showResource(context, response, 'policy');
       if (response.bodyInspection) context.output.note(response.bodyInspection.summary);
       return 0;
     },
@@ -51,12 +50,10 @@ export const policyCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: pageFlags,
     run: async (context, _args, flags) => {
-      const { ListPolicyTemplatesResponseSchema } =
-        await import('../../../proto/gen/waf/v1/policy_pb.ts');
       const { policies } = await context.api();
       const response = await policies.listPolicyTemplates({ page: readPage(flags) });
       const table = policyTable(response.items);
-      await showMessage(context, ListPolicyTemplatesResponseSchema, response, table);
+      await showMessage(context, response, table);
       notePage(context.output, response.items.length, response.page?.total);
       return 0;
     },
@@ -113,7 +110,7 @@ export const policyCommands: readonly CommandDefinition[] = [
       const table = policyTable(made === undefined ? [] : [made]);
       const { create } = await import('@bufbuild/protobuf');
       const shown = create(CreatePolicyResponseSchema, made === undefined ? {} : { policy: made });
-      await showMessage(context, CreatePolicyResponseSchema, shown, table);
+      await showMessage(context, shown, table);
       return 0;
     },
   },
@@ -150,8 +147,7 @@ export const policyCommands: readonly CommandDefinition[] = [
     ],
     published: true,
     run: async (context, [id = ''], flags) => {
-      const { PolicySchema, UpdatePolicyResponseSchema } =
-        await import('../../../proto/gen/waf/v1/policy_pb.ts');
+      const { PolicySchema } = await import('../../../proto/gen/waf/v1/policy_pb.ts');
       const file = textFlag(flags, 'file');
       const given = file === undefined ? {} : readInputObject(file);
       const own: Record<string, unknown> = {};
@@ -183,7 +179,7 @@ export const policyCommands: readonly CommandDefinition[] = [
         );
       }, isRevisionGiven(flags));
       const changed = response.policy === undefined ? [] : [response.policy];
-      await showMessage(context, UpdatePolicyResponseSchema, response, policyTable(changed));
+      await showMessage(context, response, policyTable(changed));
       return 0;
     },
   },
@@ -195,8 +191,7 @@ export const policyCommands: readonly CommandDefinition[] = [
     flags: [{ ...fileFlag, required: true }, revisionFlag],
     published: true,
     run: async (context, [policyId = '', layer = ''], flags) => {
-      const { PolicyLayerKind, UpdatePolicyLayerResponseSchema } =
-        await import('../../../proto/gen/waf/v1/policy_pb.ts');
+      const { PolicyLayerKind } = await import('../../../proto/gen/waf/v1/policy_pb.ts');
       const name = layer.replaceAll('-', '_').toUpperCase() as keyof typeof PolicyLayerKind;
       if (!layerKinds.includes(layer)) {
         throw badFlag(`the layer must be one of ${layerKinds.join(', ')}`);
@@ -216,7 +211,7 @@ export const policyCommands: readonly CommandDefinition[] = [
       const { noteLayer } = await import('./policy-layer.ts');
       noteLayer(context.output, layer, policy, config);
       const changed = response.policy === undefined ? [] : [response.policy];
-      await showMessage(context, UpdatePolicyLayerResponseSchema, response, policyTable(changed));
+      await showMessage(context, response, policyTable(changed));
       return 0;
     },
   },
@@ -231,8 +226,7 @@ export const policyCommands: readonly CommandDefinition[] = [
     flags: [revisionFlag],
     published: true,
     run: async (context, [policyId = '', state = ''], flags) => {
-      const { EngineState, SetEngineStateResponseSchema } =
-        await import('../../../proto/gen/waf/v1/policy_pb.ts');
+      const { EngineState } = await import('../../../proto/gen/waf/v1/policy_pb.ts');
       const name = (engineStateNames[state] ?? '').replace('ENGINE_STATE_', '');
       if (name === '') {
         throw badFlag(`the state must be one of ${Object.keys(engineStateNames).join(', ')}`);
@@ -244,7 +238,7 @@ export const policyCommands: readonly CommandDefinition[] = [
         return api.policies.setEngineState({ policyId, revision, engineState });
       }, isRevisionGiven(flags));
       const changed = response.policy === undefined ? [] : [response.policy];
-      await showMessage(context, SetEngineStateResponseSchema, response, policyTable(changed));
+      await showMessage(context, response, policyTable(changed));
       return 0;
     },
   },

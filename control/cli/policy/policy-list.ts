@@ -14,12 +14,11 @@ export const policyListCommand: CommandDefinition = {
   arguments: [],
   flags: [{ flags: '--query <text>', summary: 'part of a name' }, ...pageFlags],
   run: async (context, _args, flags) => {
-    const { ListPoliciesResponseSchema } = await import('../../../proto/gen/waf/v1/policy_pb.ts');
     const { policies } = await context.api();
     const query = textFlag(flags, 'query') ?? '';
     const response = await policies.listPolicies({ page: readPage(flags), query });
     const table = policyTable(response.items);
-    await showMessage(context, ListPoliciesResponseSchema, response, table);
+    await showMessage(context, response, table);
     notePage(context.output, response.items.length, response.page?.total);
     return 0;
   },

@@ -22,14 +22,13 @@ export const policyTestCommand: CommandDefinition = {
     },
   ],
   run: async (context, [policyId = ''], flags) => {
-    const { TestPolicyResponseSchema } = await import('../../../proto/gen/waf/v1/policy_pb.ts');
     const { policies } = await context.api();
     const siteId = textFlag(flags, 'site') ?? '';
     const request = { policyId, siteId, ...describedRequest(flags) };
     const response = await waitFor(context, 'Compiling rules', (options) =>
       policies.testPolicy(request, options),
     );
-    await showMessage(context, TestPolicyResponseSchema, response, {
+    await showMessage(context, response, {
       columns: ['RULE', 'PHASE', 'SEVERITY', 'MESSAGE'],
       rows: response.matchedRules.map((rule) => [
         String(rule.ruleId),

@@ -34,12 +34,10 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
     arguments: idArgument,
     flags: pageFlags,
     run: async (context, [policyId = ''], flags) => {
-      const { ListPolicyVersionsResponseSchema } =
-        await import('../../../proto/gen/waf/v1/policy_pb.ts');
       const { policies } = await context.api();
       const response = await policies.listPolicyVersions({ policyId, page: readPage(flags) });
       const table = versionTable(response.items);
-      await showMessage(context, ListPolicyVersionsResponseSchema, response, table);
+      await showMessage(context, response, table);
       notePage(context.output, response.items.length, response.page?.total);
       return 0;
     },
@@ -51,13 +49,11 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
     arguments: [versionArgument],
     flags: [],
     run: async (context, [text = '']) => {
-      const { GetPolicyVersionResponseSchema } =
-        await import('../../../proto/gen/waf/v1/policy_pb.ts');
       const api = await context.api();
       const id = await versionIdOf(api, text, '');
       const response = await api.policies.getPolicyVersion({ id });
       const found = response.version === undefined ? [] : [response.version];
-      await showMessage(context, GetPolicyVersionResponseSchema, response, versionTable(found));
+      await showMessage(context, response, versionTable(found));
       return 0;
     },
   },
@@ -71,15 +67,13 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
     ],
     flags: [],
     run: async (context, [left = '', right = '']) => {
-      const { DiffPolicyVersionsResponseSchema } =
-        await import('../../../proto/gen/waf/v1/policy_pb.ts');
       const api = await context.api();
       const policy = policyOfVersion(left) || policyOfVersion(right);
       const leftVersionId = await versionIdOf(api, left, policy);
       const rightVersionId = await versionIdOf(api, right, policy);
       const response = await api.policies.diffPolicyVersions({ leftVersionId, rightVersionId });
       const { before = {}, after = {}, changedPaths = [] } = response.diff ?? {};
-      await showMessage(context, DiffPolicyVersionsResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['FIELD', 'BEFORE', 'AFTER'],
         rows: changedPaths.map((path) => [path, textAt(before, path), textAt(after, path)]),
       });
@@ -94,8 +88,6 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
     flags: [leaveFlag],
     published: true,
     run: async (context, [policyId = '', version = ''], flags) => {
-      const { RollbackPolicyResponseSchema } =
-        await import('../../../proto/gen/waf/v1/policy_pb.ts');
       const api = await context.api();
       const versionId = await versionIdOf(api, version, policyId);
       const saved = await api.policies.getPolicyVersion({ id: versionId });
@@ -105,7 +97,7 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
         api.policies.rollbackPolicy({ policyId, versionId }, options),
       );
       const restored = response.policy === undefined ? [] : [response.policy];
-      await showMessage(context, RollbackPolicyResponseSchema, response, policyTable(restored));
+      await showMessage(context, response, policyTable(restored));
       return 0;
     },
   },
@@ -117,8 +109,6 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
     flags: [leaveFlag, revisionFlag],
     published: true,
     run: async (context, [policyId = '', crsRulesetId = ''], flags) => {
-      const { SetActiveCrsRulesetResponseSchema } =
-        await import('../../../proto/gen/waf/v1/policy_pb.ts');
       const api = await context.api();
       await requireOverridesLeft(context, flags, policyId, crsRulesetId);
       const response = await againWhenChanged(async () => {
@@ -128,7 +118,7 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
         );
       }, isRevisionGiven(flags));
       const moved = response.policy === undefined ? [] : [response.policy];
-      await showMessage(context, SetActiveCrsRulesetResponseSchema, response, policyTable(moved));
+      await showMessage(context, response, policyTable(moved));
       return 0;
     },
   },
@@ -139,8 +129,6 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
     arguments: [...idArgument, rulesetArgument],
     flags: [],
     run: async (context, [policyId = '', crsRulesetId = '']) => {
-      const { PreviewCrsImpactResponseSchema } =
-        await import('../../../proto/gen/waf/v1/policy_pb.ts');
       const { policies } = await context.api();
       const response = await policies.previewCrsImpact({ policyId, crsRulesetId });
       const added = response.addedRuleIds.map((id) => [String(id), 'added', '']);
@@ -155,7 +143,7 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
         'override without rule',
         summary,
       ]);
-      await showMessage(context, PreviewCrsImpactResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['RULE', 'WHAT', 'FIELDS'],
         rows: [...orphaned, ...added, ...removed, ...changed],
       });

@@ -43,16 +43,9 @@ export const ruleCommands: readonly CommandDefinition[] = [
     arguments: policyArgument,
     flags: pageFlags,
     run: async (context, [policyId = ''], flags) => {
-      const { ListCustomRulesResponseSchema } =
-        await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
       const { customRules } = await context.api();
       const response = await customRules.listCustomRules({ policyId, page: readPage(flags) });
-      await showMessage(
-        context,
-        ListCustomRulesResponseSchema,
-        response,
-        ruleTable(response.items),
-      );
+      await showMessage(context, response, ruleTable(response.items));
       notePage(context.output, response.items.length, response.page?.total);
       return 0;
     },
@@ -64,11 +57,9 @@ export const ruleCommands: readonly CommandDefinition[] = [
     arguments: idArgument,
     flags: [],
     run: async (context, [id = '']) => {
-      const { GetCustomRuleResponseSchema } =
-        await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
       const response = await (await context.api()).customRules.getCustomRule({ id });
       const found = response.rule === undefined ? [] : [response.rule];
-      await showMessage(context, GetCustomRuleResponseSchema, response, ruleTable(found));
+      await showMessage(context, response, ruleTable(found));
       context.output.line(response.rule?.seclang.trimEnd() ?? '');
       return 0;
     },
@@ -95,8 +86,7 @@ export const ruleCommands: readonly CommandDefinition[] = [
     ],
     published: true,
     run: async (context, [policyId = ''], flags) => {
-      const { CreateCustomRuleResponseSchema, CustomRuleSchema } =
-        await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
+      const { CustomRuleSchema } = await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
       const value = readNewRule(flags);
       const siteId = textFlag(flags, 'site') ?? '';
       const enabled = !switchFlag(flags, 'off');
@@ -107,7 +97,7 @@ export const ruleCommands: readonly CommandDefinition[] = [
       );
       const response = await (await context.api()).customRules.createCustomRule({ rule });
       const made = response.rule === undefined ? [] : [response.rule];
-      await showMessage(context, CreateCustomRuleResponseSchema, response, ruleTable(made));
+      await showMessage(context, response, ruleTable(made));
       return 0;
     },
   },
@@ -122,8 +112,7 @@ export const ruleCommands: readonly CommandDefinition[] = [
     ],
     published: true,
     run: async (context, [id = ''], flags) => {
-      const { CustomRuleSchema, UpdateCustomRuleResponseSchema } =
-        await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
+      const { CustomRuleSchema } = await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
       const [value, mask] = readSettings(flags);
       const run = textFlag(flags, 'run');
       if (run !== undefined) {
@@ -135,7 +124,7 @@ export const ruleCommands: readonly CommandDefinition[] = [
       const { customRules } = await context.api();
       const response = await customRules.updateCustomRule({ rule, updateMask: mask.join(',') });
       const changed = response.rule === undefined ? [] : [response.rule];
-      await showMessage(context, UpdateCustomRuleResponseSchema, response, ruleTable(changed));
+      await showMessage(context, response, ruleTable(changed));
       return 0;
     },
   },
@@ -163,12 +152,10 @@ export const ruleCommands: readonly CommandDefinition[] = [
     flags: [],
     published: true,
     run: async (context, [policyId = '', ...ruleIds]) => {
-      const { ReorderCustomRulesResponseSchema } =
-        await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
       const { customRules } = await context.api();
       const response = await customRules.reorderCustomRules({ policyId, ruleIds });
       const table = ruleTable(response.rules);
-      await showMessage(context, ReorderCustomRulesResponseSchema, response, table);
+      await showMessage(context, response, table);
       return 0;
     },
   },
@@ -179,15 +166,14 @@ export const ruleCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: settingFlags,
     run: async (context, _args, flags) => {
-      const { CustomRuleSchema, PreviewCustomRuleResponseSchema } =
-        await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
+      const { CustomRuleSchema } = await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
       const value = readNewRule(flags);
       const rule = await readMessage(CustomRuleSchema, { ...value, enabled: true }, 'flags');
       const response = await (await context.api()).customRules.previewCustomRule({ rule });
       if (context.output.format === 'table') context.output.line(response.seclang.trimEnd());
       else {
         const nothing = { columns: [], rows: [] };
-        await showMessage(context, PreviewCustomRuleResponseSchema, response, nothing);
+        await showMessage(context, response, nothing);
       }
       return 0;
     },
@@ -199,11 +185,9 @@ export const ruleCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: pageFlags,
     run: async (context, _args, flags) => {
-      const { ListCustomRuleTemplatesResponseSchema } =
-        await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
       const { customRules } = await context.api();
       const response = await customRules.listCustomRuleTemplates({ page: readPage(flags) });
-      await showMessage(context, ListCustomRuleTemplatesResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['ID', 'NAME', 'CATEGORY', 'PARAMETERS'],
         rows: response.items.map((one) => [
           one.id,
@@ -228,15 +212,13 @@ export const ruleCommands: readonly CommandDefinition[] = [
     ],
     published: true,
     run: async (context, [policyId = '', templateId = ''], flags) => {
-      const { CreateFromTemplateResponseSchema } =
-        await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
       const parameters = readPairs(listFlag(flags, 'set'), '--set');
       const siteId = textFlag(flags, 'site') ?? '';
       const { customRules } = await context.api();
       const request = { policyId, templateId, parameters, siteId };
       const response = await customRules.createFromTemplate(request);
       const made = response.rule === undefined ? [] : [response.rule];
-      await showMessage(context, CreateFromTemplateResponseSchema, response, ruleTable(made));
+      await showMessage(context, response, ruleTable(made));
       return 0;
     },
   },

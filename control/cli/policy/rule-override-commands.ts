@@ -40,12 +40,10 @@ export const ruleOverrideCommands: readonly CommandDefinition[] = [
     arguments: policyArgument,
     flags: pageFlags,
     run: async (context, [policyId = ''], flags) => {
-      const { ListRuleOverridesResponseSchema } =
-        await import('../../../proto/gen/waf/v1/rule_override_pb.ts');
       const { ruleOverrides } = await context.api();
       const response = await ruleOverrides.listRuleOverrides({ policyId, page: readPage(flags) });
       const table = overrideTable(response.items);
-      await showMessage(context, ListRuleOverridesResponseSchema, response, table);
+      await showMessage(context, response, table);
       notePage(context.output, response.items.length, response.page?.total);
       return 0;
     },
@@ -57,11 +55,9 @@ export const ruleOverrideCommands: readonly CommandDefinition[] = [
     arguments: idArgument,
     flags: [],
     run: async (context, [id = '']) => {
-      const { GetRuleOverrideResponseSchema } =
-        await import('../../../proto/gen/waf/v1/rule_override_pb.ts');
       const response = await (await context.api()).ruleOverrides.getRuleOverride({ id });
       const found = response.override === undefined ? [] : [response.override];
-      await showMessage(context, GetRuleOverrideResponseSchema, response, overrideTable(found));
+      await showMessage(context, response, overrideTable(found));
       return 0;
     },
   },
@@ -107,14 +103,14 @@ export const ruleOverrideCommands: readonly CommandDefinition[] = [
     flags: listChangeFlags,
     published: true,
     run: async (context, [file = ''], flags) => {
-      const { BulkUpsertRuleOverridesRequestSchema, BulkUpsertRuleOverridesResponseSchema } =
+      const { BulkUpsertRuleOverridesRequestSchema } =
         await import('../../../proto/gen/waf/v1/rule_override_pb.ts');
       const value = { listChange: listChangeNames[listMode(flags)], ...readInputObject(file) };
       const request = await readMessage(BulkUpsertRuleOverridesRequestSchema, value, file);
       const { ruleOverrides } = await context.api();
       const response = await ruleOverrides.bulkUpsertRuleOverrides(request);
       const table = overrideTable(response.overrides);
-      await showMessage(context, BulkUpsertRuleOverridesResponseSchema, response, table);
+      await showMessage(context, response, table);
       return 0;
     },
   },
@@ -138,14 +134,12 @@ export const ruleOverrideCommands: readonly CommandDefinition[] = [
     arguments: policyArgument,
     flags: [{ flags: '--query <text>', summary: 'number or part of a message' }, ...pageFlags],
     run: async (context, [policyId = ''], flags) => {
-      const { ListCrsRulesForPolicyResponseSchema } =
-        await import('../../../proto/gen/waf/v1/rule_override_pb.ts');
       const query = textFlag(flags, 'query') ?? '';
       const { ruleOverrides } = await context.api();
       const request = { policyId, query, page: readPage(flags) };
       const response = await ruleOverrides.listCrsRulesForPolicy(request);
       const table = crsRuleTable(response.items);
-      await showMessage(context, ListCrsRulesForPolicyResponseSchema, response, table);
+      await showMessage(context, response, table);
       notePage(context.output, response.items.length, response.page?.total);
       return 0;
     },
@@ -157,7 +151,7 @@ async function setOverride(
   [policyId = '', crsRuleId = '', word = '']: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
-  const { RuleOverrideSchema, UpsertRuleOverrideRequestSchema, UpsertRuleOverrideResponseSchema } =
+  const { RuleOverrideSchema, UpsertRuleOverrideRequestSchema } =
     await import('../../../proto/gen/waf/v1/rule_override_pb.ts');
   const mode = listMode(flags);
   const value = readOverride(policyId, crsRuleId, word, flags);
@@ -184,7 +178,7 @@ async function setOverride(
   const kept = response.override === undefined ? [] : [response.override];
   const [after] = kept;
   noteChange(context.output, 'taken away', partsOf(before), partsOf(after));
-  await showMessage(context, UpsertRuleOverrideResponseSchema, response, overrideTable(kept));
+  await showMessage(context, response, overrideTable(kept));
   return 0;
 }
 

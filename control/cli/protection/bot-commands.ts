@@ -101,9 +101,8 @@ export const botCommands: readonly CommandDefinition[] = [
     arguments: [{ name: '<site>', summary: 'id or name', resource: 'site' }],
     flags: [],
     run: async (context, [id = '']) => {
-      const { GetSiteResponseSchema } = await import('../../../proto/gen/waf/v1/site_pb.ts');
       const response = await (await context.api()).sites.getSite({ id });
-      await showMessage(context, GetSiteResponseSchema, response, botTable(response.site));
+      await showMessage(context, response, botTable(response.site));
       if (response.site !== undefined) {
         context.output.note(withListeners(context.options, tryLine(response.site)));
       }
@@ -157,7 +156,7 @@ export const botCommands: readonly CommandDefinition[] = [
         return answer.site;
       });
       const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
-      await showMessage(context, GetSiteResponseSchema, response, botTable(site));
+      await showMessage(context, response, botTable(site));
       if (site !== undefined) {
         context.output.note(withListeners(context.options, tryLine(site)));
       }

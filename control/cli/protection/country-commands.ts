@@ -107,9 +107,8 @@ export const countryCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [],
     run: async (context) => {
-      const { GetCountryCatalogResponseSchema } = await loadCountries();
       const response = await (await context.api()).countries.getCountryCatalog({});
-      await showMessage(context, GetCountryCatalogResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['CODE', 'NETWORKS'],
         rows: (response.catalog?.countries ?? []).map((one) => [one.code, String(one.prefixCount)]),
       });
@@ -178,7 +177,7 @@ async function showRules(
   const { ListCountryAccessRulesResponseSchema } = await loadCountries();
   const { create } = await import('@bufbuild/protobuf');
   const response = create(ListCountryAccessRulesResponseSchema, { items: [...rules] });
-  await showMessage(context, ListCountryAccessRulesResponseSchema, response, {
+  await showMessage(context, response, {
     columns: ['ID', 'NAME', 'KIND', 'MATCH', 'COUNTRIES', 'PLACES', 'STATE'],
     ids: { PLACES: ['site', 'policy'] },
     rows: rules.map((rule) => [

@@ -51,14 +51,13 @@ export const ipListCommands: readonly CommandDefinition[] = [
       ...pageFlags,
     ],
     run: async (context, _args, flags) => {
-      const { ListIpListsResponseSchema } = await loadLists();
       const { ipLists } = await context.api();
       const response = await ipLists.listIpLists({
         page: readPage(flags),
         query: textFlag(flags, 'query') ?? '',
         managementMode: textFlag(flags, 'mode') ?? '',
       });
-      await showMessage(context, ListIpListsResponseSchema, response, listTable(response.items));
+      await showMessage(context, response, listTable(response.items));
       notePage(context.output, response.items.length, response.page?.total);
       return 0;
     },
@@ -115,12 +114,11 @@ export const ipListCommands: readonly CommandDefinition[] = [
     arguments: idArgument,
     flags: [{ flags: '--query <text>', summary: 'part of an address or note' }, ...pageFlags],
     run: async (context, [ipListId = ''], flags) => {
-      const { ListIpListEntriesResponseSchema } = await loadLists();
       const { ipLists } = await context.api();
       const query = textFlag(flags, 'query') ?? '';
       const asked = { ipListId, page: readPage(flags), query };
       const response = await ipLists.listIpListEntries(asked);
-      await showMessage(context, ListIpListEntriesResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['VALUE', 'NOTE', 'EXPIRES'],
         rows: response.items.map((one) => [one.value, one.note, timeText(one.expiresAt) || '-']),
       });
@@ -188,7 +186,6 @@ export const ipListCommands: readonly CommandDefinition[] = [
       { flags: '--path <path>', summary: 'path of the request' },
     ],
     run: async (context, [ip = ''], flags) => {
-      const { LookupIpScopesResponseSchema } = await loadLists();
       const response = await (
         await context.api()
       ).ipLists.lookupIpScopes({
@@ -197,7 +194,7 @@ export const ipListCommands: readonly CommandDefinition[] = [
         peerIp: textFlag(flags, 'peer') ?? '',
         requestPath: textFlag(flags, 'path') ?? '',
       });
-      await showMessage(context, LookupIpScopesResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['LIST', 'KIND', 'SCOPE', 'PLACE', 'PATH', 'ENTRIES'],
         rows: response.hits.map((hit) => [
           hit.ipListName,
@@ -321,8 +318,7 @@ async function entryOf(
 /** Shows one list; a list that is not there is a mistake of ours. */
 export async function showOne(context: CommandContext, list: IpList | undefined): Promise<number> {
   if (list === undefined) throw badFlag('the service answered without the list');
-  const { IpListSchema } = await loadLists();
-  await showMessage(context, IpListSchema, list, listTable([list]));
+  await showMessage(context, list, listTable([list]));
   return 0;
 }
 
@@ -358,7 +354,7 @@ async function showBindings(
   const { ListIpListBindingsResponseSchema } = await loadLists();
   const { create } = await import('@bufbuild/protobuf');
   const response = create(ListIpListBindingsResponseSchema, { items: [...bindings] });
-  await showMessage(context, ListIpListBindingsResponseSchema, response, {
+  await showMessage(context, response, {
     columns: ['ID', 'LIST', 'KIND', 'SCOPE', 'PLACE', 'PATH', 'ADDRESS', 'MATCH'],
     ids: { PLACE: ['site', 'policy'] },
     rows: bindings.map((one) => [

@@ -127,7 +127,7 @@ async function showRuns(context: CommandContext, runs: readonly IpListSyncRun[])
   const { ListIpListSyncRunsResponseSchema } = await loadLists();
   const { create } = await import('@bufbuild/protobuf');
   const response = create(ListIpListSyncRunsResponseSchema, { items: [...runs] });
-  await showMessage(context, ListIpListSyncRunsResponseSchema, response, {
+  await showMessage(context, response, {
     columns: ['STARTED', 'TRIGGER', 'STATUS', 'RESULT', 'ENTRIES', 'ADDED', 'REMOVED', 'WHY'],
     rows: runs.map((run) => [
       timeText(run.startedAt),

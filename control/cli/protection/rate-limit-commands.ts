@@ -169,7 +169,7 @@ async function showLimits(
     await import('../../../proto/gen/waf/v1/rate_limit_pb.ts');
   const { create } = await import('@bufbuild/protobuf');
   const response = create(ListRateLimitEndpointsResponseSchema, { items: [...limits] });
-  await showMessage(context, ListRateLimitEndpointsResponseSchema, response, {
+  await showMessage(context, response, {
     columns: ['ID', 'PLACE', 'PATH', 'METHODS', 'REQUESTS', 'WINDOW', 'ACTION', 'KEY', 'MODE'],
     ids: { PLACE: ['site', 'policy'] },
     rows: limits.map((one) => [

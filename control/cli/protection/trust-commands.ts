@@ -25,11 +25,10 @@ export const trustCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [siteFlag],
     run: async (context, _args, flags) => {
-      const { GetTrustProfileResponseSchema } = await loadTrust();
       const { trust } = await context.api();
       const response = await trust.getTrustProfile({ siteId: textFlag(flags, 'site') ?? '' });
       const table = profileTable(response.profile);
-      await showMessage(context, GetTrustProfileResponseSchema, response, table);
+      await showMessage(context, response, table);
       return 0;
     },
   },
@@ -58,7 +57,7 @@ export const trustCommands: readonly CommandDefinition[] = [
       { flags: '--force', summary: 'accept headers that are not known to be written by proxies' },
     ],
     run: async (context, _args, flags) => {
-      const { SetTrustProfileResponseSchema, TrustProfileSchema } = await loadTrust();
+      const { TrustProfileSchema } = await loadTrust();
       const profile = await readMessage(TrustProfileSchema, readProfile(flags), 'profile');
       const { trust } = await context.api();
       const siteId = textFlag(flags, 'site') ?? '';
@@ -69,7 +68,7 @@ export const trustCommands: readonly CommandDefinition[] = [
         force: switchFlag(flags, 'force'),
       });
       const table = profileTable(response.profile);
-      await showMessage(context, SetTrustProfileResponseSchema, response, table);
+      await showMessage(context, response, table);
       const replaced = profileWords(before);
       if (replaced !== '')
         context.output.note(`the whole profile was replaced; it had ${replaced}`);
@@ -87,14 +86,13 @@ export const trustCommands: readonly CommandDefinition[] = [
       { flags: '--header <line>', summary: "'Name: value'; repeatable", repeatable: true },
     ],
     run: async (context, _args, flags) => {
-      const { ExplainTrustResponseSchema } = await loadTrust();
       const { trust } = await context.api();
       const response = await trust.explainTrust({
         siteId: textFlag(flags, 'site') ?? '',
         peer: textFlag(flags, 'peer') ?? '',
         headers: readHeaderLines(listFlag(flags, 'header')),
       });
-      await showMessage(context, ExplainTrustResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['RULE', 'HEADER', 'STATUS', 'ADDRESS', 'REASON'],
         rows: response.ruleTraces.map((one) => [
           one.ruleId || '-',
@@ -128,9 +126,8 @@ export const trustCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [],
     run: async (context) => {
-      const { GetTrustStatusResponseSchema } = await loadTrust();
       const response = await (await context.api()).trust.getTrustStatus({});
-      await showMessage(context, GetTrustStatusResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['SINCE', 'SITE', 'PEER', 'HEADER', 'COUNT'],
         ids: { SITE: ['site'] },
         rows: response.recentWarnings.map((one) => [
@@ -159,9 +156,8 @@ export const trustCommands: readonly CommandDefinition[] = [
     ],
     run: async (context, _args, flags) => {
       const analysis = await analyze(context, flags);
-      const { ClientIPAnalysisSchema } = await loadTrust();
       if (analysis === undefined) return 1;
-      await showMessage(context, ClientIPAnalysisSchema, analysis, {
+      await showMessage(context, analysis, {
         columns: ['ANALYSIS', 'STATE', 'SAMPLES', 'PEERS', 'SUGGESTION', 'HEADER', 'CONFIDENCE'],
         rows: [
           [

@@ -25,12 +25,10 @@ export const releaseCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: pageFlags,
     run: async (context, _args, flags) => {
-      const { ListBinaryReleasesResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const { system } = await context.api();
       const response = await system.listBinaryReleases({ page: readPage(flags) });
       const table = releaseTable(response.items);
-      await showMessage(context, ListBinaryReleasesResponseSchema, response, table);
+      await showMessage(context, response, table);
       notePage(context.output, response.items.length, response.page?.total);
       return 0;
     },
@@ -42,11 +40,9 @@ export const releaseCommands: readonly CommandDefinition[] = [
     arguments: releaseArgument,
     flags: [],
     run: async (context, [id = '']) => {
-      const { GetBinaryReleaseResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const response = await (await context.api()).system.getBinaryRelease({ id });
       const found = response.release === undefined ? [] : [response.release];
-      await showMessage(context, GetBinaryReleaseResponseSchema, response, releaseTable(found));
+      await showMessage(context, response, releaseTable(found));
       return 0;
     },
   },
@@ -66,8 +62,6 @@ export const releaseCommands: readonly CommandDefinition[] = [
       },
     ],
     run: async (context, [path], flags) => {
-      const { ImportBinaryReleaseResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const sourceUrl = textFlag(flags, 'url') ?? '';
       if ((path === undefined) === (sourceUrl === '')) throw badFlag('give an archive or --url');
       const file = textFlag(flags, 'signature') ?? (path === undefined ? '' : `${path}.minisig`);
@@ -78,7 +72,7 @@ export const releaseCommands: readonly CommandDefinition[] = [
         system.importBinaryRelease({ tarball, sourceUrl, signature }, options),
       );
       const kept = response.release === undefined ? [] : [response.release];
-      await showMessage(context, ImportBinaryReleaseResponseSchema, response, releaseTable(kept));
+      await showMessage(context, response, releaseTable(kept));
       return 0;
     },
   },

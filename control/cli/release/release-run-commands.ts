@@ -26,12 +26,10 @@ export const releaseRunCommands: readonly CommandDefinition[] = [
     arguments: [{ name: '<release>', summary: 'id, for example release-1.2.3-linux-x64' }],
     flags: [nodeFlag],
     run: async (context, [releaseId = ''], flags) => {
-      const { ApplyBinaryReleaseResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const { system } = await context.api();
       const agentIds = [...listFlag(flags, 'node')];
       const answer = await system.applyBinaryRelease({ releaseId, agentIds });
-      await showMessage(context, ApplyBinaryReleaseResponseSchema, answer, tableOf(answer.run));
+      await showMessage(context, answer, tableOf(answer.run));
       return 0;
     },
   },
@@ -42,11 +40,9 @@ export const releaseRunCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [nodeFlag],
     run: async (context, _args, flags) => {
-      const { RollbackBinaryReleaseResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const { system } = await context.api();
       const answer = await system.rollbackBinaryRelease({ agentIds: [...listFlag(flags, 'node')] });
-      await showMessage(context, RollbackBinaryReleaseResponseSchema, answer, tableOf(answer.run));
+      await showMessage(context, answer, tableOf(answer.run));
       return 0;
     },
   },
@@ -57,11 +53,9 @@ export const releaseRunCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: pageFlags,
     run: async (context, _args, flags) => {
-      const { ListUpgradeRunsResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const { system } = await context.api();
       const answer = await system.listUpgradeRuns({ page: readPage(flags) });
-      await showMessage(context, ListUpgradeRunsResponseSchema, answer, tableOf(...answer.items));
+      await showMessage(context, answer, tableOf(...answer.items));
       notePage(context.output, answer.items.length, answer.page?.total);
       return 0;
     },
@@ -73,10 +67,8 @@ export const releaseRunCommands: readonly CommandDefinition[] = [
     arguments: runArgument,
     flags: [],
     run: async (context, [id = '']) => {
-      const { GetUpgradeRunResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const answer = await (await context.api()).system.getUpgradeRun({ id });
-      await showMessage(context, GetUpgradeRunResponseSchema, answer, tableOf(answer.run));
+      await showMessage(context, answer, tableOf(answer.run));
       return 0;
     },
   },
@@ -111,10 +103,8 @@ export const releaseRunCommands: readonly CommandDefinition[] = [
     arguments: runArgument,
     flags: [],
     run: async (context, [runId = '']) => {
-      const { CancelUpgradeRunResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const answer = await (await context.api()).system.cancelUpgradeRun({ runId });
-      await showMessage(context, CancelUpgradeRunResponseSchema, answer, tableOf(answer.run));
+      await showMessage(context, answer, tableOf(answer.run));
       return 0;
     },
   },

@@ -42,11 +42,10 @@ export async function showUpdates(
   _args: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
-  const { CheckForUpdatesResponseSchema } = await import('../../../proto/gen/waf/v1/system_pb.ts');
   const { system } = await context.api();
   const response = await system.checkForUpdates({ channel: textFlag(flags, 'channel') ?? '' });
   const { releases, status, channel } = response;
-  await showMessage(context, CheckForUpdatesResponseSchema, response, releaseTable(releases));
+  await showMessage(context, response, releaseTable(releases));
   context.output.note(adviceOf(status, channel));
   for (const { sourceUrl } of releases.filter((one) => one.sourceUrl !== '')) {
     context.output.note(`Import it: waf release import --url ${printable(sourceUrl)}`);

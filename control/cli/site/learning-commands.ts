@@ -9,8 +9,6 @@ import { badFlag } from '../input.ts';
 import { showMessage, timeText } from '../show.ts';
 import { siteOptionCommand } from './site-option.ts';
 
-const messages = () => import('../../../proto/gen/waf/learning/v1/learning_pb.ts');
-
 const siteArgument: ArgumentDefinition = {
   name: '<site>',
   summary: 'id or name',
@@ -47,11 +45,10 @@ export const learningCommands: readonly CommandDefinition[] = [
     arguments: [siteArgument],
     flags: [],
     run: async (context, [siteId = '']) => {
-      const { ListProposalsResponseSchema } = await messages();
       const { learning } = await context.api();
       const response = await learning.listProposals({ siteId });
       const rows = response.items.map(rowOf);
-      await showMessage(context, ListProposalsResponseSchema, response, { columns, rows });
+      await showMessage(context, response, { columns, rows });
       if (response.effect !== '') context.output.note(response.effect);
       if (response.mode === 'off') context.output.note('The site does not learn: learning mode');
       return 0;
@@ -68,13 +65,12 @@ export const learningCommands: readonly CommandDefinition[] = [
     flags: [{ flags: '--days <days>', summary: 'days until it ends, 1 to 366; default 90' }],
     published: true,
     run: async (context, [siteId = '', id = ''], flags) => {
-      const { AcceptProposalResponseSchema } = await messages();
       const { learning } = await context.api();
       const text = textFlag(flags, 'days') ?? '0';
       if (!/^\d{1,3}$/.test(text)) throw badFlag('--days: expected a number from 1 to 366');
       const response = await learning.acceptProposal({ siteId, id, days: Number(text) });
       const rows = [response.proposal!].map(rowOf);
-      await showMessage(context, AcceptProposalResponseSchema, response, { columns, rows });
+      await showMessage(context, response, { columns, rows });
       return 0;
     },
   },
@@ -86,11 +82,10 @@ export const learningCommands: readonly CommandDefinition[] = [
     flags: [],
     published: true,
     run: async (context, [siteId = '', id = '']) => {
-      const { DismissProposalResponseSchema } = await messages();
       const { learning } = await context.api();
       const response = await learning.dismissProposal({ siteId, id });
       const rows = [response.proposal!].map(rowOf);
-      await showMessage(context, DismissProposalResponseSchema, response, { columns, rows });
+      await showMessage(context, response, { columns, rows });
       return 0;
     },
   },
@@ -102,10 +97,9 @@ export const learningCommands: readonly CommandDefinition[] = [
     flags: [],
     published: true,
     run: async (context, [siteId = '']) => {
-      const { ResetLearningResponseSchema } = await messages();
       const { learning } = await context.api();
       const response = await learning.resetLearning({ siteId });
-      await showMessage(context, ResetLearningResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['SITE', 'DECISIONS FORGOTTEN'],
         ids: { SITE: ['site'] },
         rows: [[siteId, String(response.forgottenCount)]],

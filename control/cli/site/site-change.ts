@@ -99,7 +99,7 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
       }, isRevisionGiven(flags));
       const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
       const shown = site === undefined ? [] : [site];
-      await showMessage(context, GetSiteResponseSchema, response, siteTable(shown));
+      await showMessage(context, response, siteTable(shown));
       return 0;
     },
   },
@@ -158,7 +158,7 @@ function statusCommand(word: 'enable' | 'disable', summary: string): CommandDefi
       }, isRevisionGiven(flags));
       const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
       const shown = site === undefined ? [] : [site];
-      await showMessage(context, GetSiteResponseSchema, response, siteTable(shown));
+      await showMessage(context, response, siteTable(shown));
       return 0;
     },
   };

@@ -133,7 +133,7 @@ async function changeDelivery(
     return answer.site;
   });
   const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
-  await showMessage(context, GetSiteResponseSchema, response, deliveryTable(site));
+  await showMessage(context, response, deliveryTable(site));
 }
 
 function deliveryTable(site: Site | undefined): Table {

@@ -11,9 +11,8 @@ export const siteGetCommand: CommandDefinition = {
   arguments: [{ name: '<site>', summary: 'id or name', resource: 'site' }],
   flags: [],
   run: async (context, [id = '']) => {
-    const { GetSiteResponseSchema } = await import('../../../proto/gen/waf/v1/site_pb.ts');
     const response = await (await context.api()).sites.getSite({ id });
-    await showResource(context, GetSiteResponseSchema, response, 'site');
+    await showResource(context, response, 'site');
     if (response.bodyInspection) context.output.note(response.bodyInspection.summary);
     return 0;
   },

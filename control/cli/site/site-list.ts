@@ -14,11 +14,10 @@ export const siteListCommand: CommandDefinition = {
   arguments: [],
   flags: [{ flags: '--query <text>', summary: 'part of a name or host' }, ...pageFlags],
   run: async (context, _args, flags) => {
-    const { ListSitesResponseSchema } = await import('../../../proto/gen/waf/v1/site_pb.ts');
     const { sites } = await context.api();
     const query = textFlag(flags, 'query') ?? '';
     const response = await sites.listSites({ page: readPage(flags), query });
-    await showMessage(context, ListSitesResponseSchema, response, siteTable(response.items));
+    await showMessage(context, response, siteTable(response.items));
     notePage(context.output, response.items.length, response.page?.total);
     return 0;
   },

@@ -141,7 +141,7 @@ async function runOverride(
           });
         });
   if (override === undefined) return 0;
-  await showMessage(context, SitePolicyOverrideSchema, override, overrideTable(override));
+  await showMessage(context, override, overrideTable(override));
   return 0;
 }
 

@@ -33,10 +33,9 @@ export const siteRoutingCommands: readonly CommandDefinition[] = [
     arguments: idArgument,
     flags: [],
     run: async (context, [siteId = '']) => {
-      const { GetSiteRoutingResponseSchema } = await import('../../../proto/gen/waf/v1/site_pb.ts');
       const response = await (await context.api()).sites.getSiteRouting({ siteId });
       const table = routingTable(response.routing);
-      await showMessage(context, GetSiteRoutingResponseSchema, response, table);
+      await showMessage(context, response, table);
       return 0;
     },
   },
@@ -68,8 +67,7 @@ export const siteRoutingCommands: readonly CommandDefinition[] = [
     ],
     published: true,
     run: async (context, [siteId = ''], flags) => {
-      const { SiteRoutingSchema, UpdateSiteRoutingResponseSchema } =
-        await import('../../../proto/gen/waf/v1/site_pb.ts');
+      const { SiteRoutingSchema } = await import('../../../proto/gen/waf/v1/site_pb.ts');
       const { sites } = await context.api();
       const file = textFlag(flags, 'file');
       const kept = listFlag(flags, 'route');
@@ -92,7 +90,7 @@ export const siteRoutingCommands: readonly CommandDefinition[] = [
         return sites.updateSiteRouting({ siteId, revision, routing });
       }, isRevisionGiven(flags));
       const table = routingTable(response.routing);
-      await showMessage(context, UpdateSiteRoutingResponseSchema, response, table);
+      await showMessage(context, response, table);
       return 0;
     },
   },

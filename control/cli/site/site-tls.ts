@@ -55,7 +55,7 @@ export const siteTlsCommand: CommandDefinition = {
       }, isRevisionGiven(flags)));
     }
     const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
-    await showMessage(context, GetSiteResponseSchema, response, tlsTable(site));
+    await showMessage(context, response, tlsTable(site));
     if (site !== undefined && mask.length > 0) {
       context.output.line(withListeners(context.options, tryLine(site)));
     }

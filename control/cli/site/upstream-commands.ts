@@ -52,13 +52,11 @@ export const upstreamCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [{ flags: '--query <text>', summary: 'part of a name' }, ...pageFlags],
     run: async (context, _args, flags) => {
-      const { ListUpstreamsResponseSchema } =
-        await import('../../../proto/gen/waf/v1/upstream_pb.ts');
       const { upstreams } = await context.api();
       const query = textFlag(flags, 'query') ?? '';
       const response = await upstreams.listUpstreams({ page: readPage(flags), query });
       const table = poolTable(response.items);
-      await showMessage(context, ListUpstreamsResponseSchema, response, table);
+      await showMessage(context, response, table);
       notePage(context.output, response.items.length, response.page?.total);
       return 0;
     },
@@ -70,10 +68,8 @@ export const upstreamCommands: readonly CommandDefinition[] = [
     arguments: idArgument,
     flags: [],
     run: async (context, [id = '']) => {
-      const { GetUpstreamResponseSchema } =
-        await import('../../../proto/gen/waf/v1/upstream_pb.ts');
       const response = await (await context.api()).upstreams.getUpstream({ id });
-      await showResource(context, GetUpstreamResponseSchema, response, 'upstream');
+      await showResource(context, response, 'upstream');
       return 0;
     },
   },
@@ -84,13 +80,12 @@ export const upstreamCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: settingFlags,
     run: async (context, _args, flags) => {
-      const { UpstreamSchema, CreateUpstreamResponseSchema } =
-        await import('../../../proto/gen/waf/v1/upstream_pb.ts');
+      const { UpstreamSchema } = await import('../../../proto/gen/waf/v1/upstream_pb.ts');
       const [value] = readSettings(flags);
       const upstream = await readMessage(UpstreamSchema, value, 'flags');
       const response = await (await context.api()).upstreams.createUpstream({ upstream });
       const made = response.upstream === undefined ? [] : [response.upstream];
-      await showMessage(context, CreateUpstreamResponseSchema, response, poolTable(made));
+      await showMessage(context, response, poolTable(made));
       noteProbes(context, response.probes);
       return 0;
     },
@@ -109,8 +104,7 @@ export const upstreamCommands: readonly CommandDefinition[] = [
     ],
     published: true,
     run: async (context, [id = ''], flags) => {
-      const { UpstreamSchema, UpdateUpstreamResponseSchema } =
-        await import('../../../proto/gen/waf/v1/upstream_pb.ts');
+      const { UpstreamSchema } = await import('../../../proto/gen/waf/v1/upstream_pb.ts');
       const [value, mask] = readSettings(flags);
       if (mask.length === 0) throw badFlag('name at least one flag that changes something');
       const { upstreams } = await context.api();
@@ -124,7 +118,7 @@ export const upstreamCommands: readonly CommandDefinition[] = [
         });
       });
       const changed = response.upstream === undefined ? [] : [response.upstream];
-      await showMessage(context, UpdateUpstreamResponseSchema, response, poolTable(changed));
+      await showMessage(context, response, poolTable(changed));
       noteProbes(context, response.probes);
       return 0;
     },
@@ -148,12 +142,10 @@ export const upstreamCommands: readonly CommandDefinition[] = [
     arguments: [{ name: '[pool...]', summary: 'ids or names; none for all', resource: 'upstream' }],
     flags: [],
     run: async (context, ids) => {
-      const { ListUpstreamHealthResponseSchema } =
-        await import('../../../proto/gen/waf/v1/upstream_pb.ts');
       const { upstreams } = await context.api();
       const response = await upstreams.listUpstreamHealth({ upstreamIds: [...ids] });
       const table = healthTable(response.items);
-      await showMessage(context, ListUpstreamHealthResponseSchema, response, table);
+      await showMessage(context, response, table);
       return 0;
     },
   },

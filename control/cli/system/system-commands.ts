@@ -27,9 +27,8 @@ export const systemCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [],
     run: async (context) => {
-      const { HealthResponseSchema } = await import('../../../proto/gen/waf/v1/system_pb.ts');
       const response = await (await context.api()).system.health({});
-      await showMessage(context, HealthResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['PART', 'STATUS', 'MESSAGE'],
         rows: response.checks.map((one) => [one.component, one.status, one.message]),
       });
@@ -53,12 +52,10 @@ export const systemCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [],
     run: async (context) => {
-      const { GetSystemSettingsResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const response = await (await context.api()).system.getSystemSettings({});
       const { values = {}, sources = {} } = response.settings ?? {};
       const table = settingsTable(values, sources);
-      await showMessage(context, GetSystemSettingsResponseSchema, response, table);
+      await showMessage(context, response, table);
       return 0;
     },
   },
@@ -75,8 +72,6 @@ export const systemCommands: readonly CommandDefinition[] = [
       { flags: '--replace', summary: 'a setting that is an object becomes what is named' },
     ],
     run: async (context, _args, flags) => {
-      const { UpdateSystemSettingsResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const file = textFlag(flags, 'file');
       const given = readPairs(listFlag(flags, 'set'), '--set');
       const values = {
@@ -99,7 +94,7 @@ export const systemCommands: readonly CommandDefinition[] = [
         noteChange(context.output, `${key}: taken away`, partsOf(before[key]), partsOf(after[key]));
       }
       const table = settingsTable(after, sources);
-      await showMessage(context, UpdateSystemSettingsResponseSchema, response, table);
+      await showMessage(context, response, table);
       context.output.note(`application: ${response.application}`);
       return 0;
     },
@@ -112,11 +107,9 @@ export const systemCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [],
     run: async (context) => {
-      const { GetDashboardStatsResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const response = await (await context.api()).system.getDashboardStats({});
       const { stats } = response;
-      await showMessage(context, GetDashboardStatsResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['WHAT', 'COUNT'],
         rows: [
           ['sites enabled', String(stats?.sitesEnabled ?? 0)],
@@ -135,15 +128,13 @@ export const systemCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: rangeFlags,
     run: async (context, _args, flags) => {
-      const { GetTopAttackersResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const { system } = await context.api();
       const response = await system.getTopAttackers({
         timeRange: await lastHours(readCount(flags, 'hours', '--hours')),
         siteId: textFlag(flags, 'site') ?? '',
         limit: readCount(flags, 'limit', '--limit'),
       });
-      await showMessage(context, GetTopAttackersResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['ADDRESS', 'EVENTS', 'COUNTRY', 'ATTACKS'],
         rows: response.items.map((one) => [
           one.clientIp,
@@ -163,15 +154,13 @@ export const systemCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: rangeFlags,
     run: async (context, _args, flags) => {
-      const { GetAttackDistributionResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const { system } = await context.api();
       const response = await system.getAttackDistribution({
         timeRange: await lastHours(readCount(flags, 'hours', '--hours')),
         siteId: textFlag(flags, 'site') ?? '',
         limit: readCount(flags, 'limit', '--limit'),
       });
-      await showMessage(context, GetAttackDistributionResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['ATTACK', 'EVENTS'],
         rows: response.items.map((one) => [one.tag, String(one.count)]),
       });

@@ -18,11 +18,9 @@ export const systemGeoCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [],
     run: async (context) => {
-      const { ListGeoDatabasesResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const response = await (await context.api()).system.listGeoDatabases({});
       const table = geoTable(response.items);
-      await showMessage(context, ListGeoDatabasesResponseSchema, response, table);
+      await showMessage(context, response, table);
       return 0;
     },
   },
@@ -34,13 +32,11 @@ export const systemGeoCommands: readonly CommandDefinition[] = [
     flags: [{ flags: '--version-name <text>', summary: 'version; default is the build date' }],
     published: true,
     run: async (context, [kind = '', file = ''], flags) => {
-      const { UploadGeoDatabaseResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const { system } = await context.api();
       const version = textFlag(flags, 'versionName') ?? '';
       const response = await system.uploadGeoDatabase({ kind, version, payload: readInput(file) });
       const kept = response.database === undefined ? [] : [response.database];
-      await showMessage(context, UploadGeoDatabaseResponseSchema, response, geoTable(kept));
+      await showMessage(context, response, geoTable(kept));
       return 0;
     },
   },
@@ -54,13 +50,11 @@ export const systemGeoCommands: readonly CommandDefinition[] = [
     flags: [{ flags: '--month <YYYY-MM>', summary: 'which one; default is the latest' }],
     published: true,
     run: async (context, [kind = ''], flags) => {
-      const { DownloadGeoDatabaseResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const { system } = await context.api();
       const month = textFlag(flags, 'month') ?? '';
       const response = await system.downloadGeoDatabase({ kind, month }, { timeoutMs: 0 });
       const kept = response.database === undefined ? [] : [response.database];
-      await showMessage(context, DownloadGeoDatabaseResponseSchema, response, geoTable(kept));
+      await showMessage(context, response, geoTable(kept));
       return 0;
     },
   },

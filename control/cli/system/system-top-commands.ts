@@ -74,12 +74,12 @@ export const systemTopCommands: readonly CommandDefinition[] = [
       if (requests !== undefined) {
         const { DashboardTopKSchema } = schemas;
         const ranking = requests(overview) ?? create(DashboardTopKSchema);
-        await showMessage(context, DashboardTopKSchema, ranking, requestTable(what, ranking));
+        await showMessage(context, ranking, requestTable(what, ranking));
         return 0;
       }
       const { DashboardSecurityTopKSchema } = schemas;
       const ranking = events?.(overview) ?? create(DashboardSecurityTopKSchema);
-      await showMessage(context, DashboardSecurityTopKSchema, ranking, eventTable(what, ranking));
+      await showMessage(context, ranking, eventTable(what, ranking));
       if (ranking.unavailableReason !== '') context.output.note(ranking.unavailableReason);
       if (overview.coverageLimited) context.output.note(limitedNote);
       return 0;
@@ -96,15 +96,13 @@ export const systemTopCommands: readonly CommandDefinition[] = [
       { flags: '--site <site>', summary: 'only this site', resource: 'site' },
     ],
     run: async (context, _args, flags) => {
-      const { GetTrafficTimeseriesResponseSchema } =
-        await import('../../../proto/gen/waf/v1/system_pb.ts');
       const { system } = await context.api();
       const response = await system.getTrafficTimeseries({
         timeRange: await lastHours(readCount(flags, 'hours', '--hours')),
         bucketSize: textFlag(flags, 'step') ?? '',
         siteId: textFlag(flags, 'site') ?? '',
       });
-      await showMessage(context, GetTrafficTimeseriesResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['FROM', 'REQUESTS', 'BLOCKED', 'BYTES IN', 'BYTES OUT'],
         rows: response.points.map((one) => [
           timeText(one.bucketStart),

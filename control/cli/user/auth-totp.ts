@@ -17,11 +17,10 @@ export const authTotpStatusCommand: CommandDefinition = {
   arguments: [],
   flags: [],
   run: async (context) => {
-    const { GetMFAStatusResponseSchema } = await import('../../../proto/gen/waf/v1/auth_pb.ts');
     const { auth } = await context.api();
     const response = await auth.getMFAStatus({});
     const { totpEnabled, enabledAt, recoveryCodesLeft } = response;
-    await showMessage(context, GetMFAStatusResponseSchema, response, {
+    await showMessage(context, response, {
       columns: ['TOTP', 'SINCE', 'RECOVERY CODES LEFT'],
       rows: [[totpEnabled ? 'on' : 'off', timeText(enabledAt), String(recoveryCodesLeft)]],
     });
@@ -37,15 +36,13 @@ export const authTotpEnableCommand: CommandDefinition = {
   arguments: [],
   flags: [],
   run: async (context) => {
-    const { ConfirmTOTPEnrollmentResponseSchema } =
-      await import('../../../proto/gen/waf/v1/auth_pb.ts');
     const { askLine } = await import('../auth-prompt.ts');
     const { auth } = await context.api();
     const { enrollmentToken, secret, provisioningUri } = await auth.beginTOTPEnrollment({});
     context.output.note(`Secret   ${secret}\nAddress  ${provisioningUri}`);
     const code = await askLine('Code of the app: ', 'a terminal');
     const response = await auth.confirmTOTPEnrollment({ enrollmentToken, code });
-    await showMessage(context, ConfirmTOTPEnrollmentResponseSchema, response, {
+    await showMessage(context, response, {
       columns: ['RECOVERY CODE (shown once)'],
       rows: response.recoveryCodes.map((one) => [one]),
     });
@@ -61,11 +58,10 @@ export const authTotpDisableCommand: CommandDefinition = {
   arguments: [],
   flags: [codeFlag],
   run: async (context, _args, flags) => {
-    const { DisableTOTPResponseSchema } = await import('../../../proto/gen/waf/v1/auth_pb.ts');
     const { auth } = await context.api();
     const response = await auth.disableTOTP({ code: await readCode(flags) });
     const rows = [[response.disabled ? 'off' : 'on']];
-    await showMessage(context, DisableTOTPResponseSchema, response, { columns: ['TOTP'], rows });
+    await showMessage(context, response, { columns: ['TOTP'], rows });
     return 0;
   },
 };
@@ -78,11 +74,9 @@ export const authTotpRecoveryCommand: CommandDefinition = {
   arguments: [],
   flags: [codeFlag],
   run: async (context, _args, flags) => {
-    const { RegenerateRecoveryCodesResponseSchema } =
-      await import('../../../proto/gen/waf/v1/auth_pb.ts');
     const { auth } = await context.api();
     const response = await auth.regenerateRecoveryCodes({ code: await readCode(flags) });
-    await showMessage(context, RegenerateRecoveryCodesResponseSchema, response, {
+    await showMessage(context, response, {
       columns: ['RECOVERY CODE (shown once)'],
       rows: response.recoveryCodes.map((one) => [one]),
     });

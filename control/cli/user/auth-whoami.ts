@@ -11,11 +11,10 @@ export const authWhoamiCommand: CommandDefinition = {
   arguments: [],
   flags: [],
   run: async (context) => {
-    const { GetUserInfoResponseSchema } = await import('../../../proto/gen/waf/v1/auth_pb.ts');
     const { auth } = await context.api();
     const response = await auth.getUserInfo({});
     const { user } = response;
-    await showMessage(context, GetUserInfoResponseSchema, response, {
+    await showMessage(context, response, {
       columns: ['USER', 'NAME', 'MAIL', 'ROLES', 'PERMISSIONS'],
       rows: [
         [
@@ -39,10 +38,9 @@ export const authPermissionsCommand: CommandDefinition = {
   arguments: [],
   flags: [],
   run: async (context) => {
-    const { GetAccessCodesResponseSchema } = await import('../../../proto/gen/waf/v1/auth_pb.ts');
     const { auth } = await context.api();
     const response = await auth.getAccessCodes({});
-    await showMessage(context, GetAccessCodesResponseSchema, response, {
+    await showMessage(context, response, {
       columns: ['PERMISSION'],
       rows: response.codes.map((code) => [code]),
     });

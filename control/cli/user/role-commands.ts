@@ -30,11 +30,10 @@ export const roleCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [{ flags: '--query <text>', summary: 'part of a name' }, ...pageFlags],
     run: async (context, _args, flags) => {
-      const { ListRolesResponseSchema } = await import('../../../proto/gen/waf/v1/role_pb.ts');
       const { roles } = await context.api();
       const query = textFlag(flags, 'query') ?? '';
       const response = await roles.listRoles({ page: readPage(flags), query });
-      await showMessage(context, ListRolesResponseSchema, response, roleTable(response.items));
+      await showMessage(context, response, roleTable(response.items));
       notePage(context.output, response.items.length, response.page?.total);
       return 0;
     },
@@ -46,11 +45,10 @@ export const roleCommands: readonly CommandDefinition[] = [
     arguments: roleArgument,
     flags: [],
     run: async (context, [named = '']) => {
-      const { GetRoleResponseSchema } = await import('../../../proto/gen/waf/v1/role_pb.ts');
       const api = await context.api();
       const response = await api.roles.getRole({ id: await findRoleId(api, named) });
       const permissions = response.role?.permissions ?? [];
-      await showMessage(context, GetRoleResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['ROLE', 'PERMISSION'],
         rows: permissions.map((code) => [response.role?.name ?? '', code]),
       });
@@ -64,11 +62,9 @@ export const roleCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [],
     run: async (context) => {
-      const { ListPermissionsResponseSchema } =
-        await import('../../../proto/gen/waf/v1/role_pb.ts');
       const { roles } = await context.api();
       const response = await roles.listPermissions({});
-      await showMessage(context, ListPermissionsResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['PERMISSION', 'WHAT IT ALLOWS'],
         rows: response.permissions.map((one) => [one.code, one.description]),
       });
@@ -82,13 +78,12 @@ export const roleCommands: readonly CommandDefinition[] = [
     arguments: [{ name: '<name>', summary: 'name of the role' }],
     flags: [descriptionFlag, permissionFlag],
     run: async (context, [name = ''], flags) => {
-      const { CreateRoleResponseSchema } = await import('../../../proto/gen/waf/v1/role_pb.ts');
       const { roles } = await context.api();
       const description = textFlag(flags, 'description') ?? '';
       const permissions = [...listFlag(flags, 'permission')];
       const response = await roles.createRole({ role: { name, description, permissions } });
       const shown = response.role === undefined ? [] : [response.role];
-      await showMessage(context, CreateRoleResponseSchema, response, roleTable(shown));
+      await showMessage(context, response, roleTable(shown));
       return 0;
     },
   },
@@ -104,7 +99,6 @@ export const roleCommands: readonly CommandDefinition[] = [
       ...listChangeFlags,
     ],
     run: async (context, [named = ''], flags) => {
-      const { UpdateRoleResponseSchema } = await import('../../../proto/gen/waf/v1/role_pb.ts');
       const api = await context.api();
       const name = textFlag(flags, 'name');
       const description = textFlag(flags, 'description');
@@ -129,7 +123,7 @@ export const roleCommands: readonly CommandDefinition[] = [
         return answer;
       });
       const shown = response.role === undefined ? [] : [response.role];
-      await showMessage(context, UpdateRoleResponseSchema, response, roleTable(shown));
+      await showMessage(context, response, roleTable(shown));
       return 0;
     },
   },

@@ -5,8 +5,6 @@ import { switchFlag } from '../command.ts';
 import { notePage, pageFlags, readPage } from '../paging.ts';
 import { showMessage, timeText } from '../show.ts';
 
-const messages = () => import('../../../proto/gen/waf/access/v1/session_pb.ts');
-
 /** Commands on sessions. */
 export const sessionCommands: readonly CommandDefinition[] = [
   {
@@ -16,11 +14,10 @@ export const sessionCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [{ flags: '--all-users', summary: 'those of everybody; needs user:read' }, ...pageFlags],
     run: async (context, _args, flags) => {
-      const { ListSessionsResponseSchema } = await messages();
       const { sessions } = await context.api();
       const allUsers = switchFlag(flags, 'allUsers');
       const response = await sessions.listSessions({ page: readPage(flags), allUsers });
-      await showMessage(context, ListSessionsResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['ID', 'USER', 'SINCE', 'REFRESHED', 'FROM', 'HOW', 'THIS ONE'],
         rows: response.items.map((one) => [
           one.id,
@@ -43,10 +40,9 @@ export const sessionCommands: readonly CommandDefinition[] = [
     arguments: [{ name: '<id>', summary: 'id of the session; see session list' }],
     flags: [],
     run: async (context, [id = '']) => {
-      const { EndSessionResponseSchema } = await messages();
       const { sessions } = await context.api();
       const response = await sessions.endSession({ id });
-      await showMessage(context, EndSessionResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['SESSION', 'ENDED'],
         rows: [[id, response.ended ? 'yes' : 'no']],
       });

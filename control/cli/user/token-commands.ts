@@ -20,7 +20,6 @@ const tokenArgument: readonly ArgumentDefinition[] = [
   { name: '<id>', summary: 'id of the token; see token list' },
 ];
 const daysFlag = { flags: '--days <n>', summary: 'days until the token ends, at most 366' };
-const messages = () => import('../../../proto/gen/waf/access/v1/token_pb.ts');
 
 /** Commands on API tokens. */
 export const tokenCommands: readonly CommandDefinition[] = [
@@ -74,11 +73,10 @@ export const tokenCommands: readonly CommandDefinition[] = [
       ...pageFlags,
     ],
     run: async (context, _args, flags) => {
-      const { ListApiTokensResponseSchema } = await messages();
       const { tokens } = await context.api();
       const allOwners = switchFlag(flags, 'allOwners');
       const response = await tokens.listApiTokens({ page: readPage(flags), allOwners });
-      await showMessage(context, ListApiTokensResponseSchema, response, tableOf(response.items));
+      await showMessage(context, response, tableOf(response.items));
       notePage(context.output, response.items.length, response.page?.total);
       return 0;
     },
@@ -90,11 +88,10 @@ export const tokenCommands: readonly CommandDefinition[] = [
     arguments: tokenArgument,
     flags: [],
     run: async (context, [id = '']) => {
-      const { GetApiTokenResponseSchema } = await messages();
       const { tokens } = await context.api();
       const response = await tokens.getApiToken({ id });
       const codes = response.token?.effectivePermissions ?? [];
-      await showMessage(context, GetApiTokenResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['TOKEN', 'PERMISSION'],
         rows: codes.map((code) => [response.token?.name ?? '', code]),
       });
@@ -123,10 +120,9 @@ export const tokenCommands: readonly CommandDefinition[] = [
     arguments: tokenArgument,
     flags: [],
     run: async (context, [id = '']) => {
-      const { RevokeApiTokenResponseSchema } = await messages();
       const { tokens } = await context.api();
       const response = await tokens.revokeApiToken({ id });
-      await showMessage(context, RevokeApiTokenResponseSchema, response, {
+      await showMessage(context, response, {
         columns: ['TOKEN', 'ENDED'],
         rows: [[id, String(response.revokedCount)]],
       });
@@ -140,7 +136,6 @@ async function runCreate(
   [name = '']: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
-  const { CreateApiTokenResponseSchema } = await messages();
   const end = endOf(flags);
   const noExpiry = flags['expiry'] === false;
   if ((end === undefined) !== noExpiry) {
@@ -157,7 +152,7 @@ async function runCreate(
     noExpiry,
     ...(end === undefined ? {} : { expiresAt: end }),
   });
-  await showMessage(context, CreateApiTokenResponseSchema, response, secretTable(response));
+  await showMessage(context, response, secretTable(response));
   return 0;
 }
 
@@ -166,7 +161,6 @@ async function runRotate(
   [id = '']: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
-  const { RotateApiTokenResponseSchema } = await messages();
   const hours = Number(textFlag(flags, 'overlap'));
   if (!Number.isFinite(hours) || hours < 0 || hours > 168) {
     throw badFlag('--overlap wants hours, from 0 to 168');
@@ -178,7 +172,7 @@ async function runRotate(
     overlapSeconds: Math.round(hours * 3600),
     ...(end === undefined ? {} : { expiresAt: end }),
   });
-  await showMessage(context, RotateApiTokenResponseSchema, response, secretTable(response));
+  await showMessage(context, response, secretTable(response));
   return 0;
 }
 

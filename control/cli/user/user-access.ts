@@ -32,7 +32,6 @@ export const userAccessCommands: readonly CommandDefinition[] = [
       ...listChangeFlags,
     ],
     run: async (context, [named = ''], flags) => {
-      const { AssignRolesResponseSchema } = await import('../../../proto/gen/waf/v1/user_pb.ts');
       const api = await context.api();
       const given = listFlag(flags, 'role');
       if (given.length > 0 === switchFlag(flags, 'none')) {
@@ -54,7 +53,7 @@ export const userAccessCommands: readonly CommandDefinition[] = [
         return answer;
       });
       const shown = response.user === undefined ? [] : [response.user];
-      await showMessage(context, AssignRolesResponseSchema, response, userTable(shown));
+      await showMessage(context, response, userTable(shown));
       return 0;
     },
   },
@@ -65,7 +64,6 @@ export const userAccessCommands: readonly CommandDefinition[] = [
     arguments: userArgument,
     flags: [{ flags: '--password-stdin', summary: 'read the password from standard input' }],
     run: async (context, [named = ''], flags) => {
-      const { ResetPasswordResponseSchema } = await import('../../../proto/gen/waf/v1/user_pb.ts');
       const { readNewPassword } = await import('../auth-prompt.ts');
       const api = await context.api();
       const userId = await findUserId(api, named);
@@ -74,7 +72,7 @@ export const userAccessCommands: readonly CommandDefinition[] = [
       const response = await api.users.resetPassword({ userId, password });
       const rows = [[userId, response.changed ? 'yes' : 'no']];
       const table = { columns: ['ID', 'CHANGED'], rows };
-      await showMessage(context, ResetPasswordResponseSchema, response, table);
+      await showMessage(context, response, table);
       return 0;
     },
   },
@@ -87,13 +85,12 @@ export const userAccessCommands: readonly CommandDefinition[] = [
     arguments: userArgument,
     flags: [],
     run: async (context, [named = '']) => {
-      const { ResetUserMFAResponseSchema } = await import('../../../proto/gen/waf/v1/user_pb.ts');
       const api = await context.api();
       const userId = await findUserId(api, named);
       const response = await api.users.resetUserMFA({ userId });
       const rows = [[userId, response.mfaReset ? 'removed' : 'there was none']];
       const table = { columns: ['ID', 'SECOND FACTOR'], rows };
-      await showMessage(context, ResetUserMFAResponseSchema, response, table);
+      await showMessage(context, response, table);
       return 0;
     },
   },
@@ -107,18 +104,16 @@ function lockCommand(verb: 'lock' | 'unlock', summary: string): CommandDefinitio
     arguments: userArgument,
     flags: [],
     run: async (context, [named = '']) => {
-      const { LockUserResponseSchema, UnlockUserResponseSchema } =
-        await import('../../../proto/gen/waf/v1/user_pb.ts');
       const api = await context.api();
       const userId = await findUserId(api, named);
       if (verb === 'lock') {
         const response = await api.users.lockUser({ userId });
         const shown = response.user === undefined ? [] : [response.user];
-        await showMessage(context, LockUserResponseSchema, response, userTable(shown));
+        await showMessage(context, response, userTable(shown));
       } else {
         const response = await api.users.unlockUser({ userId });
         const shown = response.user === undefined ? [] : [response.user];
-        await showMessage(context, UnlockUserResponseSchema, response, userTable(shown));
+        await showMessage(context, response, userTable(shown));
       }
       return 0;
     },

@@ -50,10 +50,9 @@ export const userCommands: readonly CommandDefinition[] = [
     arguments: userArgument,
     flags: [],
     run: async (context, [named = '']) => {
-      const { GetUserResponseSchema } = await import('../../../proto/gen/waf/v1/user_pb.ts');
       const api = await context.api();
       const response = await api.users.getUser({ id: await findUserId(api, named) });
-      await showMessage(context, GetUserResponseSchema, response, tableOf(response));
+      await showMessage(context, response, tableOf(response));
       return 0;
     },
   },
@@ -111,7 +110,6 @@ async function runList(
   _args: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
-  const { ListUsersResponseSchema } = await import('../../../proto/gen/waf/v1/user_pb.ts');
   const api = await context.api();
   const role = textFlag(flags, 'role');
   const response = await api.users.listUsers({
@@ -120,7 +118,7 @@ async function runList(
     roleId: role === undefined ? '' : await findRoleId(api, role),
     ...(switchFlag(flags, 'locked') ? { locked: true } : {}),
   });
-  await showMessage(context, ListUsersResponseSchema, response, userTable(response.items));
+  await showMessage(context, response, userTable(response.items));
   notePage(context.output, response.items.length, response.page?.total);
   return 0;
 }
@@ -130,7 +128,6 @@ async function runCreate(
   [username = '']: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
-  const { CreateUserResponseSchema } = await import('../../../proto/gen/waf/v1/user_pb.ts');
   const { readNewPassword } = await import('../auth-prompt.ts');
   const api = await context.api();
   const ids: string[] = [];
@@ -149,7 +146,7 @@ async function runCreate(
     },
     password,
   });
-  await showMessage(context, CreateUserResponseSchema, response, tableOf(response));
+  await showMessage(context, response, tableOf(response));
   return 0;
 }
 
@@ -158,7 +155,6 @@ async function runUpdate(
   [named = '']: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
-  const { UpdateUserResponseSchema } = await import('../../../proto/gen/waf/v1/user_pb.ts');
   const api = await context.api();
   const texts = ['username', 'email', 'displayName'].flatMap((name) => {
     const value = textFlag(flags, name);
@@ -185,7 +181,7 @@ async function runUpdate(
     }
     return answer;
   });
-  await showMessage(context, UpdateUserResponseSchema, response, tableOf(response));
+  await showMessage(context, response, tableOf(response));
   return 0;
 }
 
