@@ -13,13 +13,21 @@ export interface EventReader {
 }
 
 const eventTimeoutMs = 60_000;
-const lookAgainMs = 2;
+const lookAgainMs = 4;
+
+interface Taker {
+  readonly deadline: number;
+  readonly resolve: (event: EventJson) => void;
+  readonly reject: (error: Error) => void;
+}
 
 /** Opens the file; `keyOf` gives the key of an event. */
 export function openEvents(file: string, keyOf: (event: EventJson) => string): EventReader {
   const handle = openSync(file, 'r');
   const buffer = Buffer.alloc(1 << 20);
   const waiting = new Map<string, EventJson>();
+  const takers = new Map<string, Taker>();
+  let timer: NodeJS.Timeout | null = null;
   let offset = 0;
   let partial = '';
   const readMore = (): void => {
@@ -35,18 +43,30 @@ export function openEvents(file: string, keyOf: (event: EventJson) => string): E
       }
     }
   };
+  /** One look at the file for all that wait. */
+  const look = (): void => {
+    timer = null;
+    readMore();
+    for (const [key, { deadline, resolve, reject }] of takers) {
+      const event = waiting.get(key);
+      const late = performance.now() > deadline;
+      if (event === undefined && !late) continue;
+      takers.delete(key);
+      waiting.delete(key);
+      if (event === undefined) reject(new Error('no event came'));
+      else resolve(event);
+    }
+    if (takers.size > 0) timer = setTimeout(look, lookAgainMs);
+  };
   return {
-    close: () => closeSync(handle),
-    take: async (key) => {
-      const deadline = performance.now() + eventTimeoutMs;
-      for (;;) {
-        readMore();
-        const event = waiting.get(key);
-        waiting.delete(key);
-        if (event !== undefined) return event;
-        if (performance.now() > deadline) throw new Error('no event came');
-        await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
-      }
+    close: () => {
+      if (timer !== null) clearTimeout(timer);
+      closeSync(handle);
     },
+    take: (key) =>
+      new Promise((resolve, reject) => {
+        takers.set(key, { deadline: performance.now() + eventTimeoutMs, resolve, reject });
+        timer ??= setTimeout(look, 0);
+      }),
   };
 }

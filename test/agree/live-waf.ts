@@ -51,6 +51,8 @@ const exchangeTimeoutMs = 60_000;
 const settleTimeoutMs = 900_000;
 /** A busy machine may compile for longer than a call waits; the next one finds what was made. */
 const repeatsMax = 4;
+/** An answer costs control, which is this process, two milliseconds. */
+const lookAgainMs = 50;
 /** Publications are gathered for less than this. */
 const quietEnoughMs = 300;
 
@@ -179,7 +181,7 @@ async function waitUntil(
     const served = found?.['status'] === 'healthy';
     if (served && fits(revision, performance.now() - sinceMs)) return revision;
     if (performance.now() > deadline) throw new Error(`not served: ${String(found?.['message'])}`);
-    await sleep(20);
+    await sleep(lookAgainMs);
   }
 }
 

@@ -33,7 +33,7 @@ export const balancers = '127.0.3.0/24';
 const addresses: Readonly<Record<Way, number>> = { h1: 11, h1s: 12, h2: 14, h2s: 13 };
 
 /** True where the request opens a WebSocket. */
-function isMessage({ message, frames }: ChainRequest): boolean {
+export function isMessage({ message, frames }: ChainRequest): boolean {
   return message !== undefined || frames !== undefined;
 }
 
@@ -171,6 +171,8 @@ function sendHttp2(
       ...{ ':method': method, ':path': path, ':authority': host },
       ...fieldsOf(request, target),
     };
+    // RFC 9113 section 8.2.3: as browsers send them.
+    if (typeof fields['cookie'] === 'string') fields['cookie'] = fields['cookie'].split('; ');
     const length = Buffer.byteLength(body ?? '', 'latin1');
     if (body !== undefined && request.chunked !== true) fields['content-length'] = String(length);
     const stream = session.request(fields, { endStream: body === undefined });

@@ -22,6 +22,7 @@ import { ruleGroup } from './rows-rules.ts';
 import { siteGroup } from './rows-sites.ts';
 import { socketGroup } from './rows-sockets.ts';
 import { standingGroup } from './rows-standing.ts';
+import { stickyGroup } from './rows-sticky.ts';
 import { streamGroup } from './rows-streams.ts';
 import { trustGroup } from './rows-trust.ts';
 import { visitorGroup } from './rows-visitors.ts';
@@ -35,6 +36,7 @@ export const chainGroups: Readonly<Record<string, ChainGroup>> = {
   entry: entryGroup,
   compression: compressionGroup,
   pools: poolGroup,
+  'sticky sessions': stickyGroup,
   health: healthGroup,
   access: accessGroup,
   countries: countryGroup,

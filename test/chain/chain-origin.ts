@@ -43,6 +43,7 @@ export async function startChainOrigin(name: string): Promise<ChainOrigin> {
         'x-for': String(headers['x-forwarded-for'] ?? ''),
         'x-host': String(headers.host),
         'x-added': String(headers['x-added'] ?? ''),
+        'x-cookie': String(headers.cookie ?? ''),
         'x-subject': String(headers['x-client-cert-subject'] ?? ''),
         ...(status === 302 && { location: '/' }),
       });

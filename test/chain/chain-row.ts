@@ -36,6 +36,11 @@ export interface ChainRequest {
   readonly frames?: string;
   /** A path that is asked for first: its challenge is solved, and the pass shown from then on. */
   readonly solves?: string;
+  /**
+   * A path that is asked for first: its cookie is shown from then on, in place of `$cookie` where
+   * that stands, and the origin that answered must answer again.
+   */
+  readonly returns?: string;
 }
 
 /** What must become of it. */

@@ -23,4 +23,5 @@ export const edgeExpectations: Readonly<Record<string, string>> = {
   'forward authentication': 'Forward authentication:',
   'client certificates': 'Client certificates:',
   'compression of answers': 'Compression:',
+  'sticky sessions': 'Sticky sessions:',
 };

@@ -242,6 +242,38 @@ export const deliveryTasks: readonly Task[] = [
     },
   },
   {
+    id: 'delivery-sticky',
+    page: 'Sites',
+    does: 'keeps visitors with one address, and ends it again',
+    expects: 'visitors get a cookie of the chosen name, then none',
+    run: async (desk, world) => {
+      const id = await delivered(desk, world, 'staying');
+      const form = 'Sticky sessions';
+      const name = 'Name of the cookie, empty for waf-origin';
+      await desk.tick('Visitors stay with one address', form);
+      await desk.fill(name, 'a b', form);
+      await desk.press('Save', form);
+      await desk.shows('is no name of a cookie');
+      await desk.fill(name, 'place', form);
+      await desk.fill('Browsers keep it for seconds, 0 until they are closed', '600', form);
+      await desk.press('Save', form);
+      await desk.shows(saved);
+      const cookiesOf = async (): Promise<readonly string[]> => {
+        const { headers } = await visit(world, 'staying.example', '/');
+        return headers['set-cookie'] ?? [];
+      };
+      await eventually(async () => (await cookiesOf()).length > 0);
+      expect(await cookiesOf()).toEqual([
+        expect.stringMatching(/^place=[0-9a-f]{32}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600$/),
+      ]);
+      const stickySessions = { enabled: true, cookieName: 'place', maxAgeSeconds: 600 };
+      expect(await world.siteAt(id)).toMatchObject({ delivery: { stickySessions } });
+      await desk.tick('Visitors stay with one address', form);
+      await desk.press('Save', form);
+      await eventually(async () => (await cookiesOf()).length === 0);
+    },
+  },
+  {
     id: 'delivery-text',
     page: 'Sites',
     does: 'says who reports a weakness; forgets a line first',
