@@ -33,6 +33,9 @@ function closesAttribute(text: ByteString, start: number, end: number): boolean 
   return before % 2 === 0 || scriptCall.test(text.slice(end, end + 100));
 }
 
+/** The detector of tags that load something, as markup of editors does, too. */
+export const loadingTag = 198_405;
+
 const html = 'HTML standard, sections 4.12, 8.1.8 and 13.2.5';
 const rows: readonly PatternDetector[] = [
   {
@@ -149,7 +152,7 @@ const rows: readonly PatternDetector[] = [
     },
   },
   {
-    id: 198_405,
+    id: loadingTag,
     name: 'loading-tag',
     proves: 'opens an element that loads a document or a program',
     source: html,

@@ -4,6 +4,8 @@
  */
 
 import type { Detected, Detection } from '../../detect/detection.ts';
+import { loadingTag } from '../../detect/families/html.table.ts';
+import { isHarmlessMarkup } from '../../detect/harmless-markup.ts';
 import type { Sign } from '../../detect/score.ts';
 import type { MatchedRule } from '../../contract/verdict.ts';
 import { ruleRunLimits } from '../../../base/rule-limits.ts';
@@ -67,8 +69,15 @@ export function requestSigns(
   for (const matched of tx.matchedRules) collected.addRule(matched);
   // These need the leaves of all others.
   for (const matched of tx.matchedRules) collected.addWholeRule(matched);
+  collected.leaveHarmlessMarkup();
   return collected;
 }
+
+/** Rules and detectors that find tags and attributes as such. */
+const markupSigns: ReadonlySet<number> = new Set([
+  ...[941_100, 941_101, 941_130, 941_150, 941_160, 941_170, 941_320],
+  loadingTag,
+]);
 
 const nothing: Detected = { leaves: [], complete: true };
 const noSigns: RequestSigns = { leaves: [], signs: [], complete: true };
@@ -115,13 +124,15 @@ function hostOf({ values }: Transaction): string {
 
 class Collected implements RequestSigns {
   readonly leaves: SignedLeaf[] = [];
-  readonly signs: Sign[] = [];
+  signs: Sign[] = [];
   readonly complete: boolean;
   private readonly values: readonly ScoredValue[];
   /** Leaves of a value, by the name that rules know it by. */
   private readonly leavesOf = new Map<string, number[]>();
   /** Of each leaf the text in lower case, once a rule is looked for in it. */
   private readonly lowerTexts: string[] = [];
+  /** The value that a leaf of a detector is of, by leaf. */
+  private readonly wholeOf: ScoredValue[] = [];
   /** By name in lower case; once a rule matched where no detector found anything. */
   private valueOf: Map<string, ScoredValue> | null = null;
 
@@ -130,6 +141,7 @@ class Collected implements RequestSigns {
     this.complete = complete;
     for (const { value, path, bytes, opened } of leaves) {
       this.addLeaf({ name: values[value]!.name, path, bytes, opened });
+      this.wholeOf.push(values[value]!);
     }
   }
 
@@ -165,6 +177,26 @@ class Collected implements RequestSigns {
       }
       for (const leaf of leaves) this.signs.push({ id: ruleId, leaf, start: -1, end: -1 });
     }
+  }
+
+  /** Text of editors is no attack by its tags: what else is found in it counts. */
+  leaveHarmlessMarkup(): void {
+    if (!this.signs.some(({ id }) => markupSigns.has(id))) return;
+    const harmless = this.leaves.map((_, leaf) => this.isHarmless(leaf));
+    this.signs = this.signs.filter(({ id, leaf }) => {
+      const { itself, whole } = harmless[leaf]!;
+      // Rules saw the whole value.
+      return !markupSigns.has(id) || !(itself || (whole && id !== loadingTag));
+    });
+  }
+
+  private isHarmless(leaf: number): { itself: boolean; whole: boolean } {
+    const { bytes, opened } = this.leaves[leaf]!;
+    const itself = isHarmlessMarkup(latin1Of(bytes));
+    const value = this.wholeOf[leaf];
+    if (itself || !opened || value === undefined) return { itself, whole: itself };
+    const text = latin1Of(value.bytes.subarray(value.start, value.end));
+    return { itself, whole: isHarmlessMarkup(text) };
   }
 
   private addSign(id: number, leaf: number, text: string): void {

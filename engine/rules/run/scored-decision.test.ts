@@ -17,6 +17,7 @@ import { refuses } from './scored-decision.ts';
 
 const detector = 198_100;
 const rule = 942_100;
+const tagRule = 941_160;
 
 const thresholds = { watch: 30, challenge: 40, block: 50 };
 const points = (version: string, ...rows: (readonly [number, number])[]): Weights => ({
@@ -30,7 +31,7 @@ const bytesOf = ({ bytes, start, end }: DetectedValue): Buffer =>
 
 /** Finds the word `sign` in values, and the word `opened` as if it stood in an encoding. */
 const detection: Detection = {
-  weights: points('test-1', [detector, 40], [rule, 20]),
+  weights: points('test-1', [detector, 40], [rule, 20], [tagRule, 20]),
   openedWeights: points('test-none', [detector, 49]),
   facts: { isStrong: (id) => id === detector, confirmedBy: (id) => (id === detector ? [942] : []) },
   proves: (id) => (id === detector ? 'a sign stands' : ''),
@@ -232,6 +233,30 @@ test('an address of the host that the request names is no sign', () => {
   for (const other of ['sign://b/x', 'sign://a.b/', 'sign://a@b/', 'sign://a:80/', 'sign a']) {
     expect(found(`/?q=${encodeURIComponent(other)}`), other).toContain('a sign stands in args.q');
   }
+});
+
+describe('markup of editors', () => {
+  const engine = engineFor('score', `SecRule ARGS "@rx <img" "id:${tagRule},phase:2,pass,log"`);
+  const refuses = (...values: readonly string[]): boolean => {
+    const query = values.map((value) => `q=${encodeURIComponent(value)}`).join('&');
+    return inspect(engine, `/?${query}`).verdict.ruleId === 198_000;
+  };
+  const harmless = '<p>a sign <img src="a.png" style="width: 25%;"></p>';
+
+  test('adds no points for its tags', () => {
+    expect(refuses(harmless)).toBe(false);
+    expect(refuses('<p>a sign <img src="a.png" onerror="go()"></p>')).toBe(true);
+  });
+
+  test('hides no other value of its name, and no other value that a rule matched', () => {
+    expect(refuses(harmless, '<img src=x onerror=a> sign')).toBe(true);
+    expect(refuses('<img src=x onerror=a> sign', harmless)).toBe(true);
+    expect(refuses(harmless, 'plain')).toBe(false);
+  });
+
+  test('hides no other sign', () => {
+    expect(refuses(`${harmless} by rule`)).toBe(true);
+  });
 });
 
 describe('thresholds of a policy', () => {
