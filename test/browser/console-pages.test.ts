@@ -128,6 +128,8 @@ const latinNames: ReadonlySet<string> = new Set([
   ...['CORS', 'Cookie', 'security', 'txt', 'well', 'known', 'Contact', 'Expires', 'gzip'],
   // The name of an attack, in every language.
   'BREACH',
+  // As in waf-origin, the usual name of a cookie.
+  'origin',
   ...['waf', 'api', 'enforce', 'example', 'com', 'management', 'help'],
 ]);
 
