@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { html5 } from './families/html.table.ts';
 import { isHarmlessMarkup } from './harmless-markup.ts';
 
-/** As TinyMCE, CKEditor, Trix, Summernote, Froala, Quill, WordPress, Moodle and mail programs do. */
+/** As TinyMCE, CKEditor, Trix, Summernote, Froala, Quill, WordPress and mail programs do. */
 const written = [
   '<p>Hello <strong>world</strong>, see <a href="https://example.com/page?id=3&amp;x=1" target="_blank" rel="noopener">our page</a>.</p>',
   '<p>Picture: <img src="../img/cat.jpg" alt="A cat" width="320" height="200" /></p>',

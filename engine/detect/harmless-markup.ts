@@ -11,8 +11,11 @@ import { acts, freeAttributes, tags, unsafeData, urlAttributes } from './harmles
 const bytesMax = 65_536;
 
 const tagStart = /<(\/?)([a-z][a-z0-9:]{0,15})/iy;
-const attribute =
-  /\s{1,200}([a-z][\w:.-]{0,60})(?:\s{0,4}=\s{0,4}(?:"([^"<>]*)"|'([^'<>]*)'|([\w%#.,:/?&=;+~-]{1,2000})))?/iy;
+const quoted = '"([^"<>]*)"|\'([^\'<>]*)\'';
+const attribute = new RegExp(
+  `\\s{1,200}([a-z][\\w:.-]{0,60})(?:\\s{0,4}=\\s{0,4}(?:${quoted}|([\\w%#.,:/?&=;+~-]{1,2000})))?`,
+  'iy',
+);
 const tagEnd = /\s{0,200}\/?>/y;
 const comment = /<!--(?!\s{0,20}[#[])[^<>-]{0,200}-->/y;
 
