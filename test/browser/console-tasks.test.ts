@@ -25,7 +25,8 @@ import { World } from './tasks/task.ts';
 import { wholeTasks } from './tasks/whole-tasks.ts';
 
 const skip = missingChromium ?? missingBuild;
-const testMs = 120_000;
+/** More than a wait has, so that what did not come is what the report says. */
+const testMs = 240_000;
 /** What the browser says of an answer that the page shows or expects. */
 const usualFault = /status of (?:400|409) /;
 

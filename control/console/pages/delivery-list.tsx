@@ -73,6 +73,13 @@ const textOf = (entry: unknown): string =>
     typeof value === 'bigint' ? String(value) : value,
   );
 
+/** Keys of rows: a question that is open stays with its entry where others move before it. */
+function keysOf(entries: readonly unknown[]): (entry: unknown) => string {
+  const texts = entries.map(textOf);
+  const keys = texts.map((text, place) => `${texts.indexOf(text) === place ? '' : place} ${text}`);
+  return (entry) => keys[entries.indexOf(entry)] ?? '';
+}
+
 /** Changes the newest list of a site, and nothing else in it. */
 async function change<N extends ListName>(
   siteId: string,
@@ -145,6 +152,7 @@ export function DeliveryList<N extends ListName>({
           label={title}
           items={entries}
           empty={empty}
+          keyOf={keysOf(entries)}
           columns={[...columns, { title: '', of: buttons }]}
         />
       )}

@@ -23,11 +23,14 @@ export function Table<T>({
   columns,
   empty,
   label,
+  keyOf = idOf,
 }: {
   readonly items: readonly T[];
   readonly columns: readonly Column<T>[];
   readonly empty: string;
   readonly label: string;
+  /** Tells rows apart whose items have no id; '' for the place. */
+  readonly keyOf?: (item: T) => string;
 }): JSX.Element {
   const { body, from, to, above, below } = useRowWindow(items.map((_, index) => String(index)));
   if (items.length === 0) return <p class="empty">{empty}</p>;
@@ -50,7 +53,7 @@ export function Table<T>({
         <tbody role="rowgroup" ref={body}>
           <Space pixels={above} columns={columns.length} />
           {items.slice(from, to).map((item, place) => (
-            <tr role="row" key={keyOf(item, from + place)}>
+            <tr role="row" key={keyOf(item) || String(from + place)}>
               {columns.map((column) => (
                 <Cell column={column} value={column.of(item)} />
               ))}
@@ -64,9 +67,9 @@ export function Table<T>({
 }
 
 /** A row keeps its state, such as a question that is open, where rows come and go before it. */
-function keyOf(item: unknown, place: number): string {
+function idOf(item: unknown): string {
   const id: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, 'id') : '';
-  return typeof id === 'string' && id !== '' ? id : String(place);
+  return typeof id === 'string' ? id : '';
 }
 
 /** A cell names its column, too: in a narrow window the head is out of sight. */
