@@ -56,3 +56,26 @@ test.each([
   const ids = detectText(text).flatMap(({ hits }) => hits.map(({ id }) => id));
   expect(ids.some((id) => strong.has(id))).toBe(true);
 });
+
+test.each([
+  ...['ls; sleep 5', 'git pull && sleep 10', 'cd /tmp; ls', 'git pull && sleep 5 #'],
+  ...['ls; id', 'cat x | id', 'ping -c 1 a; id', 'a;env', 'git pull | cat /var/log/syslog'],
+])('a command that only a test for an injection adds to a field is found: %s', (text) => {
+  const ids = detectText(text).flatMap(({ hits }) => hits.map(({ id }) => id));
+  expect(ids.some((id) => strong.has(id))).toBe(true);
+});
+
+test.each([
+  ...['name;id', 'name;id;date', 'region;service;env', 'make && ls', 'cd app && ls', 'env | sort'],
+  ...[
+    'while true; do date; sleep 5; done',
+    'tar xf a.tgz && ls /opt/app',
+    'git pull; tail -f /var/log/a',
+    'cd /var/www && ls -la',
+  ],
+  'To start it again: npm stop && sleep 5 && npm start, and the old page is gone in a few seconds',
+  'npm run build\nnpm stop; sleep 5\nnpm start',
+])('what people list and write about is no such command: %s', (text) => {
+  const ids = detectText(text).flatMap(({ hits }) => hits.map(({ id }) => id));
+  expect(ids.filter((id) => strong.has(id))).toEqual([]);
+});

@@ -229,16 +229,16 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_221,
     name: 'system-identification',
-    proves: 'is a command that tells what a system or its network is',
+    proves: 'is a command that tells what a system, its disk or its network is',
     source: `${posix}; ${windows}`,
     strong: true,
     confirmedBy: [932],
     needs: 0,
-    literals: words('ipconfig netstat uname whoami systeminfo ifconfig tasklist lsb_release'),
+    literals: words('ipconfig netstat uname whoami systeminfo ifconfig tasklist lsb_release dir'),
     pattern:
-      /^\s{0,4}(?:ipconfig(?:\.exe)?\s{1,4}\/all|netstat(?:\.exe)?\s{1,4}-[a-z]{1,5}|uname\s{1,4}-[a-z]{1,4}|whoami(?:\.exe)?\s{1,4}\/[a-z]{2,6}|systeminfo\s{1,4}\/[a-z]{1,4}|ifconfig\s{1,4}-a|tasklist\s{1,4}\/(?:v|svc|m)|lsb_release\s{1,4}-[a-z])\s{0,4}$/gi,
+      /^\s{0,4}(?:ipconfig(?:\.exe)?\s{1,4}\/all|netstat(?:\.exe)?\s{1,4}-[a-z]{1,5}|uname\s{1,4}-[a-z]{1,4}|whoami(?:\.exe)?\s{1,4}\/[a-z]{2,6}|systeminfo\s{1,4}\/[a-z]{1,4}|ifconfig\s{1,4}-a|tasklist\s{1,4}\/(?:v|svc|m)|lsb_release\s{1,4}-[a-z]|dir\s{1,4}(?:\/\w\s{1,4}){0,3}[a-z]:[\\/])\s{0,4}$/gi,
     examples: {
-      attacks: ['ipconfig /all', 'netstat -an', 'uname -a', 'whoami /priv'],
+      attacks: ['ipconfig /all', 'netstat -an', 'uname -a', 'whoami /priv', 'dir c:\\'],
       benign: ['how does netstat -an work', 'uname', 'the ipconfig', 'run uname -a'],
     },
   },

@@ -17,6 +17,7 @@ import {
   sentenceWords,
   shortWindowsCommands,
 } from './commands.table.ts';
+import { isProbe } from './fields.ts';
 import { followsCommand, isHarmless } from './own-lines.ts';
 
 const source = 'POSIX.1-2017, XCU sections 2.2, 2.6 and 2.9';
@@ -277,7 +278,8 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
     report.add(ids.separated, at, wordEnd);
     return;
   }
-  if (!fullPath && ownLines < ownLinesMax && isHarmless(text, at + 1)) {
+  const probes = separator === LIST && isProbe(text, at);
+  if (!fullPath && !probes && ownLines < ownLinesMax && isHarmless(text, at + 1)) {
     ownLines++;
     if (isWrittenAbout(text, at, separator)) return;
   }
@@ -299,7 +301,7 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
   // Words of a sentence: `; at the top`.
   if (!clear && !hidden && argument === WORD && sentenceWords.has(word)) return;
   // One letter after a separator is chance in long texts and in data.
-  const strong = word.length > 1 && isCommand(leaf, at, separator, clear, argument);
+  const strong = word.length > 1 && (probes || isCommand(leaf, at, separator, clear, argument));
   report.add(strong ? ids.separated : ids.weak, at, wordEnd);
 }
 
