@@ -3,6 +3,8 @@
  * control reads it: one line a policy, its findings indented below. Never judges a policy.
  */
 
+import { counted } from './counted.ts';
+
 /** What is wrong with one policy. */
 export interface PolicyFault {
   /** Id as the configuration names it. */
@@ -21,7 +23,7 @@ export function writePolicyFaults(faults: readonly PolicyFault[], findingsMax: n
   const each = Math.max(1, Math.floor(findingsMax / Math.max(1, faults.length)));
   const count = faults.length === 1 ? '1 policy does' : `${faults.length} policies do`;
   const lines = faults.flatMap(({ id, name, errors, findings }) => [
-    `policy ${oneLine(id)} "${oneLine(name)}": ${errors} ${errors === 1 ? 'error' : 'errors'}`,
+    `policy ${oneLine(id)} "${oneLine(name)}": ${counted(errors, 'error')}`,
     ...findings.slice(0, each).map((finding) => `  ${oneLine(finding)}`),
   ]);
   return [`${count} not compile`, ...lines].join('\n');

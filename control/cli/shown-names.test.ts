@@ -64,6 +64,8 @@ test.each([
   ['rate-limit list', 'shop'],
   ['ip-list bind office --kind deny --policy own', 'own'],
   ['ip-list bind office --kind deny --site shop', 'shop'],
+  ['ip-list bindings', 'own'],
+  ['ip-list bindings', 'shop'],
   ['ip-list bindings --policy own', 'own'],
   ['ip-list bindings --site shop', 'shop'],
   ['country set --name embargo --kind deny --country KP --site shop --policy own', 'own shop'],

@@ -24,6 +24,8 @@ const skippedFolders = new Set(
 );
 /** Sources, documentation, and settings of tools, whose names begin with a dot. */
 const skippedFiles = /^\.|\.(?:md|map|d\.ts|d\.mts|d\.cts|cc|cpp|c|h|gyp|gypi|ts|mts|flow)$/i;
+/** In `deploy`: manifests that operators apply, and what monitoring reads. */
+const appliedFolders = ['alerts', 'grafana', 'patches', 'prometheus'];
 /** Of libraries that every Debian has. */
 const everywhere = /^(libc|libm|libdl|libpthread|librt|ld-linux-x86-64|ld-linux-aarch64)\.so/;
 
@@ -47,6 +49,7 @@ export function packagedFiles(folder: string): PackagedFile[] {
       /\.(?:js|html|css|svg|br|gz)$/.test(name),
     ),
     ...below(folder, join('build', 'Release'), (name) => name.endsWith('.node')),
+    ...appliedFolders.flatMap((name) => below(folder, join('deploy', name), () => true)),
     ...['package.json', 'package-lock.json'].map((name) => join(folder, name)),
     ...packageFolders(folder).flatMap((one) => ofPackage(folder, one)),
   ].map((path) => ({ path, name: `waf/app/${relative(folder, path).split(sep).join('/')}` }));

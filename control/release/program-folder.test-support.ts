@@ -15,6 +15,11 @@ export function programFolder(): string {
     '.build/control/cli/module.js': 'joined into the program',
     '.build/console/index.html': '',
     'build/Release/waf.node': '',
+    'deploy/alerts/rules.yaml': '',
+    'deploy/grafana/traffic.json': '',
+    'deploy/guides/console.md': '',
+    'deploy/patches/known-faults.yaml': '',
+    'deploy/prometheus/rules.yml': '',
   };
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(join(folder, dirname(name)), { recursive: true });

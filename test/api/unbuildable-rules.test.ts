@@ -204,8 +204,8 @@ test('a set of rules that is slow as a whole is refused, whichever way it comes'
 });
 
 /** A manifest of one policy with these rules, each with its number. */
-function applyRules(name: string, rules: readonly string[]): Promise<string> {
-  const customRules = rules.map((seclang, at) => ({ name: `r${at}`, enabled: true, seclang }));
+function applyRules(name: string, rules: readonly string[], enabled = true): Promise<string> {
+  const customRules = rules.map((seclang, at) => ({ name: `r${at}`, enabled, seclang }));
   const spec = { crsRulesetRef: 'default', customRules };
   const document = { apiVersion: 'waf.io/v1', kind: 'Policy', metadata: { name }, spec };
   const manifestYaml = Buffer.from(JSON.stringify(document)).toString('base64');
@@ -219,6 +219,23 @@ test('the rules of a manifest are compiled together', async () => {
   const before = compilations;
   expect(await applyRules('together', literalRules(20))).toMatch(/^200 /);
   expect(compilations - before).toBe(2);
+});
+
+test('disabled rules of a manifest are compiled together, as if they were enabled', async () => {
+  const before = compilations;
+  expect(await applyRules('disabled', literalRules(20), false)).toMatch(/^200 /);
+  expect(compilations - before).toBe(2);
+  const faulty = literalRules(20).with(3, 'SecRule ARGS "@nothing x" "id:103,phase:2"');
+  expect(await applyRules('disabled', faulty, false)).toMatch(
+    /^400 .*spec\.customRules\[3\]\.seclang: the rules do not compile: line 1, column/,
+  );
+});
+
+test('a disabled rule that would not compile beside the ruleset is named', async () => {
+  const marker = 'SecRule ARGS "@streq x" "id:104,phase:2,pass,skipAfter:NOWHERE"';
+  const rules = literalRules(5).with(4, marker);
+  const enabled = await applyRules('skipping', rules);
+  expect(await applyRules('skipping', rules, false)).toBe(enabled);
 });
 
 test('a rule of many that does not compile is named where it stands in the manifest', async () => {

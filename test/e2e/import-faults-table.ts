@@ -159,4 +159,41 @@ export const importFaults: readonly ImportFault[] = [
     text: 'SecRuleUpdateTargetById 942100 "§FOO_BAR"',
     note: /FOO_BAR/,
   },
+  {
+    name: 'a removed target that nobody knows',
+    text: 'SecRuleUpdateTargetByTag "attack-sqli" "!§FOO_BAR"',
+    note: /unknown variable/,
+  },
+  {
+    name: 'a removed target with no regular expression',
+    text: 'SecRuleUpdateTargetById 942100-942199 "!ARGS:§/(/"',
+    note: /no regular expression/,
+  },
+  {
+    name: 'a replaced target that nobody knows',
+    text: 'SecRuleUpdateTargetById 942100-942199 "!ARGS:a" "§FOO_BAR"',
+    note: /unknown variable/,
+  },
+  { name: 'an id that is no number', text: 'SecAction "§id:abc,pass"', note: /whole number/ },
+  { name: 'an id of zero', text: 'SecAction "§id:0,pass"', note: /whole number/ },
+  {
+    name: 'a removal that takes the sum of scores along',
+    text: '§SecRuleRemoveByMsg "SQLI?="',
+    note: /rule 9801\d0 sets up, compares or reports/,
+  },
+  {
+    name: 'an action past a limit that is none',
+    text: '§SecRequestBodyLimitAction Maybe',
+    note: /Reject or ProcessPartial/,
+  },
+  {
+    name: 'neither on nor off',
+    text: '§SecResponseBodyAccess Maybe',
+    note: /On or Off/,
+  },
+  {
+    name: 'a media type that is none',
+    text: '§SecResponseBodyMimeType text/plain json',
+    note: /no media type: json/,
+  },
 ];

@@ -28,7 +28,13 @@ const second = {
   msg: 'Path Traversal Attack (/../)',
 };
 const odd = { id: 930120, targets: ['ARGS'], tags: ['a(b'], msg: 'Odd [text' };
-const ruleset = { ref: '', version: '', rules: [traversal, second, odd] };
+const sum = {
+  id: 980130,
+  targets: ['TX:INBOUND_ANOMALY_SCORE'],
+  tags: ['event-correlation'],
+  msg: 'Anomaly Score (Traversal=%{tx.lfi_score})',
+};
+const ruleset = { ref: '', version: '', rules: [traversal, second, odd, sum] };
 
 /** Imports a folder of these files; keys are paths. */
 function imported(files: Readonly<Record<string, string | Buffer>>) {
@@ -89,14 +95,21 @@ describe('exclusions by message and tag', () => {
       'SecRuleUpdateTargetByMsg "Odd [text" "!ARGS:/^q_/"',
       /^honored: override of rule 930120: without ARGS:\/\^q_\//,
     ],
-    ['SecRuleRemoveByMsg "Path Traversal Attack (/../)"', /^honored: custom rule .* for 1 rules/],
-    ['SecRuleRemoveByTag "a(b"', /^honored: custom rule .* for 1 rules/],
+    ['SecRuleRemoveByMsg "Path Traversal Attack (/../)"', /^honored: custom rule .* for 1 rule$/],
+    ['SecRuleRemoveByTag "a(b"', /^honored: custom rule .* for 1 rule$/],
     [
       'SecRuleUpdateTargetByTag "attack-lfi" "!ARGS:/^q$/,!ARGS:b"',
       /^honored: custom rule .* for 2 rules/,
     ],
     ['SecRuleUpdateTargetByTag "^OWASP_CRS/" "!ARGS:q"', /^honored: override of rule 930100/],
     ['SecRuleUpdateTargetById "930100" "!ARGS:q"', /^honored: override of rule 930100/],
+    ['SecRuleUpdateTargetByMsg "Traversal" "!ARGS:/q/"', /^honored: custom rule .* for 2 rules$/],
+    [
+      'SecRuleUpdateTargetByMsg "Traversal" "!TX:/score/"',
+      /^refused: rule 980130 sets up, compares or reports/,
+    ],
+    ['SecRuleRemoveByMsg "Traversal"', /^refused: rule 980130 sets up, compares or reports/],
+    ['SecRuleRemoveById 930100-999999', /^refused: a rule of 949000 to 949999/],
     ['SecRuleUpdateTargetByMsg "Nothing of the kind (/../)" "!ARGS:q"', /^ignored: neither/],
   ])('%s', (text, fate) => expect(one(text)).toMatch(fate));
 });

@@ -49,8 +49,9 @@ export async function refuseFaultyRule(
 
 /**
  * The same for many rules, `changed` of all `rules` of a policy: they are compiled together, so
- * that a thousand cost little more than one, and alone only where they have a fault, or are
- * disabled. `named` runs the checks of a rule, or of all with null, to rename their errors.
+ * that a thousand cost little more than one, and alone only where they have a fault. Disabled ones
+ * are compiled as if all of them were enabled. `named` runs the checks of a rule, or of all with
+ * null, to rename their errors.
  */
 export async function refuseFaultyRules(
   parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
@@ -60,8 +61,13 @@ export async function refuseFaultyRules(
   named: (rule: CustomRuleRecord | null, check: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const faulty = await findFaultyRules(parts, policy, rules);
-  const apart = changed.filter((one) => faulty.has(one.ruleId ?? '') || one.enabled !== true);
-  for (const rule of apart) {
+  const disabled = changed.filter((rule) => rule.enabled !== true);
+  let couldAct = true;
+  await named(null, async () => {
+    couldAct = await compileEnabled(parts, policy, rules, disabled);
+  });
+  for (const rule of changed) {
+    if (!faulty.has(rule.ruleId ?? '') && (couldAct || rule.enabled === true)) continue;
     const others = rules.filter(({ id }) => id !== rule.id);
     await named(rule, () => refuseFaultyRule(parts, policy, rule, others));
   }
@@ -72,6 +78,26 @@ export async function refuseFaultyRules(
   }
   for (const rule of changed) {
     await named(rule, () => refuseIneffectivePatch(parts, policy, rule));
+  }
+}
+
+/** Whether disabled rules compile with all others of their policy once all of them are enabled. */
+async function compileEnabled(
+  parts: Uses<'store' | 'logger' | 'engine'>,
+  policy: PolicyRecord,
+  rules: readonly CustomRuleRecord[],
+  disabled: readonly CustomRuleRecord[],
+): Promise<boolean> {
+  const off = new Set(disabled);
+  const customRules = rules.map((rule) => (off.has(rule) ? { ...rule, enabled: true } : rule));
+  try {
+    for (const siteId of new Set(disabled.map((rule) => rule.siteId))) {
+      await refuseUncompiled(parts, policy, 'policy.customRules', { customRules }, siteId);
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid_argument') return false;
+    throw error;
   }
 }
 

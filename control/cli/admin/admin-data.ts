@@ -1,5 +1,6 @@
 /** What the `waf admin` commands share: they work on the data folder itself, not on the API. */
 
+import { counted } from '../../../base/counted.ts';
 import { createConnection } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -60,7 +61,8 @@ export function showReport(context: CommandContext, report: StoreReport, extra: 
     return healthy ? 0 : 1;
   }
   const kinds = Object.keys(collections).length;
-  output.line(`${records} records of ${kinds} kinds, ${blobs} blobs, ${auditRows} audit rows`);
+  const parts = [counted(blobs, 'blob'), counted(auditRows, 'audit row')];
+  output.line(`${counted(records, 'record')} of ${counted(kinds, 'kind')}, ${parts.join(', ')}`);
   output.line(`last audit hash ${auditHash}`);
   for (const note of notes) output.note(`note: ${note}`);
   if (healthy) output.line('No problems.');

@@ -1,5 +1,6 @@
 /** `waf log access`, `errors` and `tail`: what happened, newest first, or as it happens. */
 
+import { counted } from '../../../base/counted.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { AccessEvent, ErrorEvent } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { listFlag, textFlag, type CommandDefinition } from '../command.ts';
@@ -83,7 +84,8 @@ const logTailCommand: CommandDefinition = {
     // No deadline ends it: the operator does.
     const tail = logs.tailSecurityEvents(asked, { timeoutMs: 0 });
     for await (const { event, skippedEvents } of tail) {
-      if (skippedEvents > 0n) output.note(`${skippedEvents} events came too fast to show.`);
+      if (skippedEvents > 0n)
+        output.note(`${counted(skippedEvents, 'event')} came too fast to show.`);
       if (event === undefined) continue;
       const outcome = event.blocked ? 'blocked' : 'passed';
       const request = `${event.method} ${event.host}${event.path}`;

@@ -1,5 +1,6 @@
 /** `waf export`: what is there, as a manifest that `waf apply` reads back. */
 
+import { counted } from '../../../base/counted.ts';
 import { textFlag, type CommandDefinition } from '../command.ts';
 
 /** What no manifest holds, for every export to say. */
@@ -34,7 +35,7 @@ Example: waf export -o waf.yaml`,
     if (out !== undefined) {
       const { writeFileSync } = await import('node:fs');
       writeFileSync(out, toManifestText(documents), { mode: 0o600 });
-      context.output.note(`${documents.length} documents written to ${out}`);
+      context.output.note(`${counted(documents.length, 'document')} written to ${out}`);
     } else if (context.output.format === 'json') {
       context.output.result(documents, { columns: [], rows: [] });
     } else context.output.line(toManifestText(documents).trimEnd());

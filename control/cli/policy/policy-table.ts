@@ -9,6 +9,8 @@ import { timeText } from '../show.ts';
 
 const engineStates = ['-', 'on', 'detection-only', 'off'];
 const blockingModes = ['-', 'anomaly', 'self-contained'];
+/** Whose score refuses a request where no rule does by itself, by `Decision`. */
+const decisions = ['anomaly', 'anomaly', 'score', 'both', 'score-confirms'];
 
 /** Spelling of engine states on the command line, and in messages. */
 export const engineStateNames: Readonly<Record<string, string>> = {
@@ -38,7 +40,7 @@ export function policyTable(policies: readonly Policy[]): Table {
       shownName(one),
       one.crsRulesetId,
       engineStates[one.engineState] ?? '-',
-      blockingModes[one.blockingMode] ?? '-',
+      shownBlocking(one),
       String(one.crsCore?.blockingParanoiaLevel ?? '-'),
       one.status,
       String(one.revision),
@@ -50,6 +52,11 @@ export function policyTable(policies: readonly Policy[]): Table {
 function shownName({ name, isTemplate, builtin }: Policy): string {
   if (isTemplate) return `${name} (template)`;
   return builtin ? `${name} (built in)` : name;
+}
+
+function shownBlocking({ blockingMode, crsCore }: Policy): string {
+  const mode = blockingModes[blockingMode];
+  return (mode === 'anomaly' ? decisions[crsCore?.decision ?? 0] : mode) ?? '-';
 }
 
 /** Saved versions, a row each. */

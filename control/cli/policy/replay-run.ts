@@ -1,5 +1,6 @@
 /** Runs a replay to its end, with its progress on standard error. */
 
+import { counted } from '../../../base/counted.ts';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type {
   ReplayDifference,
@@ -59,7 +60,7 @@ export function describeReplay({ plan, summary }: ReplayResult): string[] {
   const left = skipped === '' ? '' : ` Not tried: ${skipped}.`;
   const way = wayOn(summary);
   return [
-    `Tried ${summary.replayed} requests, ${some}${plan.found} retained.${left}${older}`,
+    `Tried ${counted(summary.replayed, 'request')}, ${some}${plan.found} retained.${left}${older}`,
     `Newly blocked: ${summary.newlyBlocked}. Newly passed: ${summary.newlyPassed}.`,
     ...(way === null ? [] : [way]),
   ];

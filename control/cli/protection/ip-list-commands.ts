@@ -23,6 +23,7 @@ import type { Table } from '../output.ts';
 import { notePage, pageFlags, readPage } from '../paging.ts';
 import { showMessage, showRemoved, timeText } from '../show.ts';
 import { noteBinding } from '../try-lines.ts';
+import { listEverywhere } from './every-place.ts';
 
 const idArgument: readonly ArgumentDefinition[] = [
   { name: '<list>', summary: 'id or name', resource: 'ip-list' },
@@ -266,19 +267,24 @@ export const ipListCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['ip-list', 'bindings'],
-    summary: 'Show where IP lists decide',
+    summary: 'Show where IP lists decide: for a policy, for a site, or everywhere',
     help: '',
     arguments: [],
-    flags: placeFlags,
+    flags: [
+      { flags: '--policy <policy>', summary: 'only a policy', resource: 'policy' },
+      { flags: '--site <site>', summary: 'only a site', resource: 'site' },
+    ],
     run: async (context, _args, flags) => {
-      const { ipLists } = await context.api();
+      const api = await context.api();
       const policyId = textFlag(flags, 'policy') ?? '';
       const siteId = textFlag(flags, 'site') ?? '';
-      const global = policyId === '' && siteId === '';
-      const found = global
-        ? await ipLists.listGlobalIpListBindings({})
-        : await ipLists.listIpListBindings({ policyId, siteId });
-      return showBindings(context, found.items);
+      if (policyId !== '' || siteId !== '') {
+        const { items } = await api.ipLists.listIpListBindings({ policyId, siteId });
+        return showBindings(context, items);
+      }
+      const { items } = await api.ipLists.listGlobalIpListBindings({});
+      const placed = await listEverywhere(api, (one) => api.ipLists.listIpListBindings(one));
+      return showBindings(context, [...items, ...placed]);
     },
   },
   {

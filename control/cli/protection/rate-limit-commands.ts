@@ -1,14 +1,13 @@
 /** `waf rate-limit`: how many requests a client may send. */
 
 import type { RateLimitEndpointRecord } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
-import { allPages } from '../all-pages.ts';
-import type { ApiClient } from '../api-client.ts';
 import { againWhenChanged, readAt } from '../change-attempts.ts';
 import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { badFlag } from '../input.ts';
 import { showMessage, showRemoved } from '../show.ts';
 import { noteRateLimit } from '../try-lines.ts';
+import { listEverywhere } from './every-place.ts';
 
 const placeFlags: readonly FlagDefinition[] = [
   { flags: '--policy <policy>', summary: 'a policy', resource: 'policy' },
@@ -29,7 +28,9 @@ export const rateLimitCommands: readonly CommandDefinition[] = [
       if (place.policyId !== '' || place.siteId !== '') {
         return showLimits(context, (await api.rateLimits.listRateLimitEndpoints(place)).items);
       }
-      return showLimits(context, await limitsEverywhere(api));
+      const { rateLimits } = api;
+      const all = await listEverywhere(api, (one) => rateLimits.listRateLimitEndpoints(one));
+      return showLimits(context, all);
     },
   },
   {
@@ -104,23 +105,6 @@ export const rateLimitCommands: readonly CommandDefinition[] = [
 /** The policy or site that the flags name; '' for what they do not name. */
 function placeOf(flags: FlagValues): { policyId: string; siteId: string } {
   return { policyId: textFlag(flags, 'policy') ?? '', siteId: textFlag(flags, 'site') ?? '' };
-}
-
-/** The limits of all policies, then of all sites. Cost: a call for each of them. */
-async function limitsEverywhere(api: ApiClient): Promise<RateLimitEndpointRecord[]> {
-  const policies = await allPages((page) => api.policies.listPolicies({ page }));
-  const sites = await allPages((page) => api.sites.listSites({ page }));
-  const places = [
-    ...policies.map(({ id }) => ({ policyId: id })),
-    ...sites.map(({ id }) => ({ siteId: id })),
-  ];
-  // A limit of a site under one policy is in the lists of both.
-  const found = new Map<string, RateLimitEndpointRecord>();
-  for (const place of places) {
-    const { items } = await api.rateLimits.listRateLimitEndpoints(place);
-    for (const one of items) found.set(one.id, one);
-  }
-  return [...found.values()];
 }
 
 /** Place, path and methods: what makes two limits the same one. */

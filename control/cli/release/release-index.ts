@@ -1,5 +1,6 @@
 /** `waf release index`: lists signed archives for controllers that look for updates. */
 
+import { counted } from '../../../base/counted.ts';
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -51,7 +52,9 @@ export const releaseIndexCommand: CommandDefinition = {
     const path = textFlag(flags, 'out') ?? '';
     writeFileSync(path, text);
     writeFileSync(`${path}.minisig`, makeSignature(key.number, key.seed, digest, comment));
-    output.line(`wrote ${path} and ${path}.minisig, good for ${days} days; key ${key.publicText}`);
+    output.line(
+      `wrote ${path} and ${path}.minisig, good for ${counted(days, 'day')}; key ${key.publicText}`,
+    );
     return 0;
   },
 };

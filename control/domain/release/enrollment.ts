@@ -3,6 +3,7 @@
  * as hashes only.
  */
 
+import { counted } from '../../../base/counted.ts';
 import { nodeLimits } from '../../limits/node-limits.ts';
 import { invalidField, refusal } from '../errors.ts';
 
@@ -121,7 +122,7 @@ export function admitToToken(
   if (known === undefined && registered >= token.maxNodes) {
     throw refusal(
       'resource_exhausted',
-      `enrollmentToken: it enrolls ${token.maxNodes} nodes and has done so; issue a new one`,
+      `enrollmentToken: it enrolls ${counted(token.maxNodes, 'node')} and has done so; issue a new one`,
     );
   }
 }

@@ -3,6 +3,7 @@
  * ever suggests: headers of unverified senders prove nothing.
  */
 
+import { counted } from '../../../base/counted.ts';
 import type {
   ClientIPAnalysisNodeTrustPreviewJson,
   ClientIPAnalysisPathJson,
@@ -257,9 +258,12 @@ function textsOf(
   trustedPeers: readonly string[],
   kind: AnalysisFindings['suggestionKind'],
 ): Pick<AnalysisFindings, 'findings' | 'evidence' | 'inferences' | 'conflicts'> {
-  const findings = [`${samples.length} requests came from ${peers.length} peers`];
+  const findings = [
+    `${counted(samples.length, 'request')} came from ${counted(peers.length, 'peer')}`,
+  ];
   const evidence = tallies.map(({ name, count }) => `${name}: ${count} of ${samples.length}`);
-  if (trustedPeers.length > 0) evidence.push(`${trustedPeers.length} peers are trusted already`);
+  if (trustedPeers.length > 0)
+    evidence.push(`trusted already: ${counted(trustedPeers.length, 'peer')}`);
   const said = {
     direct: 'clients seem to connect directly',
     proxy: 'one proxy seems to stand before the site',

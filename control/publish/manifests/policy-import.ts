@@ -55,8 +55,9 @@ export function importPolicy(
     customRules: customRules.map((one) => filled({ ...one })),
   };
   const document = { apiVersion: 'waf.io/v1', kind: 'Policy', metadata: { name }, spec };
-  // What is judged has no overrides yet: their targets are in the probes.
-  const judged = [...customRules, ...probes].map((one) => filled({ ...one }));
+  // What is judged has no overrides yet: their targets are in the probes, which come first, since
+  // exclusions that have the same targets have no places for them.
+  const judged = [...probes, ...customRules].map((one) => filled({ ...one }));
   const probe = { ...document, spec: { ...spec, ruleOverrides: [], customRules: judged } };
   return { ...imported, manifestYaml: yamlOf(document), probeYaml: yamlOf(probe) };
 }

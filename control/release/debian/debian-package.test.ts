@@ -37,6 +37,12 @@ describe('a package', () => {
       expect(row(name)).toMatch(/^-rw-r--r-- root\/root /);
   });
 
+  test('has what operators apply and what monitoring reads', () => {
+    const names = dpkg('--contents').match(/(?<=\.\/usr\/lib\/waf\/app\/deploy\/).+[^/]$/gm);
+    const applied = ['alerts/rules.yaml', 'grafana/traffic.json', 'patches/known-faults.yaml'];
+    expect(names).toEqual([...applied, 'prometheus/rules.yml']);
+  });
+
   test('says what it is, and keeps the settings of an upgrade', () => {
     const fields = dpkg('--field');
     expect(fields).toMatch(/^Package: waf\nVersion: 1\.2\.3\nArchitecture: (?:amd64|arm64)\n/);

@@ -83,11 +83,15 @@ const bodyLimit: Take = (value, { argLimits }) => {
   return honored('argLimits.combinedFileSizes');
 };
 
+const bodyLimitActions = new Map<string, ImportedSettings['crsCore']['requestBodyLimitAction']>([
+  ['processpartial', 'REQUEST_BODY_LIMIT_ACTION_OBSERVE'],
+  ['reject', 'REQUEST_BODY_LIMIT_ACTION_BLOCK'],
+]);
+
 const bodyLimitAction: Take = (value, { crsCore }) => {
-  const partial = value.toLowerCase() === 'processpartial';
-  crsCore.requestBodyLimitAction = partial
-    ? 'REQUEST_BODY_LIMIT_ACTION_OBSERVE'
-    : 'REQUEST_BODY_LIMIT_ACTION_BLOCK';
+  const action = bodyLimitActions.get(value.toLowerCase());
+  if (action === undefined) return refused(`wants Reject or ProcessPartial: ${value}`);
+  crsCore.requestBodyLimitAction = action;
   return honored('crsCore.requestBodyLimitAction');
 };
 
@@ -99,14 +103,15 @@ const responseLimit: Take = (value, { crsCore }) => {
 };
 
 const responseAccess: Take = (value, { crsCore }) => {
+  if (!/^(?:on|off)$/i.test(value)) return refused(`wants On or Off: ${value}`);
   crsCore.responseBodyAccess = value.toLowerCase() === 'on';
   return honored('crsCore.responseBodyAccess');
 };
 
 const responseTypes: Take = (_value, { crsCore }, all) => {
-  const types = all
-    .flatMap((one) => one.split(/\s+/))
-    .filter((one) => /^[\w.+-]+\/[\w.+-]+$/.test(one));
+  const types = all.flatMap((one) => one.split(/\s+/)).filter((one) => one !== '');
+  const other = types.find((one) => !/^[\w.+-]+\/[\w.+-]+$/.test(one));
+  if (other !== undefined) return refused(`no media type: ${other}`);
   crsCore.responseBodyMimeTypes = [
     ...new Set([...(crsCore.responseBodyMimeTypes ?? []), ...types]),
   ];

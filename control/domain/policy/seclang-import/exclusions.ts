@@ -3,6 +3,7 @@
  * people see beside the rule; ranges, tags and messages become an exclusion that is a custom rule.
  */
 
+import { counted } from '../../../../base/counted.ts';
 import { decodeUtf8 } from '../../../../base/byte-string.ts';
 import type {
   SecRuleRemoveByIdDirective,
@@ -12,6 +13,7 @@ import type {
 } from '../../../../engine/rules/language/ast.ts';
 import { formatVariable } from '../../../../engine/rules/language/print.ts';
 import type { RuleOverrideJson } from '../../../../proto/gen/waf/v1/rule_override_pb.ts';
+import { insteadOfEvaluation, isEvaluationRule } from '../evaluation-rules.ts';
 import { ruleTarget } from '../rule-overrides.ts';
 import { honored, ignored, refused, type Verdict } from './report.ts';
 
@@ -30,6 +32,9 @@ export interface KnownRule {
 export type ExclusionDirective =
   SecRuleRemoveByIdDirective | SecRuleRemoveByTextDirective | SecRuleUpdateTargetDirective;
 
+/** Of the actions of one custom rule, whose text has at most 64 KB. */
+const controlsCharactersMax = 48 * 1024;
+
 /** The rules that exclusions may mean, and what they become. */
 export class Exclusions {
   /** `ctl` actions of each directive that is no override. */
@@ -38,8 +43,8 @@ export class Exclusions {
     readonly label: string;
     readonly actions: readonly string[];
   }[] = [];
-  /** Targets that became part of an override. */
-  readonly overridden: SecRuleUpdateTargetDirective[] = [];
+  /** Directives whose targets were taken. */
+  readonly updated: SecRuleUpdateTargetDirective[] = [];
   private readonly ruleset: ReadonlyMap<number, KnownRule>;
   private readonly own: readonly KnownRule[];
   private readonly numberOf: (id: number) => number;
@@ -113,23 +118,27 @@ export class Exclusions {
   private updateTargets(directive: SecRuleUpdateTargetDirective): Verdict {
     const { kind, subject, variables, replaced } = directive;
     const ranges = kind.endsWith('Id') ? readRanges(subject.text) : null;
-    const found =
+    const meant =
       ranges !== null
         ? this.within(ranges)
         : kind.endsWith('Id')
           ? null
           : this.byText(kind.endsWith('Tag'), subject.text);
-    if (found === null) return refused(`cannot be read as numbers or a pattern: ${subject.text}`);
-    const [rule] = found;
-    if (rule === undefined) return ignored('neither the rule set nor the set-up has such a rule');
+    if (meant === null) return refused(`cannot be read as numbers or a pattern: ${subject.text}`);
     const gone = [
       ...variables.filter(({ exclusion }) => exclusion),
       ...(replaced === null ? [] : [replaced]),
     ].map(plain);
     const more = variables.filter(({ exclusion }) => !exclusion).map(plain);
+    // Messages of rules that sum scores up name attacks, too: without targets of theirs they stay.
+    const found = meant.filter(
+      (one) => !this.evaluates(one) || gone.some((target) => reads(one, target)),
+    );
+    const [rule] = found;
+    if (rule === undefined) return ignored('neither the rule set nor the set-up has such a rule');
     const single = found.length === 1 && this.ruleset.has(rule.id);
     if (single && [...gone, ...more].every((target) => ruleTarget.test(target))) {
-      this.overridden.push(directive);
+      this.updated.push(directive);
       return this.overrideTargets(rule, gone, more);
     }
     if (more.length > 0) {
@@ -138,6 +147,7 @@ export class Exclusions {
     if (gone.some((target) => target.startsWith('&'))) {
       return refused('a number of values (&) cannot be excluded from several rules');
     }
+    this.updated.push(directive);
     const label = `${directive.name.text} ${subject.text}`;
     return this.control(directive, label, found, (range) =>
       gone.map((target) => `ruleRemoveTargetById=${range};${target}`),
@@ -169,9 +179,19 @@ export class Exclusions {
     actionOf: (range: string) => string | readonly string[],
   ): Verdict {
     if (found.length === 0) return ignored('neither the rule set nor the set-up has such a rule');
+    const evaluation = found.find((one) => this.evaluates(one));
+    if (evaluation !== undefined) return refused(`rule ${evaluation.id} ${insteadOfEvaluation}`);
     const actions = this.rangesOf(found).flatMap(actionOf);
+    if (actions.join().length > controlsCharactersMax) {
+      return refused('it is too long as one custom rule: write several with a part of it each');
+    }
     this.controls.push({ directive, label: decodeUtf8(label), actions });
-    return honored(`custom rule "${decodeUtf8(label).slice(0, 80)}" for ${found.length} rules`);
+    const rules = counted(found.length, 'rule');
+    return honored(`custom rule "${decodeUtf8(label).slice(0, 80)}" for ${rules}`);
+  }
+
+  private evaluates({ id }: KnownRule): boolean {
+    return this.ruleset.has(id) && isEvaluationRule(id);
   }
 
   /** Ranges that hold these rules and no other rule of the rule set or the set-up. */

@@ -179,7 +179,7 @@ class ImportRun {
       },
     );
     const customRules = [...excluding, ...this.customRules];
-    const probes = exclusions.overridden.map((one) => this.probeOf(one));
+    const probes = exclusions.updated.map((one) => this.probeOf(one));
     const { setupVersion, origins } = this;
     const overrides = exclusions.overrides();
     return { settings, overrides, customRules, probes, origins, setupVersion };
@@ -265,7 +265,8 @@ class ImportRun {
 
   private probeOf(directive: SecRuleUpdateTargetDirective): CustomRuleJson {
     const ruleId = String(this.numbers.free());
-    const { variables } = directive;
+    const { replaced } = directive;
+    const variables = [...directive.variables, ...(replaced === null ? [] : [replaced])];
     const shown = variables.map((one) => formatVariable({ ...one, exclusion: false })).join('|');
     const targets = shown.replaceAll('"', '\\"');
     const text = `SecRule "${targets}" "@unconditionalMatch" "id:${ruleId},phase:2,pass,nolog"`;

@@ -99,7 +99,7 @@ export function customRuleOf(
 ): MadeRule | Verdict {
   const [first] = chain.links;
   const id = first === undefined ? 0 : idOf(first);
-  if (first === undefined || id === 0) return refused('the rule has no id: give it one');
+  if (first === undefined || id === 0) return withoutNumber(first);
   const last = chain.links.at(-1) ?? first;
   if (isChained(last)) return refusedAt(last.span, 'no rule follows that ends its chain');
   const links: (SecRuleDirective | SecActionDirective)[] = [];
@@ -133,6 +133,13 @@ export function customRuleOf(
   const unkept = problemOf(rule);
   if (unkept !== null) return refused(unkept);
   return { rule, sources: mapSources(parseSecLang(bytes, 'rule').directives, links) };
+}
+
+/** A rule needs a number; one that is no number is named where it stands. */
+function withoutNumber(rule: SecRuleDirective | SecActionDirective | undefined): Verdict {
+  const id = rule?.actions.findLast(({ name }) => name.text.toLowerCase() === 'id');
+  if (id === undefined) return refused('the rule has no id: give it one');
+  return refusedAt(id.span, 'id: expected a whole number from 1 on');
 }
 
 /** Why no policy keeps the rule, whatever the engine says; null when one does. */

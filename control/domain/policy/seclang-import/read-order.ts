@@ -4,6 +4,7 @@
  * Pure; what is not in the folder is never read.
  */
 
+import { counted } from '../../../../base/counted.ts';
 import { seclangLimits } from '../../../../base/rule-limits.ts';
 import type { Directive, IncludeDirective } from '../../../../engine/rules/language/ast.ts';
 import type { Diagnostic } from '../../../../engine/rules/language/diagnostic.ts';
@@ -177,7 +178,7 @@ class Reader {
     if (this.reads + found.length > seclangLimits.filesMax) {
       return add(refused(`more than ${seclangLimits.filesMax} files`));
     }
-    add(honored(`${found.length} ${found.length === 1 ? 'file' : 'files'} read here`));
+    add(honored(`${counted(found.length, 'file')} read here`));
     for (const file of found.toSorted(compare)) this.read(file, chain);
   }
 
