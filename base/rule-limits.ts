@@ -96,6 +96,8 @@ export const valueLimits = {
   base64BytesMin: 16,
   /** Packets of one body or message as Engine.IO frames them; past it the text as it stands. */
   packetsMax: 1_024,
+  /** What a compressed message in a query of Connect may grow to. */
+  connectMessageBytesMax: 262_144,
   /** Nesting of gRPC messages; decoders of C++ and Java stop at 100. */
   grpcDepthMax: 64,
   /** Fields of the messages of one gRPC request; 128 KB have 65,536 at most. */

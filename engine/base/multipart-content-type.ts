@@ -34,18 +34,32 @@ const tokenPattern = /^[0-9A-Za-z'+_\-.=]+$/;
 const quotedPattern = /^[0-9A-Za-z'()+_,\-./:=? ]*[0-9A-Za-z'()+_,\-./:=?]$/;
 /** Parameters that name how characters are written. Some backends decode fields by them. */
 const charsetPattern = /charset[*0-9]*\s*=\s*["']?([^\s"';,]*)/gi;
-/** ASCII, and what writes ASCII characters as ASCII does. */
-const asciiCharset = new RegExp(
+/** UTF-8, and charsets of one byte a character, of which the lower half is ASCII. */
+const byteCharset = new RegExp(
   [
-    '^(?:utf-?8|(?:us-)?ascii|latin-?[19]|iso-?8859-\\d\\d?|(?:windows-|cp)125\\d|koi8-[ru]',
-    '|gbk|gb2312|gb18030|big5|euc-(?:kr|jp)|shift[_-]jis)$',
+    '^(?:utf-?8|(?:us-)?ascii|latin-?[19]|iso[-_]?8859-\\d\\d?|(?:windows-|cp)125\\d',
+    '|koi8-(?:[rtu]|ru)|tis-?620|(?:windows-|cp)874|(?:x-)?mac(?:intosh|-?(?:roman|cyrillic))',
+    '|(?:cp|ibm)-?(?:437|737|775|85[0257-8]|86\\d))$',
+  ].join(''),
+  'i',
+);
+/** Those of several bytes that write ASCII characters as ASCII does. */
+const severalBytesCharset = new RegExp(
+  [
+    '^(?:gbk|gb2312|gb18030|big5(?:-hkscs)?|euc-(?:kr|jp|tw)|shift[_-]jis|(?:x-)?sjis',
+    '|ks_c_5601-1987|windows-(?:31j|936|949)|(?:cp|ms)_?9(?:32|36|49|50))$',
   ].join(''),
   'i',
 );
 
 /** True for a charset whose ASCII characters are the bytes of ASCII. */
 export function isAsciiCharset(charset: ByteString): boolean {
-  return asciiCharset.test(charset);
+  return byteCharset.test(charset) || severalBytesCharset.test(charset);
+}
+
+/** True where, in addition, no byte of another character looks like ASCII. */
+export function isByteCharset(charset: ByteString): boolean {
+  return byteCharset.test(charset);
 }
 
 const differs: AlikeReading = { kind: 'differs' };
@@ -55,7 +69,7 @@ const unknown: AlikeReading = { kind: 'unknown' };
 export function readAlike(contentType: ByteString): AlikeReading {
   if (contentType.length > valueLimits.multipartContentTypeBytesMax) return unknown;
   for (const [, charset] of contentType.matchAll(charsetPattern)) {
-    if (!asciiCharset.test(charset!)) return differs;
+    if (!isAsciiCharset(charset!)) return differs;
   }
   const type = typePattern.exec(contentType);
   if (type === null) return unknown;

@@ -6,6 +6,7 @@
 
 import { type ByteString, trimBlankEnds } from '../../base/byte-string.ts';
 import { valueLimits } from '../../base/rule-limits.ts';
+import { isByteCharset } from './multipart-content-type.ts';
 
 /** A line that is a boundary to all readers. */
 export interface BoundaryLine {
@@ -43,9 +44,8 @@ const DASH = 0x2d;
 const fieldPattern = /^([!#$%&'*+\-.0-9A-Z^_`a-z|~]+):(.*)$/s;
 const controlPattern = /[\x00-\x08\x0a-\x1f\x7f]/;
 const plainEncoding = /^(?:7bit|8bit|binary)$/i;
-/** ASCII and what agrees with it byte by byte. */
-const plainCharset =
-  /^[^;"]*; ?charset="?(?:utf-?8|us-ascii|iso-8859-1|iso-8859-15|windows-1252)"?$/i;
+/** A media type whose only parameter is a charset. */
+const charsetPattern = /^[^;"]*; ?charset=(?:"([^"]*)"|([^"]*))$/i;
 
 /**
  * Reads the delimiter at `at` of a body that begins at `start`; null where it is no boundary to
@@ -166,7 +166,9 @@ export function isPlainText(encoding: ByteString | null, type: ByteString | null
   if (encoding !== null && !plainEncoding.test(encoding)) return false;
   if (type === null) return true;
   if (/^(?:multipart|message)\//i.test(type)) return false;
-  return !/charset/i.test(type) || plainCharset.test(type);
+  if (!/charset/i.test(type)) return true;
+  const [, quoted, token] = charsetPattern.exec(type) ?? [];
+  return isByteCharset(quoted ?? token ?? '');
 }
 
 /** Text before the first boundary or after the last: Django reads a part wherever this stands. */

@@ -64,7 +64,7 @@ const notes: Readonly<Record<number, readonly [what: string, instead: string]>> 
   200002: ['refuses a body that its parser cannot read', parseAction],
   200003: [
     'refuses a multipart body that servers read in different ways',
-    `send it with CRLF line ends and one boundary parameter: ${oneReading}`,
+    `its message says what: send CRLF line ends, one boundary and parts in UTF-8: ${oneReading}`,
   ],
   200004: [
     'refuses a form whose boundary stands where only some servers see it',

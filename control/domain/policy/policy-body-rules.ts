@@ -130,7 +130,7 @@ function parseErrorSection({ requestBodyParseFailureAction }: HttpPolicyJson): s
   const never = `SecRule REQBODY_PROCESSOR "@streq MULTIPART" \\
   "id:${multipartErrorRule},phase:2,t:none,log,deny,status:400,${message},chain"
   SecRule REQBODY_ERROR "!@eq 0" "t:none"
-SecRule REQBODY_ERROR_MSG "@rx ^(?:XML|Multipart|Content coding): an encoding that is not read" \\
+SecRule REQBODY_ERROR_MSG "@rx ^(?:XML|Multipart|Charset|Content coding): an encoding that is not read" \\
   "id:${hiddenEncodingRule},phase:2,t:none,log,deny,status:400,${message}"
 SecRule REQBODY_ERROR_MSG "@streq Content coding: more than is inspected" \\
   "id:${codedExcessRule},phase:2,t:none,log,deny,status:413,${message}"
@@ -162,7 +162,8 @@ const encodedPartSection = `SecRule MULTIPART_PART_HEADERS \\
 const multipartSection = `SecRule MULTIPART_TWO_READINGS "!@eq 0" \\
   "id:200003,phase:2,t:none,log,deny,status:400,severity:2,\\
   msg:'Multipart request body that backends read differently: \\
-PE %{REQBODY_PROCESSOR_ERROR}, BQ %{MULTIPART_BOUNDARY_QUOTED}, \\
+%{MULTIPART_TWO_READINGS_REASON}', \\
+  logdata:'PE %{REQBODY_PROCESSOR_ERROR}, BQ %{MULTIPART_BOUNDARY_QUOTED}, \\
 BW %{MULTIPART_BOUNDARY_WHITESPACE}, DB %{MULTIPART_DATA_BEFORE}, \\
 DA %{MULTIPART_DATA_AFTER}, HF %{MULTIPART_HEADER_FOLDING}, LF %{MULTIPART_LF_LINE}, \\
 SM %{MULTIPART_MISSING_SEMICOLON}, IQ %{MULTIPART_INVALID_QUOTING}, \\

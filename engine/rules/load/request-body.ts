@@ -4,15 +4,24 @@
  */
 
 import { AppError } from '../../../base/errors.ts';
+import { showsItsCharacters } from '../../base/multipart-content-type.ts';
 import type { BodySnapshot } from '../../contract/message.ts';
 import { failBody } from '../features/bodies/arguments.ts';
+import { readConnectQuery } from '../features/bodies/connect-query.ts';
 import { decodeRequestBody } from '../features/bodies/coded-body.ts';
+import { readEmbeddedJson } from '../features/bodies/embedded-json.ts';
 import { findBodyProcessor } from '../features/bodies/list.ts';
 import { loadBodyRest } from '../features/bodies/body-rest.ts';
 import { readInnerTexts } from '../features/bodies/inner-texts.ts';
 import { readMixedBody } from '../features/bodies/mixed.ts';
 import { readPackets } from '../features/bodies/packets.ts';
-import { quietly, readOtherwise, readUndeclared } from '../features/bodies/unparsed.ts';
+import {
+  declaredType,
+  quietly,
+  readOtherwise,
+  readUndeclared,
+} from '../features/bodies/unparsed.ts';
+import { wideEncodingOf } from '../features/bodies/text-encoding.ts';
 import { reachLimit } from '../transaction/inspection-limits.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { SOURCE } from '../transaction/values.ts';
@@ -26,6 +35,7 @@ import { SOURCE } from '../transaction/values.ts';
 export function loadRequestBody(tx: Transaction, body: BodySnapshot | null): void {
   const processorName = tx.control.requestBodyProcessor || tx.bodyProcessor;
   tx.bodyProcessor = processorName;
+  if (tx.request.grpcFields === true) readConnectQuery(tx);
   if (body === null || !tx.control.requestBodyAccess) return;
   if (body.rest !== undefined) return loadBodyRest(tx, processorName, body.bytes, body.rest);
   const length = body.bytes.length;
@@ -65,11 +75,25 @@ function readBody(tx: Transaction, processorName: string, truncated: boolean): v
   if (processorName !== 'MULTIPART' && limit > 0 && tx.requestBodyBytes > limit) {
     failBody(tx, 'Request body excluding files is bigger than the maximum expected.');
   }
+  if (tx.settings.inspectsUnparsed && !inParts) noteHiddenCharset(tx, processorName, start, end);
   if (processor !== undefined) processor.process(tx, start, end, truncated);
   else if (processorName !== '') failBody(tx, 'Unknown request body processor');
   if (inParts) readInnerTexts(tx, first, false);
   else if (tx.settings.inspectsUnparsed) readOnceMore(tx, processorName, truncated, first);
 }
+
+/**
+ * Text in a charset of which the bytes show no ASCII, such as UTF-7 or EBCDIC: a server that decodes
+ * it reads what no rule sees. Multipart bodies have charsets by part.
+ */
+function noteHiddenCharset(tx: Transaction, name: string, start: number, end: number): void {
+  if (name === 'MULTIPART' || name === 'GRPC') return;
+  const isWide = wideEncodingOf(tx.values.slab, start, end) !== null;
+  if (!showsItsCharacters(declaredType(tx), isWide)) failBody(tx, hiddenCharset);
+}
+
+/** A rule of every policy refuses it. */
+const hiddenCharset = 'Charset: an encoding that is not read';
 
 /** True where what follows is inspected in windows: who asks for them tells where they end. */
 function continues({ settings }: Transaction, { bytes }: BodySnapshot): boolean {
@@ -84,12 +108,16 @@ function continues({ settings }: Transaction, { bytes }: BodySnapshot): boolean 
 function readOnceMore(tx: Transaction, name: string, truncated: boolean, first: number): void {
   const start = tx.bodyStart;
   const end = start + tx.requestBodyBytes;
+  let unknown = false;
   if (name === '' || findBodyProcessor(name) === undefined) {
-    readUndeclared(tx, start, end, truncated);
+    unknown = readUndeclared(tx, start, end, truncated);
   } else if (name === 'URLENCODED' || (tx.bodyError !== 0 && name !== 'MULTIPART')) {
     readOtherwise(tx, name, start, end, truncated);
   }
-  if (!structured.has(name)) quietly(tx, () => readPackets(tx, start, end, truncated));
+  if (!structured.has(name)) {
+    quietly(tx, () => (unknown = !readPackets(tx, start, end, truncated) && unknown));
+    if (unknown) readEmbeddedJson(tx, start, end);
+  }
   readInnerTexts(tx, first, name === 'GRPC');
 }
 

@@ -78,7 +78,11 @@ function chooseProcessor(tx: Transaction, start: number, end: number): void {
     tx.bodyProcessor = 'URLENCODED';
   } else if (tx.request.grpcFields === true) {
     // Servers take any suffix that they do not know for Protocol Buffers.
-    if (startsWithName(slab, start, end, 'application/grpc')) tx.bodyProcessor = 'GRPC';
+    const isGrpc = startsWithName(slab, start, end, 'application/grpc');
+    // Streams of Connect have the same frames.
+    if (isGrpc || startsWithName(slab, start, end, 'application/connect+')) {
+      tx.bodyProcessor = 'GRPC';
+    }
   }
 }
 

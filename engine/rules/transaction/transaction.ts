@@ -88,6 +88,8 @@ export interface MultipartFlags {
   ambiguousBoundary: number;
   /** Ours: backends read the body in different ways, or it breaks off. */
   twoReadings: number;
+  /** Ours: what the first difference is; '' for none. */
+  readingsReason: string;
   /** What Content-Disposition named, in order; with duplicates. */
   readonly names: ByteString[];
   readonly fileNames: ByteString[];

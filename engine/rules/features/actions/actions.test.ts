@@ -257,6 +257,15 @@ describe('ctl', () => {
     });
   });
 
+  test.each([
+    ['GRPC', ''],
+    ['', 'JSON'],
+  ])('requestBodyProcessor=JSON keeps the frames of gRPC: %j', (bodyProcessor, chosen) => {
+    const tx = newTransaction();
+    tx.bodyProcessor = bodyProcessor;
+    expect(run(tx, 'ctl:requestBodyProcessor=JSON').control.requestBodyProcessor).toBe(chosen);
+  });
+
   const removals: [string, boolean][] = [
     ['ctl:ruleRemoveById=942100', true],
     ['ctl:ruleRemoveById=942000-942200', true],

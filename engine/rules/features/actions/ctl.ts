@@ -117,6 +117,8 @@ function requestBodyProcessor(value: ByteString): Change | null {
   const name = value.toUpperCase();
   if (!processors.has(name)) return null;
   return (tx) => {
+    // Messages of JSON stand in the frames of gRPC, which that processor takes off.
+    if (tx.bodyProcessor === 'GRPC' && name === 'JSON') return;
     tx.control.requestBodyProcessor = name;
   };
 }

@@ -103,6 +103,7 @@ describe('fields', () => {
     expect(read(framed(field(1, blob)))[0]).toEqual([]);
   });
 
+  const settings = { inspectsUnparsed: true };
   const quoted = JSON.stringify({ q: '\u0027 or 1' }).replace("'", '\\u0027');
   test.each([
     ['JSON with escapes', quoted, "json.q=' or 1"],
@@ -111,7 +112,6 @@ describe('fields', () => {
     ['base64', Buffer.from("x' or 1=1 -- y").toString('base64'), "=x' or 1=1 -- y"],
     ['base64 of JSON', Buffer.from(quoted).toString('base64url'), "json.q=' or 1"],
   ])('that hold %s are read as that, too', (_, text, row) => {
-    const settings = { inspectsUnparsed: true };
     for (const message of [field(1, text), field(2, field(3, text))]) {
       expect(read(framed(message), { settings })).toEqual([expect.arrayContaining([row]), '']);
       const type = 'application/grpc-web-text';
@@ -119,6 +119,51 @@ describe('fields', () => {
       expect(read(body, { settings, type })[0]).toContain(row);
       expect(read(framed(message), { settings, type: 'application/grpc-web' })[0]).toContain(row);
       expect(read(framed(message))[0]).not.toContain(row);
+    }
+  });
+
+  const inJson = (text: string): Buffer => framed(Buffer.from(text));
+  test.each([
+    ['JSON over gRPC', 'application/grpc+json', inJson(quoted), ''],
+    ['JSON over gRPC-Web', 'application/grpc-web+json; charset=utf-8', inJson(quoted), ''],
+    [
+      'a stream of Connect',
+      'application/connect+json',
+      join(inJson('{"a":1}'), inJson(quoted)),
+      '',
+    ],
+    [
+      'a stream of Connect in Protocol Buffers',
+      'application/connect+proto',
+      framed(field(1, quoted)),
+      '',
+    ],
+    [
+      ...['a compressed stream of Connect', 'application/connect+json'],
+      ...[framed(gzipSync(quoted), 1), '\r\nConnect-Content-Encoding: gzip'],
+    ],
+  ] as const)('%s', (_, type, body, lines) => {
+    expect(read(body, { type, lines, settings })).toEqual([
+      expect.arrayContaining(["json.q=' or 1"]),
+      '',
+    ]);
+  });
+
+  const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString('base64url');
+  test.each([
+    ['JSON', `encoding=json&message=${encodeURIComponent(quoted)}`],
+    ['JSON in base64', `encoding=json&base64=1&message=${base64(quoted)}`],
+    ['compressed', `compression=gzip&encoding=json&base64=1&message=${base64(gzipSync(quoted))}`],
+    ['Protocol Buffers', `encoding=proto&base64=1&message=${base64(field(1, quoted))}`],
+  ])('a message in the query of a GET of Connect: %s', (_, query) => {
+    const tx = new Transaction();
+    const request = requestFrom(`GET /a.B/C?connect=v1&${query} HTTP/1.1\r\nHost: a`);
+    for (const grpcFields of [true, false]) {
+      tx.begin({ ...request, grpcFields }, { ...sampleSettings, ...settings }, samplePorts);
+      loadRequestHead(tx);
+      loadRequestBody(tx, null);
+      expect([misplacedRows(tx), tx.bodyError]).toEqual([[], 0]);
+      expect(rowTexts(tx, SOURCE.argPost).includes("json.q=' or 1")).toBe(grpcFields);
     }
   });
 
@@ -188,6 +233,11 @@ describe('messages', () => {
     const rows = ['grpc.1=the first', 'grpc.1=the second'];
     expect(read(whole, { type })).toEqual([rows, '']);
     expect(read(pieces, { type: `${type}+proto` })).toEqual([rows, '']);
+    const lines = Buffer.from(`${text(join(one, two)).replaceAll(/(.{7})/g, '$1\r\n')}\n`);
+    expect(read(lines, { type })).toEqual([rows, '']);
+    const other = framed(field(1, '???>>>')).toString('base64');
+    const alphabet = Buffer.from(other.replaceAll('+', '-').replaceAll('/', '_'));
+    expect(read(alphabet, { type })).toEqual([['grpc.1=???>>>'], '']);
     const odd = join(Buffer.from(text(one)), Buffer.from('<script>alert(1)</script>'));
     const [found, reason] = read(odd, { type, settings: { inspectsUnparsed: true } });
     expect(found).toContain('grpc.1=the first');

@@ -1,6 +1,6 @@
 /**
- * The GRPC body processor: the messages of gRPC and gRPC-Web requests, decoded and decompressed.
- * What a message holds is read by protobuf-reader.ts. Runs where a site asks for it.
+ * The GRPC body processor: the messages of gRPC, gRPC-Web and Connect, decoded and decompressed.
+ * What a message holds is read by protobuf-reader.ts, or as JSON. Runs where a site asks for it.
  */
 
 import { valueLimits } from '../../../../base/rule-limits.ts';
@@ -14,11 +14,14 @@ import { lastField, lastFieldRow } from './fields.ts';
 import { decodeContent } from './content-coding.ts';
 import { ProtobufReader } from './protobuf-reader.ts';
 import { addRawText } from './raw-text.ts';
+import { declaredType, readJson } from './unparsed.ts';
 
 /** One byte of flags and four of the length. Source: gRPC over HTTP/2, Length-Prefixed-Message. */
 const prefixBytes = 5;
 const COMPRESSED = 1;
 const PAD = 0x3d;
+const LF = 0x0a;
+const CR = 0x0d;
 
 /** One a thread: inspection is synchronous. */
 const reader = new ProtobufReader();
@@ -28,7 +31,7 @@ export const grpcBody: BodyProcessorDefinition = {
   name: 'GRPC',
   summary: 'Text fields of gRPC messages, without a schema: grpc.1.3 is field 3 in field 1.',
   example: 'ctl:requestBodyProcessor=GRPC',
-  source: 'gRPC over HTTP/2; gRPC Web; Protocol Buffers, Encoding',
+  source: 'gRPC over HTTP/2; gRPC Web; Connect Protocol; Protocol Buffers, Encoding',
   process(tx: Transaction, start: number, end: number, truncated: boolean): void {
     reader.begin(tx);
     if (!isBase64(tx)) {
@@ -44,6 +47,12 @@ export const grpcBody: BodyProcessorDefinition = {
   },
 };
 
+/** Reads one message without a frame; false where it is none, or a limit ended the reading. */
+export function readProtobuf(tx: Transaction, start: number, end: number): boolean {
+  reader.begin(tx);
+  return reader.read(start, end, false) === end;
+}
+
 /** How a body is written that will be read as messages of gRPC; null for another one. */
 export function grpcReading(tx: Transaction): 'binary' | 'base64' | null {
   const name = tx.control.requestBodyProcessor || tx.bodyProcessor;
@@ -56,6 +65,7 @@ class MessageReader {
   private readonly tx: Transaction;
   private readonly truncated: boolean;
   private readonly coding: string;
+  private readonly isJson: boolean;
   /** Bytes that compressed messages may still grow to, and how many there may be. */
   private decodedLeft: number;
   private compressedLeft: number = valueLimits.grpcCompressedMax;
@@ -63,7 +73,11 @@ class MessageReader {
   constructor(tx: Transaction, truncated: boolean) {
     this.tx = tx;
     this.truncated = truncated;
-    this.coding = lastField(tx, 'grpc-encoding').trim().toLowerCase();
+    const type = declaredType(tx);
+    const isConnect = /^application\/connect\+/i.test(type);
+    const coding = lastField(tx, isConnect ? 'connect-content-encoding' : 'grpc-encoding');
+    this.coding = coding.trim().toLowerCase();
+    this.isJson = /^[^;]*\+json\s*(?:;|$)/i.test(type);
     const { requestBodyNoFilesLimitBytes, requestBodyLimitBytes } = tx.settings;
     this.decodedLeft = requestBodyNoFilesLimitBytes || requestBodyLimitBytes;
   }
@@ -92,6 +106,7 @@ class MessageReader {
   }
 
   private message(start: number, end: number, cut: boolean): void {
+    if (this.isJson) return readJson(this.tx, start, end, cut);
     const stopped = reader.read(start, end, cut);
     if (stopped === end) return;
     if (reader.spent) return addRaw(this.tx, stopped, end);
@@ -122,35 +137,47 @@ class MessageReader {
 }
 
 /**
- * Writes what [start, end) stands for to the end of the slab; padding may stand within, where
- * pieces were encoded apart. Returns where it stopped: at what is no base64.
+ * Writes what [start, end) stands for to the end of the slab, in either alphabet. Padding may stand
+ * within, where pieces were encoded apart, and line ends, which decoders of Go skip. Returns where
+ * it stopped: at what is no base64.
  */
 function decodeBase64(tx: Transaction, start: number, end: number): number {
   const { values } = tx;
   values.reserve(end - start);
   const { slab } = values;
   let out = values.used;
-  let at = start;
-  for (; at + 4 <= end; at += 4) {
-    const a = digitOf[slab[at]!]!;
-    const b = digitOf[slab[at + 1]!]!;
-    const pads = slab[at + 3] !== PAD ? 0 : slab[at + 2] === PAD ? 2 : 1;
-    const c = pads === 2 ? 0 : digitOf[slab[at + 2]!]!;
-    const d = pads > 0 ? 0 : digitOf[slab[at + 3]!]!;
-    if (a < 0 || b < 0 || c < 0 || d < 0) break;
-    const bits = (a << 18) | (b << 12) | (c << 6) | d;
+  // The group of four digits that is read: where it begins, and what of it is here.
+  let group = start;
+  let bits = 0;
+  let digits = 0;
+  let pads = 0;
+  for (let at = start; at < end; at++) {
+    const byte = slab[at]!;
+    if (byte === LF || byte === CR) {
+      if (digits === 0) group = at + 1;
+      continue;
+    }
+    const isPad = byte === PAD;
+    const digit = isPad ? 0 : digitOf[byte]!;
+    if (digit < 0 || (isPad ? digits < 2 : pads > 0)) break;
+    bits = (bits << 6) | digit;
+    if (isPad) pads++;
+    if (++digits < 4) continue;
     slab[out++] = bits >>> 16;
     if (pads < 2) slab[out++] = (bits >>> 8) & 0xff;
     if (pads < 1) slab[out++] = bits & 0xff;
+    group = at + 1;
+    bits = digits = pads = 0;
   }
   values.used = out;
-  return at;
+  return group;
 }
 
-const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-const digitOf = Int8Array.from({ length: 256 }, (_, byte) =>
-  digits.indexOf(String.fromCharCode(byte)),
-);
+const digitOf = new Int8Array(256).fill(-1);
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+for (const [at, digit] of [...`${alphabet}+/`, ...`${alphabet}-_`].entries()) {
+  digitOf[digit.charCodeAt(0)] = at % 64;
+}
 
 function addRaw(tx: Transaction, start: number, end: number): void {
   if (start < end && tx.settings.inspectsUnparsed) addRawText(tx, SOURCE.argPost, start, end);

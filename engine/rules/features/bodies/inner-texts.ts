@@ -10,10 +10,10 @@ import { valueLimits } from '../../../../base/rule-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { SOURCE } from '../../transaction/values.ts';
 import { hasArgumentRoom, readArguments } from './arguments.ts';
+import { holdsEscape, readEmbeddedJson } from './embedded-json.ts';
 import { firstByte, quietly, readJson } from './unparsed.ts';
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const PERCENT = 0x25;
 const AMPERSAND = 0x26;
 const EQUALS = 0x3d;
@@ -36,9 +36,12 @@ export function readInnerTexts(tx: Transaction, first: number, isGrpc: boolean):
       const row = values.rowsOf(SOURCE.argPost)[at]!;
       const [start, end] = [values.start[row]!, values.end[row]!];
       if (end - start < valueLimits.innerTextBytesMin) continue;
-      if (!hasInnerJson(values.slab, start, end)) {
+      if (hasInnerJson(values.slab, start, end)) {
+        if (hasArgumentRoom(tx)) quietly(tx, () => readJson(tx, start, end, false));
+      } else {
         if (isGrpc) readOther(tx, start, end);
-      } else if (hasArgumentRoom(tx)) quietly(tx, () => readJson(tx, start, end, false));
+        readEmbeddedJson(tx, start, end, true);
+      }
     }
     if (values.rowsOf(SOURCE.argPost).length === to) return;
     from = to;
@@ -48,8 +51,8 @@ export function readInnerTexts(tx: Transaction, first: number, isGrpc: boolean):
 /** JSON without escapes is inspected as it stands. */
 function hasInnerJson(slab: Buffer, start: number, end: number): boolean {
   const first = firstByte(slab, start, end);
-  if (first === '"') return slab[end - 1] === QUOTE && has(slab, BACKSLASH, start, end);
-  return (first === '{' || first === '[') && has(slab, BACKSLASH, start, end);
+  if (first === '"') return slab[end - 1] === QUOTE && holdsEscape(slab, start, end);
+  return (first === '{' || first === '[') && holdsEscape(slab, start, end);
 }
 
 function readOther(tx: Transaction, start: number, end: number): void {

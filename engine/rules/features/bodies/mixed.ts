@@ -56,6 +56,7 @@ export function readMixedBody(tx: Transaction, start: number, end: number, cut: 
   if (reader.unclear) {
     tx.multipart = newFlags();
     tx.multipart.twoReadings = 1;
+    tx.multipart.readingsReason = 'where its parts begin, or what they are';
   }
   return found && !reader.unclear;
 }
@@ -181,7 +182,10 @@ class MixedReader {
 
   private plain(type: ByteString, start: number, end: number, cut: boolean): void {
     const { tx } = this;
-    if (type !== form) return readContent(tx, type, start, end, cut);
+    if (type !== form) {
+      readContent(tx, type, start, end, cut);
+      return;
+    }
     quietly(tx, () => readForm(tx, start, end));
     const first = tx.values.slab[skipSpaces(tx.values.slab, start, end)]!;
     if ('{[<'.includes(String.fromCharCode(first))) readContent(tx, '', start, end, cut);
@@ -198,7 +202,8 @@ class MixedReader {
     if (request !== null) this.target(request[1] ?? request[2]!);
     else if (!statusLine.test(line)) {
       if (!cut || stop < end) this.unclear = true;
-      return readContent(tx, '', start, end, cut);
+      readContent(tx, '', start, end, cut);
+      return;
     }
     if (stop < end) this.part(stop + 1, end, cut, depth);
   }

@@ -38,6 +38,11 @@ describe('backends differ', () => {
   test.each(differentRows)('$title', (row) => {
     expect(isRefused(read(row))).toBe(true);
   });
+
+  test.each(differentRows)('$title: the refusal says in what', (row) => {
+    const { twoReadings, readingsReason } = read(row).multipart!;
+    expect(readingsReason !== '').toBe(twoReadings === 1);
+  });
 });
 
 test('text outside the parts is inspected, empty lines are not', () => {

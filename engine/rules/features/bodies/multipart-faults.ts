@@ -12,7 +12,6 @@ export class MultipartFaults {
   readonly flags = newFlags();
   /** Only what backends read in different ways is an error. */
   readonly lenient: boolean;
-  twoReadings = false;
   /** A line ended with CRLF. */
   crlfLine = false;
   private readonly tx: Transaction;
@@ -23,6 +22,15 @@ export class MultipartFaults {
     this.lenient = tx.settings.inspectsUnparsed;
   }
 
+  get twoReadings(): boolean {
+    return this.flags.readingsReason !== '';
+  }
+
+  /** Backends read the body in different ways; the first reason is kept. */
+  differ(reason: string): void {
+    this.flags.readingsReason ||= reason;
+  }
+
   fail(reason: string): void {
     this.fault(reason, true);
   }
@@ -31,7 +39,7 @@ export class MultipartFaults {
   fault(reason: string, differs: boolean): void {
     this.flagError = true;
     if (this.lenient && !differs) return;
-    this.twoReadings = true;
+    this.differ(reason);
     failBody(this.tx, reason);
   }
 
@@ -40,8 +48,10 @@ export class MultipartFaults {
     const { flags } = this;
     flags.crlfLfLines = this.crlfLine && flags.lfLine === 1 ? 1 : 0;
     flags.strictError = this.flagError || hasStrictFault(flags) ? 1 : 0;
-    const { lfLine, invalidHeaderFolding, fileLimitExceeded } = flags;
-    const differs = this.twoReadings || lfLine + invalidHeaderFolding + fileLimitExceeded > 0;
-    flags.twoReadings = differs ? 1 : 0;
+    if (flags.lfLine > 0) this.differ('a line ends in LF alone');
+    if (flags.invalidHeaderFolding > 0)
+      this.differ('a folded line of a part begins with odd blanks');
+    if (flags.fileLimitExceeded > 0) this.differ('it has more files than are taken');
+    flags.twoReadings = this.twoReadings ? 1 : 0;
   }
 }

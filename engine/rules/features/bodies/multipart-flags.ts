@@ -22,6 +22,7 @@ export function newFlags(): MultipartFlags {
     ambiguousPart: 0,
     ambiguousBoundary: 0,
     twoReadings: 0,
+    readingsReason: '',
     names: [],
     fileNames: [],
   };

@@ -97,7 +97,7 @@ export class MultipartPart {
     if (last === undefined)
       return this.faults.fail('Multipart: Invalid part header (folding error).');
     const text = values.slab.latin1Slice(from, end);
-    if (foldMatters(nameOf(values.slab, last), text)) this.faults.twoReadings = true;
+    if (foldMatters(nameOf(values.slab, last), text)) this.faults.differ('a folded line of a part');
     if (last[1] - last[0] + end - from > valueLimits.multipartHeaderBytesMax) {
       return this.faults.fail('Multipart: Part header too long.');
     }
@@ -121,7 +121,7 @@ export class MultipartPart {
     if (disposition.kind === 'field' && !isPlainText(encoding, type)) disposition.kind = 'either';
     // Werkzeug reads a field in EBCDIC or UTF-16 where others read bytes.
     const hidden = disposition.kind !== 'file' && !showsItsCharacters(type ?? '', false);
-    if (hidden) this.faults.twoReadings = true;
+    if (hidden) this.faults.differ('a charset of a part that only some servers decode');
     this.judgeDisposition(disposition);
     if (disposition.name !== '') this.faults.flags.names.push(disposition.name);
     for (const name of [disposition.fileName, disposition.extendedFileName]) {
@@ -131,7 +131,7 @@ export class MultipartPart {
 
   private judgeDisposition({ alike, invalidQuoting, failure, name, kind }: Disposition): void {
     if (invalidQuoting) this.faults.flags.invalidQuoting = 1;
-    if (invalidQuoting && !alike) this.faults.twoReadings = true;
+    if (invalidQuoting && !alike) this.faults.differ('quotes in Content-Disposition');
     if (failure !== null) {
       this.faults.flags.invalidPart = 1;
       this.faults.fault(failure, !alike);

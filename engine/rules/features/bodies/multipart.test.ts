@@ -26,7 +26,13 @@ const end = '--B--\r\n';
 
 /** Flags of ModSecurity that are not zero. */
 function raised(tx: Transaction): Partial<MultipartFlags> {
-  const { names: _, fileNames: __, twoReadings: ___, ...flags } = tx.multipart!;
+  const {
+    names: _,
+    fileNames: __,
+    twoReadings: ___,
+    readingsReason: ____,
+    ...flags
+  } = tx.multipart!;
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== 0));
 }
 

@@ -84,7 +84,7 @@ class MultipartReader {
     flags.boundaryWhitespace = reading.whitespace ? 1 : 0;
     flags.missingSemicolon = reading.missingSemicolon ? 1 : 0;
     flags.ambiguousBoundary = reading.ambiguous ? 1 : 0;
-    if (alike === null) this.faults.twoReadings = true;
+    if (alike === null) this.faults.differ('the boundary in Content-Type');
     if (reading.failure !== null) this.faults.fault(reading.failure, alike === null);
     if (boundary !== '') {
       this.delimiter = fromByteString(`--${boundary}`);
@@ -221,9 +221,9 @@ class MultipartReader {
     const { slab } = this.tx.values;
     if (skipSpaces(slab, start, end) === end) return;
     const text = slab.latin1Slice(start, end);
-    if (mayHoldPart(text)) this.faults.twoReadings = true;
+    if (mayHoldPart(text)) this.faults.differ('text around the parts that looks like a part');
     if (delimiter.length > 0 && slab.subarray(start, end).includes(delimiter)) {
-      this.faults.twoReadings = true;
+      this.faults.differ('a boundary after the last one');
     }
     addRawText(this.tx, SOURCE.argPost, start, end);
   }

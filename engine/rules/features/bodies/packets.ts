@@ -28,18 +28,26 @@ const LOWER_B = 0x62;
 const OPEN_OBJECT = 0x7b;
 const lengthDigitsMax = 10;
 
-/** Reads the packets in [start, end) of the slab. Cost: one pass, and one of each JSON text. */
-export function readPackets(tx: Transaction, start: number, end: number, cut: boolean): void {
-  if (!beginsPacket(tx.values.slab[start]!)) return;
+/**
+ * Reads the packets in [start, end) of the slab; true where they hold JSON. Cost: one pass, and one
+ * of each JSON text.
+ */
+export function readPackets(tx: Transaction, start: number, end: number, cut: boolean): boolean {
+  if (!beginsPacket(tx.values.slab[start]!)) return false;
   let packets = 0;
+  let found = false;
   for (let at = start; at < end; at++) {
-    if (packets++ === valueLimits.packetsMax) return reachLimit(tx, 'packets');
+    if (packets++ === valueLimits.packetsMax) {
+      reachLimit(tx, 'packets');
+      break;
+    }
     const [from, length] = lengthPrefix(tx.values.slab, at, end);
     const to = endOfPacket(tx.values.slab, at, from, end, length);
-    readPacket(tx, from, to, cut && to === end);
+    if (readPacket(tx, from, to, cut && to === end)) found = true;
     // A packet with a length is followed by the next one, others by a separator.
     at = length < 0 ? to : Math.max(at, to - 1);
   }
+  return found;
 }
 
 /** A type or a length, a list of SockJS, base64, or a packet of version 3 among binary ones. */
@@ -47,11 +55,15 @@ function beginsPacket(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || byte === LOWER_A || byte === LOWER_B || byte <= 1;
 }
 
-function readPacket(tx: Transaction, start: number, end: number, cut: boolean): void {
+function readPacket(tx: Transaction, start: number, end: number, cut: boolean): boolean {
   const { slab } = tx.values;
-  if (slab[start] === LOWER_B) return readBinary(tx, start + 1, end);
+  if (slab[start] === LOWER_B) {
+    readBinary(tx, start + 1, end);
+    return false;
+  }
   const content = contentStart(slab, start, end);
   if (content >= 0) readJson(tx, content, end, cut);
+  return content >= 0;
 }
 
 /** Where the JSON of a packet begins: after types, attachments, name space and id; -1 for none. */

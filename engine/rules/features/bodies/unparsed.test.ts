@@ -138,6 +138,25 @@ describe('bodies without a processor', () => {
     }
   });
 
+  test.each([
+    ['text/plain; charset=utf-7', '', 'Charset: an encoding that is not read'],
+    ['application/x-www-form-urlencoded; charset=ibm037', 'URLENCODED', 'Charset: an encoding'],
+    ['application/x-www-form-urlencoded; charset=utf-16', 'URLENCODED', 'Charset: an encoding'],
+    ['application/json; charset="ISO-2022-JP"', 'JSON', 'Charset: an encoding that is not read'],
+    ['application/json; charset=TIS-620', 'JSON', ''],
+    ['text/plain; charset=windows-1251', '', ''],
+  ])('text in %s', (type, processor, message) => {
+    const tx = read(type, processor === 'JSON' ? '{"a":1}' : 'a=1', processor);
+    expect(tx.bodyErrorMessage.startsWith(message)).toBe(true);
+    expect(tx.bodyError).toBe(message === '' ? 0 : 1);
+  });
+
+  test('JSON in UTF-16 that says so is read', () => {
+    const body = Buffer.from('{"a":"x"}', 'utf16le');
+    const tx = read('text/json; charset=utf-16', body);
+    expect([tx.bodyError, args(tx)]).toEqual([0, ['json.a=x']]);
+  });
+
   test('a form that is XML in UTF-16 is read as such', () => {
     const tx = read('', Buffer.from('<a b="c">d</a>', 'utf16le'), 'URLENCODED');
     expect(rowTexts(tx, SOURCE.xmlText)).toEqual(['/*=d']);

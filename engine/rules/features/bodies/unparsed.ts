@@ -42,19 +42,22 @@ const signatureBytes = 132;
 /** Media types of text: laxer readers of their content may read past control bytes. */
 const textType = /text|json|xml|form|yaml|script|graphql/;
 
-/** Reads a body for which no processor was chosen. Cost: one pass for each reading. */
-export function readUndeclared(tx: Transaction, start: number, end: number, cut: boolean): void {
-  readContent(tx, contentType(tx), start, end, cut);
+/**
+ * Reads a body for which no processor was chosen; true where it is of no form that is known here.
+ * Cost: one pass for each reading.
+ */
+export function readUndeclared(tx: Transaction, start: number, end: number, cut: boolean): boolean {
+  return readContent(tx, contentType(tx), start, end, cut);
 }
 
-/** Reads content of a media type (lower case) by what it looks like. Cost: as `readUndeclared`. */
+/** The same for content of a media type (lower case). Cost: as `readUndeclared`. */
 export function readContent(
   tx: Transaction,
   type: string,
   start: number,
   end: number,
   cut: boolean,
-): void {
+): boolean {
   const [from, whole] = asUtf8(tx, start, end);
   const { slab } = tx.values;
   const begin = slab.latin1Slice(from, Math.min(whole, from + signatureBytes));
@@ -66,23 +69,24 @@ export function readContent(
   const first = firstByte(slab, from, to);
   if (first === '{' || first === '[' || first === '"') {
     quietly(tx, () => readJson(tx, from, to, cut));
-    return;
+    return false;
   }
   noteHidden(tx, first, from, whole);
   if (first === '<') {
     quietly(tx, () => xml.read(tx, from, to, cut));
     if (!binary && !/^[^;]*[/+]xml\b/.test(type)) addRawText(tx, SOURCE.argPost, from, to);
-    return;
+    return false;
   }
-  if (file) return;
+  if (file) return false;
   if (looksLikeForm(slab, from, to)) {
     quietly(tx, () => readForm(tx, from, to));
-    return;
+    return false;
   }
-  if (binary) return;
+  if (binary) return true;
   const readable = addRawText(tx, SOURCE.argPost, from, to);
   // Readers of forms take what stands between separators, whatever stands before.
   if (readable && holdsPairs(slab, from, to)) quietly(tx, () => readForm(tx, from, to));
+  return true;
 }
 
 /** Reads once more what a processor has read, where it looks like something else. */

@@ -151,6 +151,14 @@ export const bodyVariables: readonly VariableDefinition[] = [
     'twoReadings',
     'a body that backends read in different ways',
   ),
+  scalar(
+    {
+      name: 'MULTIPART_TWO_READINGS_REASON',
+      summary: 'What backends read in different ways; empty where nothing is.',
+      example: "logdata:'%{MULTIPART_TWO_READINGS_REASON}'",
+    },
+    (tx) => tx.multipart?.readingsReason ?? '',
+  ),
   collection(
     {
       name: 'MULTIPART_NAME',
@@ -229,7 +237,7 @@ export const bodyVariables: readonly VariableDefinition[] = [
 /** One MULTIPART_* flag; 0 for other requests. */
 function multipartFlag(
   name: string,
-  flag: Exclude<keyof MultipartFlags, 'names' | 'fileNames'>,
+  flag: Exclude<keyof MultipartFlags, 'names' | 'fileNames' | 'readingsReason'>,
   what: string,
   aliases: readonly string[] = [],
 ): VariableDefinition[] {
