@@ -83,8 +83,8 @@ function readBody(tx: Transaction, processorName: string, truncated: boolean): v
 }
 
 /**
- * Text in a charset of which the bytes show no ASCII, such as UTF-7 or EBCDIC: a server that decodes
- * it reads what no rule sees. Multipart bodies have charsets by part.
+ * Text in a charset of which the bytes show no ASCII, such as UTF-7 or EBCDIC: a server that
+ * decodes it reads what no rule sees. Multipart bodies have charsets by part.
  */
 function noteHiddenCharset(tx: Transaction, name: string, start: number, end: number): void {
   if (name === 'MULTIPART' || name === 'GRPC') return;

@@ -146,7 +146,7 @@ function decodeBase64(tx: Transaction, start: number, end: number): number {
   values.reserve(end - start);
   const { slab } = values;
   let out = values.used;
-  // The group of four digits that is read: where it begins, and what of it is here.
+  // The group of four digits that is read: where it begins, and its digits so far.
   let group = start;
   let bits = 0;
   let digits = 0;

@@ -151,7 +151,7 @@ describe('bodies without a processor', () => {
     expect(tx.bodyError).toBe(message === '' ? 0 : 1);
   });
 
-  test('JSON in UTF-16 that says so is read', () => {
+  test('JSON that its type calls UTF-16 is read', () => {
     const body = Buffer.from('{"a":"x"}', 'utf16le');
     const tx = read('text/json; charset=utf-16', body);
     expect([tx.bodyError, args(tx)]).toEqual([0, ['json.a=x']]);
