@@ -18,6 +18,12 @@ export const resourceLimits = {
   archiveEntriesMax: 50_000,
   /** One file of a ruleset. */
   rulesetFileBytesMax: 16 * 1024 * 1024,
+  /** An OpenPGP key or signature of a release; the key of the CRS project has 10 KB. */
+  openPgpBytesMax: 256 * 1024,
+  /** Packets of one. */
+  openPgpPacketsMax: 1_000,
+  /** Keys whose releases are taken. */
+  releaseSignersMax: 16,
   /** Rulesets whose rules are kept described, about 3 MB each. */
   describedRulesetsMax: 4,
   /** Entries of an IP list that a custom rule matches one by one; bindings have no such bound. */

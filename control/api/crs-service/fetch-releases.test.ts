@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { packArchive } from '../../publish/rulesets/ruleset-pack.ts';
+import { signDetached, testSigner } from '../../../test/support/openpgp-signer.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 
 let waf: TestControl;
@@ -19,7 +20,24 @@ const releases = [
   { tag_name: 'v9', draft: true },
   { name: 'no tag' },
 ];
+const signer = testSigner();
+const releaseOf = (version: string): Buffer =>
+  packArchive([
+    {
+      path: 'x/rules/REQUEST-920-X.conf',
+      content: bytes(rule.replace('4.2.0', version)),
+    },
+  ]);
+const [older, newest] = [releaseOf('4.27.0'), releaseOf('4.28.0')];
+const listed = ['v4.27.0', 'v4.28.0', 'v4.9.0'].map((tag) => ({ tag_name: tag }));
 const answers: Readonly<Record<string, () => Uint8Array>> = {
+  '/mirror/releases.json': () =>
+    bytes(JSON.stringify([...listed, { tag_name: 'v5.0.0-rc1', prerelease: true }])),
+  '/mirror/security.asc': () => signer.publicKey,
+  '/mirror/coreruleset-4.28.0-minimal.tar.gz': () => newest,
+  '/mirror/coreruleset-4.28.0-minimal.tar.gz.asc': () => signDetached(signer, newest),
+  '/mirror/coreruleset-4.27.0-minimal.tar.gz': () => older,
+  '/mirror/coreruleset-4.27.0-minimal.tar.gz.asc': () => signDetached(signer, newest),
   '/repos/coreruleset/coreruleset/releases': () => bytes(JSON.stringify(releases)),
   '/repos/coreruleset/coreruleset/tarball/v4.2.0': () =>
     packArchive([{ path: 'x/rules/REQUEST-920-X.conf', content: bytes(rule) }]),
@@ -104,4 +122,60 @@ test('an exclusion plugin comes from the repository of its project', async () =>
   expect(broken['code']).toBe('unavailable');
   const unknown = await ask(list, { slug: 'own' });
   expect(String(unknown['message'])).toMatch(/^slug: names no plugin of the CRS project/);
+});
+
+test('a mirror gives the newest release, verified by a key that the settings trust', async () => {
+  const take = (mirrorRelease: string) => ask('SystemService/ImportCrsRuleset', { mirrorRelease });
+  const none = await take('latest');
+  expect([none['code'], none['message']]).toEqual([
+    'failed_precondition',
+    'mirrorRelease: Set a mirror first, in the setting crs.mirror.',
+  ]);
+  const set = (values: object) => ask('SystemService/UpdateSystemSettings', { values });
+  await set({ 'crs.mirror': `${base}/mirror/` });
+  const untrusted = await take('latest');
+  expect(String(untrusted['message'])).toMatch(/^publicKey: has the fingerprint [0-9A-F]{40}, /);
+  await set({ 'crs.signing_keys': [signer.fingerprint] });
+  const { ruleset } = await take('latest');
+  expect(ruleset).toMatchObject({ version: '4.28.0', signedBy: signer.fingerprint });
+  expect(await take('v4.28.0')).toEqual({ ruleset });
+  const forged = await take('4.27.0');
+  expect(forged['code']).toBe('invalid_argument');
+  expect(String(forged['message'])).toMatch(/^signature: is not of this archive by the key/);
+  expect(String((await take('4.1.0'))['message'])).toMatch(/^mirrorRelease: .*status 404/);
+});
+
+test('a signature that comes with an archive is verified, or nothing is imported', async () => {
+  const sent = (content: Buffer, signature: Buffer, publicKey: Buffer) =>
+    ask('SystemService/ImportCrsRuleset', {
+      archive: content.toString('base64'),
+      signature: signature.toString('base64'),
+      publicKey: publicKey.toString('base64'),
+    });
+  const none = Buffer.alloc(0);
+  const unsigned = (await sent(older, none, none))['ruleset'] as Record<string, unknown>;
+  expect(unsigned['signedBy']).toBeUndefined();
+  const before = await ask('CrsService/ListCrsRulesets', {});
+  const wrong = signDetached(signer, newest);
+  const other = testSigner();
+  expect(await sent(older, wrong, signer.publicKey)).toMatchObject({ code: 'invalid_argument' });
+  expect(await sent(older, signDetached(other, older), other.publicKey)).toMatchObject({
+    message: `publicKey: has the fingerprint ${other.fingerprint}, which no setting trusts`,
+  });
+  expect(await sent(older, none, signer.publicKey)).toMatchObject({
+    message: 'signature: is required here',
+  });
+  expect(await sent(older, wrong, none)).toMatchObject({ message: 'publicKey: is required here' });
+  expect(await ask('CrsService/ListCrsRulesets', {})).toEqual(before);
+  const signed = await sent(older, signDetached(signer, older), signer.publicKey);
+  expect(signed['ruleset']).toEqual({ ...unsigned, signedBy: signer.fingerprint });
+});
+
+test('no key but a fingerprint is taken as setting', async () => {
+  const set = (value: unknown) =>
+    ask('SystemService/UpdateSystemSettings', { values: { 'crs.signing_keys': value } });
+  expect(await set(['abc'])).toMatchObject({
+    message: 'values.crs.signing_keys[0]: must be a fingerprint: 40 hex digits in upper case',
+  });
+  expect(await set('abc')).toMatchObject({ code: 'invalid_argument' });
 });

@@ -9,11 +9,14 @@ import {
   checkTag,
   crsRepository,
   isHttpUrl,
+  mirrorOf,
   readReleases,
   releaseSourceOf,
   type Release,
+  versionOfTag,
 } from '../../domain/policy/crs-releases.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
+import { compareVersions } from '../../domain/release/release-order.ts';
 import { allowedNetworksOf } from '../../domain/settings/outgoing-settings.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
@@ -72,6 +75,48 @@ export function fetchRelease(
   const source = releaseSourceOf(valuesOf(store));
   const url = `${source}/repos/${repository}/tarball/${checkTag(tag, 'githubTag')}`;
   return fetchBytes(store, url, 'githubTag');
+}
+
+/** A release with what proves it. */
+export interface SignedRelease {
+  readonly archive: Uint8Array;
+  readonly signature: Uint8Array;
+  readonly publicKey: Uint8Array;
+}
+
+/**
+ * A release of the mirror, by its version or `latest`. The mirror holds files as the project
+ * publishes them: releases.json, security.asc and coreruleset-VERSION-minimal.tar.gz with .asc.
+ * Errors: as `fetchRelease`.
+ */
+export async function fetchFromMirror(store: ReadStore, wanted: string): Promise<SignedRelease> {
+  const field = 'mirrorRelease';
+  const mirror = mirrorOf(valuesOf(store));
+  if (mirror === '') {
+    throw refusal(
+      'failed_precondition',
+      `${field}: Set a mirror first, in the setting crs.mirror.`,
+    );
+  }
+  const version = wanted === 'latest' ? await latestOf(store, mirror, field) : wanted;
+  const archive = `${mirror}/coreruleset-${versionOfTag(checkTag(version, field))}-minimal.tar.gz`;
+  return {
+    publicKey: await fetchBytes(store, `${mirror}/security.asc`, field),
+    signature: await fetchBytes(store, `${archive}.asc`, field),
+    archive: await fetchBytes(store, archive, field),
+  };
+}
+
+/** The newest release that a mirror lists and that is no candidate. */
+async function latestOf(store: ReadStore, mirror: string, field: string): Promise<string> {
+  const listed = readReleases(
+    new TextDecoder().decode(await fetchBytes(store, `${mirror}/releases.json`, field)),
+  );
+  const newest = (listed ?? [])
+    .filter(({ draft, prerelease }) => !draft && !prerelease)
+    .sort((left, right) => compareVersions(versionOfTag(right.tag), versionOfTag(left.tag)))[0];
+  if (newest !== undefined) return newest.tag;
+  throw refusal('unavailable', `${field}: releases.json of the mirror lists no release`);
 }
 
 /** The archive at a URL. Errors: as `fetchRelease`. */

@@ -1,17 +1,21 @@
 /** SystemService/ImportCrsRuleset and DeleteCrsRuleset. */
 
 import { CrsRulesetSchema } from '../../../proto/gen/waf/v1/crs_pb.ts';
-import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
+import type {
+  ImportCrsRulesetRequest,
+  SystemService,
+} from '../../../proto/gen/waf/v1/system_pb.ts';
 import { AppError } from '../../../base/errors.ts';
-import { crsRepository } from '../../domain/policy/crs-releases.ts';
+import { crsRepository, signingKeysOf } from '../../domain/policy/crs-releases.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { RulesetRecord } from '../../domain/records.ts';
 import { toRuntimePolicy, toRuntimeRuleset } from '../../publish/build-bundle.ts';
 import { storeRuleset } from '../../publish/rulesets/stored-rulesets.ts';
+import { verifyDetached } from '../../publish/rulesets/openpgp.ts';
 import { readRulesetArchive } from '../../publish/rulesets/ruleset-archive.ts';
 import type { ReadRuleset } from '../../publish/rulesets/ruleset-folder.ts';
-import { policies, rulesets } from '../../store/collections.ts';
-import { fetchArchive, fetchRelease } from '../crs-service/fetch-releases.ts';
+import { policies, rulesets, settingsId, systemSettings } from '../../store/collections.ts';
+import { fetchArchive, fetchFromMirror, fetchRelease } from '../crs-service/fetch-releases.ts';
 import { storedRuleset } from '../crs-service/ruleset-rules.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
@@ -30,24 +34,32 @@ const rulesetKind: Kept<RulesetRecord> = {
 export function importCrsRuleset(
   parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
 ): Method<typeof SystemService, 'importCrsRuleset'> {
-  return async ({ archive, sourceUrl, githubTag }, context) => {
+  return async (request, context) => {
     const caller = callerOf(context);
-    const bytes = await archiveOf(parts, archive, sourceUrl, githubTag);
-    const read = readUpload(bytes);
+    const { archive, signedBy } = await verifiedArchive(parts, request);
+    const read = readUpload(archive);
     await refuseBroken(parts, read);
     const now = isoNow(parts.clock);
     const stored = await parts.store.write((tx) => {
       const same = tx.list(rulesets).find((one) => one.fingerprint === read.fingerprint);
-      if (same !== undefined) return same;
+      if (same !== undefined && (signedBy === '' || same.signedBy === signedBy)) return same;
+      const note = { version: read.version, fingerprint: read.fingerprint, signedBy };
+      if (same !== undefined) {
+        // The same content was kept without a signature, or with that of another key.
+        const signed = { ...same, signedBy };
+        tx.put(rulesets, signed);
+        tx.audit({ ...noteOf(caller, rulesetKind, signed), action: 'verify', after: note });
+        return signed;
+      }
       const id = `crs-${read.version || 'custom'}-${read.fingerprint.slice(0, 8)}`;
       const record = storeRuleset(tx, read, {
         id,
         source: 'uploaded',
         status: 'available',
         ingestedAt: now,
+        ...(signedBy !== '' && { signedBy }),
       });
-      const after = { version: read.version, fingerprint: read.fingerprint };
-      tx.audit({ ...noteOf(caller, rulesetKind, record), action: 'import', after });
+      tx.audit({ ...noteOf(caller, rulesetKind, record), action: 'import', after: note });
       return record;
     });
     return { ruleset: toMessage(CrsRulesetSchema, stored) };
@@ -70,6 +82,33 @@ export function deleteCrsRuleset(
     });
     return { result: { id, changed: true } };
   };
+}
+
+/** The archive with its signer; '' where no signature came with it. Errors: of a wrong one. */
+async function verifiedArchive(
+  parts: Uses<'store' | 'clock'>,
+  request: ImportCrsRulesetRequest,
+): Promise<{ archive: Uint8Array; signedBy: string }> {
+  const { archive, sourceUrl, githubTag, signature, publicKey, mirrorRelease } = request;
+  const fromMirror = mirrorRelease !== '';
+  if (fromMirror && (archive.length > 0 || sourceUrl !== '' || githubTag !== '')) {
+    throw invalidField('mirrorRelease', 'excludes archive, sourceUrl and githubTag');
+  }
+  if (fromMirror && signature.length + publicKey.length > 0) {
+    throw invalidField('mirrorRelease', 'excludes signature and publicKey: the mirror has them');
+  }
+  if (!fromMirror && signature.length + publicKey.length === 0) {
+    return { archive: await archiveOf(parts, archive, sourceUrl, githubTag), signedBy: '' };
+  }
+  if (!fromMirror && publicKey.length === 0) throw invalidField('publicKey', 'is required here');
+  if (!fromMirror && signature.length === 0) throw invalidField('signature', 'is required here');
+  const release = fromMirror
+    ? await fetchFromMirror(parts.store, mirrorRelease)
+    : { archive: await archiveOf(parts, archive, sourceUrl, githubTag), signature, publicKey };
+  const trusted = signingKeysOf(parts.store.get(systemSettings, settingsId)?.values ?? {});
+  const nowMs = parts.clock.nowMs();
+  const by = verifyDetached(release.archive, release.signature, release.publicKey, trusted, nowMs);
+  return { archive: release.archive, signedBy: by };
 }
 
 /** The archive that a call means: a release, a URL, or the one it carries. */

@@ -4,6 +4,7 @@ import { existsSync, statSync } from 'node:fs';
 import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { crsRuleTable, rulesetTable } from './crs-table.ts';
+import { crsUpdateCommand } from './crs-update.ts';
 import { badFlag, readInput } from '../input.ts';
 import { notePage, pageFlags, readCount, readPage } from '../paging.ts';
 import { waitFor } from '../policy-progress.ts';
@@ -68,6 +69,7 @@ export const crsCommands: readonly CommandDefinition[] = [
       return 0;
     },
   },
+  crsUpdateCommand,
   {
     path: ['crs', 'releases'],
     summary: 'List the releases that the CRS project has published',

@@ -1,15 +1,11 @@
 /** `waf policy`: versions of a policy, and moving it to another ruleset. */
 
 import { againWhenChanged, isRevisionGiven } from '../change-attempts.ts';
-import type {
-  ArgumentDefinition,
-  CommandContext,
-  CommandDefinition,
-  FlagValues,
-} from '../command.ts';
-import { leaveFlag, requireLeaving } from '../left-behind.ts';
+import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
+import { leaveFlag } from '../left-behind.ts';
 import { notePage, pageFlags, readPage } from '../paging.ts';
 import { waitFor } from '../policy-progress.ts';
+import { requireOverridesLeft } from './left-overrides.ts';
 import { policyTable, revisionFlag, revisionOf, versionTable } from './policy-table.ts';
 import { showMessage } from '../show.ts';
 import { policyOfVersion, versionIdOf } from './version-names.ts';
@@ -165,20 +161,4 @@ function textAt(state: object, path: string): string {
     value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
   }
   return value === undefined ? '' : JSON.stringify(value);
-}
-
-/** Asks before overrides lose the rules that they name. Errors: AppError not_confirmed. */
-async function requireOverridesLeft(
-  context: CommandContext,
-  flags: FlagValues,
-  policyId: string,
-  crsRulesetId: string,
-): Promise<void> {
-  const { policies } = await context.api();
-  const { policy } = await policies.getPolicy({ id: policyId });
-  if (crsRulesetId === '' || policy?.crsRulesetId === crsRulesetId) return;
-  const { orphanedOverrides } = await policies.previewCrsImpact({ policyId, crsRulesetId });
-  const lost = orphanedOverrides.map(({ crsRuleId }) => `rule ${crsRuleId}`);
-  const what = `%s overrides and exclusions are of rules that ruleset ${crsRulesetId} does not have`;
-  await requireLeaving(context, flags, lost, what);
 }

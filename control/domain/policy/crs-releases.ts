@@ -1,5 +1,6 @@
 /** Where releases of the CRS project come from, and what a list of them says. Pure. */
 
+import { resourceLimits } from '../../limits/resource-limits.ts';
 import { invalidField } from '../errors.ts';
 
 /** Key of the setting that names the service which lists releases. */
@@ -8,6 +9,13 @@ export const releaseSourceKey = 'crs.release_source';
 export const standardReleaseSource = 'https://api.github.com';
 /** The Core Rule Set itself. */
 export const crsRepository = 'coreruleset/coreruleset';
+
+/** Key of the setting that names a mirror of releases. */
+export const mirrorKey = 'crs.mirror';
+/** Key of the setting that names who may sign releases. */
+export const signingKeysKey = 'crs.signing_keys';
+/** Fingerprint of the key that the CRS project signs its releases with. */
+export const crsSigningKey = '36006F0E0BA167832158821138EEACA1AB8A6E72';
 
 /** A release as its list names it. */
 export interface Release {
@@ -27,6 +35,40 @@ const textCharactersMax = 20_000;
 export function checkReleaseSource(value: unknown, at: string): void {
   if (typeof value === 'string' && isHttpUrl(value) && !/[?#]/.test(value)) return;
   throw invalidField(at, 'must be an http(s) URL without a query');
+}
+
+/** Checks the mirror's address. Errors: invalid_argument at `at`. */
+export function checkMirror(value: unknown, at: string): void {
+  if (value !== '') checkReleaseSource(value, at);
+}
+
+/** Checks fingerprints of keys, 40 hex digits each. Errors: invalid_argument at `at`. */
+export function checkSigningKeys(value: unknown, at: string): void {
+  const { releaseSignersMax } = resourceLimits;
+  if (!Array.isArray(value) || value.length > releaseSignersMax) {
+    throw invalidField(at, `must be a list of at most ${releaseSignersMax} fingerprints`);
+  }
+  value.forEach((one: unknown, index) => {
+    if (typeof one === 'string' && /^[0-9A-F]{40}$/.test(one)) return;
+    throw invalidField(`${at}[${index}]`, 'must be a fingerprint: 40 hex digits in upper case');
+  });
+}
+
+/** The mirror in the settings' values, without a slash at the end; '' for none. */
+export function mirrorOf(values: Readonly<Record<string, unknown>>): string {
+  const own = values[mirrorKey];
+  return typeof own === 'string' ? own.replace(/\/+$/, '') : '';
+}
+
+/** Fingerprints of keys whose releases are taken. */
+export function signingKeysOf(values: Readonly<Record<string, unknown>>): readonly string[] {
+  const own = values[signingKeysKey];
+  return Array.isArray(own) ? own.map(String) : [crsSigningKey];
+}
+
+/** The version that a tag of a CRS release names: `v4.28.0` is 4.28.0. */
+export function versionOfTag(tag: string): string {
+  return tag.replace(/^v(?=\d)/, '');
 }
 
 /** Whether a text is a URL that can be fetched, without credentials. */

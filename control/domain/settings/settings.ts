@@ -4,8 +4,13 @@ import { acmeKey, checkAcmeSettings } from '../site/acme.ts';
 import { aiKey, checkAiSettings, standardAiSettings } from './ai-settings.ts';
 import { invalidField } from '../errors.ts';
 import {
+  checkMirror,
   checkReleaseSource,
+  checkSigningKeys,
+  crsSigningKey,
+  mirrorKey,
   releaseSourceKey,
+  signingKeysKey,
   standardReleaseSource,
 } from '../policy/crs-releases.ts';
 import {
@@ -54,6 +59,13 @@ export const settings: readonly Setting[] = [
     standard: standardReleaseSource,
     published: false,
     check: checkReleaseSource,
+  },
+  { key: mirrorKey, standard: '', published: false, check: checkMirror },
+  {
+    key: signingKeysKey,
+    standard: [crsSigningKey],
+    published: false,
+    check: checkSigningKeys,
   },
   { key: geoSourceKey, standard: standardGeoSource, published: false, check: checkGeoSource },
   { key: geoDigestKey, standard: '', published: false, check: checkGeoDigest },
