@@ -36,6 +36,7 @@ import {
   detectionLearning,
   logEmergencies,
   logPolicies,
+  shadowRuns,
   sites,
 } from './store/collections.ts';
 import { evidenceKeysFile, evidenceStore } from './store/data-files.ts';
@@ -296,6 +297,7 @@ function openCounters(kv: Kv, store: Store): CounterStore {
     (assetId) => store.get(apiLearning, assetId) ?? null,
     systemClock,
     (siteId) => clientsPlaceOf(store, siteId),
+    (runId) => store.find(shadowRuns, 'run', runId)[0]?.tenantId ?? null,
   );
 }
 

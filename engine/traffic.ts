@@ -38,6 +38,7 @@ export function startThreads(parts: EngineParts, routes: RoutesConfig): Promise<
     onEndpoints: (deltas) => parts.link?.learnEndpoints(deltas),
     onLearning: (deltas) => parts.link?.learnBodies(deltas),
     onClients: (deltas) => parts.link?.learnClients(deltas),
+    onShadows: (deltas) => parts.link?.compare(deltas),
     onApiCounts: (deltas) => parts.link?.countApis(deltas),
     onClientNotes: (notes) => parts.clientMemory.receive(notes),
     onOrigins: (notes) => parts.origins.receive(notes),

@@ -8,7 +8,7 @@ import {
   type IpListContent,
 } from '../domain/access/ip-list-content.ts';
 import { heldContentId } from '../domain/access/ip-list.ts';
-import { ipListContents, ipLists } from '../store/collections.ts';
+import { ipListContents, ipLists, shadowRuns } from '../store/collections.ts';
 import type { ReadStore, Store } from '../store/store.ts';
 import {
   chunkReader,
@@ -32,9 +32,22 @@ export async function removeLapsed(store: Store, clock: Clock): Promise<void> {
     }
     if (expiry !== '' && expiry <= now) await removeFrom(store, content.id, now);
   }
+  await endShadowRuns(store, now);
   for (const list of store.list(ipLists)) {
     if ((list.held?.expiresAt ?? '~') <= now) await dropHeld(store, list.id);
   }
+}
+
+/** Nodes ended these runs by themselves; from now on they need not hold their rules. */
+async function endShadowRuns(store: Store, now: string): Promise<void> {
+  const over = store.list(shadowRuns).filter(({ stopped, endsAt }) => !stopped && endsAt <= now);
+  if (over.length === 0) return;
+  await store.write((tx) => {
+    for (const { id } of over) {
+      const run = tx.get(shadowRuns, id);
+      if (run !== undefined && run.endsAt <= now) tx.put(shadowRuns, { ...run, stopped: true });
+    }
+  });
 }
 
 async function removeFrom(store: Store, contentId: string, now: string): Promise<void> {

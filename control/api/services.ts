@@ -28,6 +28,7 @@ import { LearningService } from '../../proto/gen/waf/learning/v1/learning_pb.ts'
 import { ReplayService } from '../../proto/gen/waf/replay/v1/replay_pb.ts';
 import { RoleService } from '../../proto/gen/waf/v1/role_pb.ts';
 import { RuleOverrideService } from '../../proto/gen/waf/v1/rule_override_pb.ts';
+import { ShadowService } from '../../proto/gen/waf/shadow/v1/shadow_pb.ts';
 import { SiteService } from '../../proto/gen/waf/v1/site_pb.ts';
 import { SystemService } from '../../proto/gen/waf/v1/system_pb.ts';
 import { TrustService } from '../../proto/gen/waf/v1/trust_pb.ts';
@@ -61,6 +62,7 @@ import { replayService } from './replay-service/service.ts';
 import { roleService } from './role-service/service.ts';
 import { ruleOverrideService } from './rule-override-service/service.ts';
 import { sessionService } from './session-service/service.ts';
+import { shadowService } from './shadow-service/service.ts';
 import { siteService } from './site-service/service.ts';
 import { systemService } from './system-service/service.ts';
 import { tokenService } from './token-service/service.ts';
@@ -108,6 +110,7 @@ export const services: readonly ServiceEntry[] = [
 export const ownServices: readonly ServiceEntry[] = [
   entry(ReplayService, replayService),
   entry(LearningService, learningService),
+  entry(ShadowService, shadowService),
   entry(GuardService, guardService),
   entry(TokenService, tokenService),
   entry(SessionService, sessionService),

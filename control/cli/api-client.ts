@@ -37,6 +37,7 @@ import { CertService } from '../../proto/gen/waf/v1/cert_pb.ts';
 import { CustomRuleService } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { IpListService } from '../../proto/gen/waf/v1/ip_list_pb.ts';
 import { RuleOverrideService } from '../../proto/gen/waf/v1/rule_override_pb.ts';
+import { ShadowService } from '../../proto/gen/waf/shadow/v1/shadow_pb.ts';
 import { GuardService } from '../../proto/gen/waf/guard/v1/guard_pb.ts';
 import { CountryAccessService } from '../../proto/gen/waf/v1/country_access_pb.ts';
 import { CrsService } from '../../proto/gen/waf/v1/crs_pb.ts';
@@ -68,6 +69,7 @@ const services = {
   agentGroups: AgentGroupService,
   ipLists: IpListService,
   guards: GuardService,
+  shadows: ShadowService,
   countries: CountryAccessService,
   rateLimits: RateLimitService,
   trust: TrustService,

@@ -9,7 +9,7 @@ const protos = join(import.meta.dirname, '../../proto');
 
 /** Calls as the contract's files have them: `Service/Method`, and whether a client streams. */
 function contract(): Map<string, boolean> {
-  const own = ['replay', 'access', 'learning', 'evidence', 'guard'];
+  const own = ['replay', 'access', 'learning', 'evidence', 'guard', 'shadow'];
   const folders = ['waf', ...own.map((name) => `waf/${name}`)].map((path) =>
     join(protos, path, 'v1'),
   );

@@ -27,6 +27,11 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     ListEvidenceKeys: 'operations',
     RotateEvidenceKey: 'operations',
   },
+  ShadowService: {
+    StartShadowRun: 'operations',
+    GetShadowRun: 'operations',
+    StopShadowRun: 'operations',
+  },
   GuardService: {
     ListRuleHits: 'parts/rule-hits',
   },

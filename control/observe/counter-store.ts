@@ -50,6 +50,14 @@ import {
   readGuardRuleHits,
   type GuardRuleHits,
 } from './guard-rule-hits.ts';
+import {
+  addShadowCounts,
+  forgetShadowCounts,
+  readShadowCounts,
+  shadowFamilies,
+  type ShadowCounts,
+  type TenantOfRun,
+} from './shadow-counts.ts';
 import { HeldCounts } from './held-counts.ts';
 import type { CountStep } from '../domain/alert/alert-facts.ts';
 import { addRankings, forgetRankings, rankedPrefix, readRankings } from './ranking-series.ts';
@@ -115,6 +123,8 @@ export interface CounterStore {
   learned(assetId: string, generation: number): LearnedEvidence;
   /** Clients that showed signs of attacks in values of a site, in a generation. */
   clients(siteId: string, generation: number): LearnedRow[];
+  /** How the decisions of two rulesets compare in a shadow run. */
+  shadow(runId: string): ShadowCounts;
   /** How often a rule of a guard decided; null for never. */
   guardRuleHits(tenantId: string, ruleId: string): GuardRuleHits | null;
   /** Removes what was learned by endpoints whose learning was purged, or that are gone. */
@@ -141,6 +151,7 @@ export function openCounterStore(
   generationOf: GenerationOf = nothingLearns,
   clock: Pick<Clock, 'nowMs'> = systemClock,
   placeOf: ClientsPlaceOf = () => null,
+  tenantOfRun: TenantOfRun = () => null,
 ): CounterStore {
   const held = new HeldCounts(kv);
   const changes = new EndpointChanges();
@@ -158,11 +169,13 @@ export function openCounterStore(
     endpointChanges: (tenantId, siteId) => changes.of(tenantId, siteId),
     learned: (assetId, generation) => readLearning(kv, assetId, generation),
     guardRuleHits: (tenantId, ruleId) => readGuardRuleHits(kv, tenantId, ruleId),
+    shadow: (runId) => readShadowCounts(kv, runId),
     clients: (siteId, generation) => readClients(kv, siteId, generation),
     forgetLearned: () =>
       kv.write((writer) => {
         forgetLearning(writer, generationOf);
         forgetClients(writer, placeOf, clock.nowMs());
+        forgetShadowCounts(writer, tenantOfRun);
       }),
     rankings: (tenantId, siteId, startMs, endMs) =>
       readRankings(kv, tenantId, siteId, startMs, endMs),
@@ -187,6 +200,7 @@ export function openCounterStore(
           addGuardRuleHits(writer, batch.tenantId, knownMs, delta);
           addEndpoints(writer, batch.tenantId, atMs, delta);
           addLearning(writer, generationOf, batch.tenantId, atMs, delta);
+          addShadowCounts(writer, tenantOfRun, batch.tenantId, delta);
           addClients(writer, placeOf, batch.tenantId, clock.nowMs(), delta);
           if (!countsRequests(delta)) continue;
           add(writer, batch.tenantId, delta);
@@ -220,7 +234,12 @@ function countsRequests({ requests, entries }: CounterDelta): boolean {
 }
 
 /** Families with rows of their own. */
-const apartFamilies = new Set([alertFamily, detectionClientsFamily, guardRuleFamily]);
+const apartFamilies = new Set([
+  alertFamily,
+  detectionClientsFamily,
+  guardRuleFamily,
+  ...shadowFamilies,
+]);
 
 function isSummed(family: string): boolean {
   if (apartFamilies.has(family)) return false;

@@ -16,6 +16,7 @@ import {
   type RuntimeSite,
   type RuntimeUpstream,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { shadowSuffix, type ShadowRunRecord } from '../domain/policy/shadow-runs.ts';
 import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import type { UpstreamEndpointJson } from '../../proto/gen/waf/v1/common_pb.ts';
 import type { SiteRoutingJson } from '../../proto/gen/waf/v1/site_pb.ts';
@@ -76,6 +77,8 @@ export interface BundleSite {
   readonly failOpen: boolean;
   /** Paths with pools of their own. */
   readonly routing?: SiteRoutingJson;
+  /** What inspects beside the policy; absent for nothing. */
+  readonly shadow?: ShadowRunRecord | undefined;
   /** TLS towards clients; absent for plain HTTP only. */
   readonly tls?: TravelingTls;
 }
@@ -154,8 +157,13 @@ export function toRuntimeSite(
     deliveryJson: toRuntimeDelivery(site.delivery),
     ...(one.tls === undefined ? {} : { tls: one.tls }),
     ...(bot === undefined ? {} : { bot }),
+    ...(one.shadow === undefined ? {} : { shadow: shadowOf(one.shadow, policyId) }),
   });
   return { site: made, upstreams };
+}
+
+function shadowOf({ runId, endsAt }: ShadowRunRecord, policyId: string) {
+  return { runId, policyId: policyId + shadowSuffix, untilMs: BigInt(Date.parse(endsAt)) };
 }
 
 /** A policy as it travels. */

@@ -13,6 +13,7 @@ import type {
   UpstreamRecord,
   UserRecord,
 } from '../domain/records.ts';
+import type { ShadowRunRecord } from '../domain/policy/shadow-runs.ts';
 import type { Collection } from './collection.ts';
 
 export type { Collection } from './collection.ts';
@@ -183,6 +184,11 @@ export const rulesets: Collection<RulesetRecord> = {
   name: 'rulesets',
   indexes: {},
   blobs: (ruleset) => [ruleset.blob],
+};
+/** Rulesets that inspect beside those of policies; the id is the policy's. */
+export const shadowRuns: Collection<ShadowRunRecord> = {
+  name: 'shadow-runs',
+  indexes: { run: ({ runId }) => [runId] },
 };
 /** Users, found by name. */
 export const users: Collection<UserRecord> = {

@@ -29,6 +29,16 @@ export const bundleLimits = {
   detectionContentBytesMax: 1024 * 1024,
 } as const;
 
+/** Examples of decisions that two rulesets do not share. */
+export const shadowLimits = {
+  /** Of one site, between two reports of a thread. */
+  examplesMax: 5,
+  methodCharactersMax: 16,
+  pathCharactersMax: 256,
+  /** Rules that an example names. */
+  rulesMax: 10,
+} as const;
+
 /** Inspection in worker threads. */
 export const poolLimits = {
   /**

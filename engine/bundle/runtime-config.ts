@@ -3,6 +3,7 @@
  * Never touches the disk.
  */
 
+import type { ShadowConfig } from '../contract/shadow.ts';
 import type {
   RuntimeBundle,
   RuntimeFile,
@@ -99,6 +100,7 @@ function toSite(
     mode: site.detectionOnly ? ('detection' as const) : ('blocking' as const),
     policyId: site.wafEnabled ? site.policyId : '',
     failPolicy: site.failOpen ? ('open' as const) : ('closed' as const),
+    ...optional('shadow', shadowOf(site)),
   };
   return {
     id: site.id,
@@ -111,6 +113,12 @@ function toSite(
     ...(responses === undefined ? {} : { responses }),
     ...(trust === undefined ? {} : { trust }),
   };
+}
+
+function shadowOf({ shadow }: RuntimeSite): ShadowConfig | undefined {
+  if (shadow === undefined) return undefined;
+  const { runId, policyId, untilMs } = shadow;
+  return { runId, policyId, untilMs: Number(untilMs) };
 }
 
 function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {

@@ -34,6 +34,8 @@ export interface InspectionConfig {
   readonly policies: readonly KeyedPolicy[];
   /** Policy key by site id; sites without inspection are absent. */
   readonly keyOfSite: ReadonlyMap<string, string>;
+  /** Key of the policy that inspects beside that of a site, by site id; absent for none. */
+  readonly shadowKeyOfSite?: ReadonlyMap<string, string>;
   /** Sites whose policy still compiles and that nothing stands in for: their requests wait. */
   readonly compiling?: ReadonlySet<string>;
   /** Policies are built on first use, so that a cold start serves at once. */

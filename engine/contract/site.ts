@@ -13,6 +13,7 @@ import type { DetectionContent } from './detection-content.ts';
 import type { LoggingConfig } from './logging.ts';
 import { noInspection, type InspectionConfig } from './policy.ts';
 import type { RateLimits } from './rate-limit.ts';
+import type { ShadowConfig } from './shadow.ts';
 import type { SiteTlsConfig } from './tls.ts';
 import type { TrustConfig } from './trust.ts';
 
@@ -99,6 +100,8 @@ export interface SiteWafConfig {
   readonly mode: 'blocking' | 'detection';
   /** What a request gets when its inspection failed: 503 (`closed`) or through (`open`). */
   readonly failPolicy: 'closed' | 'open';
+  /** A ruleset that inspects beside the policy's, and decides nothing; absent for none. */
+  readonly shadow?: ShadowConfig;
 }
 
 /** One site: its names, its origin and how it is inspected. */

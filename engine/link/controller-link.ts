@@ -29,6 +29,7 @@ import {
   versionMismatch,
 } from '../../base/protocol-versions.ts';
 import { runIdOf } from '../../base/supervisor-channel.ts';
+import type { ShadowDelta } from '../contract/shadow.ts';
 import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
 import type { LearningDelta } from '../contract/api-learning.ts';
 import type { ClientsDelta } from '../contract/detection-content.ts';
@@ -106,6 +107,8 @@ export interface ControllerLink {
   learnBodies(deltas: readonly LearningDelta[]): void;
   /** Takes clients that showed signs of attacks in values. */
   learnClients(deltas: readonly ClientsDelta[]): void;
+  /** Takes how decisions of a second ruleset compare. */
+  compare(deltas: readonly ShadowDelta[]): void;
   /** Takes what front threads counted of requests to documented APIs. */
   countApis(deltas: readonly ApiCountDelta[]): void;
   /** Reports the findings of probes to control now; they are also reported periodically. */
@@ -136,6 +139,7 @@ export function createControllerLink(options: LinkOptions): ControllerLink {
     learnEndpoints: (deltas) => link.observations.learnEndpoints(deltas),
     learnBodies: (deltas) => link.observations.learnBodies(deltas),
     learnClients: (deltas) => link.observations.learnClients(deltas),
+    compare: (deltas) => link.observations.compare(deltas),
     countApis: (deltas) => link.observations.countApis(deltas),
     reportHealth: () => link.reportHealth(),
     reportLoad: () => link.reportLoad(),

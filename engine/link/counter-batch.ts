@@ -18,6 +18,7 @@ import { apiLearningFamily, type LearningDelta } from '../contract/api-learning.
 import { detectionClientsFamily, type ClientsDelta } from '../contract/detection-content.ts';
 import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
+import { shadowExampleFamily, shadowFamily, type ShadowDelta } from '../contract/shadow.ts';
 
 /** Families of ranked values begin so; nothing else does. */
 const rankedPrefix = 'top_';
@@ -82,6 +83,18 @@ export class CounterSums {
       const { method, path, name } = place;
       const key = [generation, hour, family, method, path, name, bits, sample];
       raise(this.#sumOf(siteId, ''), detectionClientsFamily, JSON.stringify(key), requests);
+    }
+  }
+
+  /** Comparisons travel beside the sums: the run comes first; of an example all is the key. */
+  compare(deltas: readonly ShadowDelta[]): void {
+    for (const { siteId, runId, counts, examples } of deltas) {
+      const sum = this.#sumOf(siteId, '');
+      for (const [outcome, count] of counts) raise(sum, shadowFamily, `${runId} ${outcome}`, count);
+      for (const { outcome, requestId, method, path, ruleIds } of examples) {
+        const key = [runId, outcome, requestId, method, path, ruleIds];
+        raise(sum, shadowExampleFamily, JSON.stringify(key), 1);
+      }
     }
   }
 

@@ -8,6 +8,7 @@ import {
   CounterBatchSchema,
   type CounterBatch,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import type { ShadowDelta } from '../contract/shadow.ts';
 import type { AgentObservationHealthSchema } from '../../proto/gen/waf/v1/agent_pb.ts';
 import {
   ObservationBatchAckStatus,
@@ -180,6 +181,12 @@ export class Observations {
   /** Takes clients that showed signs of attacks in values. */
   learnClients(deltas: readonly ClientsDelta[]): void {
     this.#sums.learnClients(deltas);
+    this.#countTimer ??= setTimeout(() => this.#sealCounts(), linkLimits.counterDelayMs);
+  }
+
+  /** Takes how decisions of a second ruleset compare. */
+  compare(deltas: readonly ShadowDelta[]): void {
+    this.#sums.compare(deltas);
     this.#countTimer ??= setTimeout(() => this.#sealCounts(), linkLimits.counterDelayMs);
   }
 

@@ -18,13 +18,17 @@ export function routesOf(config: RuntimeConfig, keep: SharedFiles): RoutesConfig
     }),
   );
   const keyOfSite = new Map<string, string>();
+  const shadowKeyOfSite = new Map<string, string>();
   for (const { id, waf } of config.sites) {
     const key = waf.enabled ? keyOf.get(waf.policyId ?? '') : undefined;
     if (key !== undefined) keyOfSite.set(id, key);
+    const beside = key === undefined ? undefined : keyOf.get(waf.shadow?.policyId ?? '');
+    if (beside !== undefined) shadowKeyOfSite.set(id, beside);
   }
   const inspection: InspectionConfig = {
     policies: [...policies.values()],
     keyOfSite,
+    ...(shadowKeyOfSite.size > 0 && { shadowKeyOfSite }),
     lazy: false,
     shared: new Map(),
   };

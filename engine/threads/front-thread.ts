@@ -22,6 +22,8 @@ import { listenReusePort } from '../system/sockets.ts';
 import { easeThisThread } from '../process/memory-care.ts';
 import { PolicyWaits } from '../policies/policy-waits.ts';
 import { PolicyRegistry, lazyInspector, recordOnly } from '../policies/policy-registry.ts';
+import { shadowInspector } from '../policies/shadow-inspector.ts';
+import { ShadowTally } from '../policies/shadow-tally.ts';
 import { placeInspector, Pool } from '../pool/dispatch.ts';
 import { threadParts } from './thread-parts.ts';
 import type { ThreadSettings } from './thread-settings.ts';
@@ -42,6 +44,7 @@ const pool = new Pool({
 });
 const registry = new PolicyRegistry(parts, settings.place === 'inline' ? null : pool);
 const waits = new PolicyWaits();
+const shadows = new ShadowTally();
 
 let started = false;
 
@@ -76,11 +79,13 @@ function prepared(
   unbuilt: boolean,
   release: () => void,
 ): PreparedInspection {
-  const { keyOfSite, compiling } = inspection;
+  const { keyOfSite, shadowKeyOfSite, compiling } = inspection;
+  // Nobody waits for a second policy to be built.
+  const shadowKey = ({ id }: SiteConfig) => (unbuilt ? undefined : shadowKeyOfSite?.get(id));
   const find = (site: SiteConfig): Inspector =>
     compiling?.has(site.id) === true
       ? waits.inspector
-      : inspectorOf(site, keyOfSite.get(site.id), unbuilt);
+      : shadowed(site, inspectorOf(site, keyOfSite.get(site.id), unbuilt), shadowKey(site));
   setImmediate(() =>
     waits.use((siteId) => {
       if (compiling?.has(siteId) === true) return null;
@@ -104,6 +109,13 @@ function inspectorOf(site: SiteConfig, key: string | undefined, unbuilt: boolean
     policy: key,
     recordOnly: records,
   });
+}
+
+/** The inspector of a site, with a second policy beside it where a shadow run is on. */
+function shadowed({ waf }: SiteConfig, inner: Inspector, key: string | undefined): Inspector {
+  if (key === undefined || waf.shadow === undefined) return inner;
+  const engine = registry.engine(key);
+  return shadowInspector(inner, { shadow: waf.shadow, engine, tally: shadows, clock: systemClock });
 }
 
 /**
@@ -150,6 +162,7 @@ await runFrontWorker(parentPort!, data, {
   },
   uses,
   poolWaitMs: () => pool.takeWaitMs(),
+  drainShadows: () => shadows.drain(),
   schemaServices: {
     pattern: linearPattern,
     onFault: (siteId, fault) =>

@@ -64,6 +64,7 @@ const saidElsewhere = {
   'RuntimeBundle.detectionContent': 'learning: control/api/learning-service/learning.test.ts',
   'RuntimeBundle.verifiers': 'they need a secret: control/publish/parts/verifier-parts.test.ts',
   'RuntimeSite.failOpen': 'the API has no such setting: control/publish/manifests/manifest.test.ts',
+  'RuntimeSite.shadow': 'it runs for a time: control/api/shadow-service/shadow-runs.test.ts',
   'RuntimePolicy.files': 'plugins of rulesets: control/api/crs-service/plugins.test.ts',
   'RuntimeCountryRule.sortOrder': 'the rule that states it is off: test/agree/access-table.ts',
   'RuntimeClientIpRule.allowUntrusted': 'needs a risk to be accepted: engine/guard/client-ip',

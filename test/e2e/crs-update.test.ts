@@ -94,20 +94,23 @@ describe.skipIf(absent !== null)('waf crs update', () => {
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
     return answer.body;
   };
-  const serves = (): Promise<void> =>
+  const serves = (): Promise<boolean> =>
     eventually(async () => {
       const state = await call('AgentService/GetNodeServingState', { nodeId: 'local' });
       return state['publishing'] !== true && state['acknowledged'] === true;
     }, 300_000);
   const ask = async (path: string): Promise<number> => {
     const headers = { host: 'shop.example' };
-    const answer = await request(`http://127.0.0.1:${product.proxyPort}${path}`, { headers });
+    const answer = await request(`http://127.0.0.1:${product.proxyPort}${path}`, {
+      headers,
+      reset: true,
+    });
     await answer.body.dump();
     return answer.statusCode;
   };
   /** Statuses of what both block, only the older, only the newer, and neither. */
   const statuses = async (): Promise<number[]> => {
-    const paths = ["?a=1'+union+select+1,2--+-", '?a=legacyprobe', '?a=../../etc/passwd', '?a=1'];
+    const paths = ["?a=1'+union+select+1,2--+-", '?a=legacyprobe', '.git/config', '?a=1'];
     const found: number[] = [];
     for (const path of paths) found.push(await ask(`/${path}`));
     return found;
@@ -138,6 +141,37 @@ describe.skipIf(absent !== null)('waf crs update', () => {
     expect(stdout).toMatch(/shop +crs-4\.27\.0-\w+ +[1-9]\d* +1 +\d+ +0 +no/);
     expect(await statuses()).toEqual(older);
   }, 300_000);
+
+  test('--shadow compares it with live traffic, and blocks nothing', async () => {
+    const { code, stderr } = product.waf('crs', 'update', release, '--shadow', '1h');
+    expect([code, stderr]).toEqual([0, expect.stringContaining('waf crs shadow ')]);
+    const run = (): Json => {
+      const { stdout } = product.waf('crs', 'shadow', 'shop', '--output', 'json');
+      return (JSON.parse(stdout) as { run: Json }).run;
+    };
+    // The node builds the second policy beside the one that serves.
+    await eventually(async () => {
+      expect(await statuses()).toEqual(older);
+      return run()['bothPassed'] !== undefined;
+    }, 300_000);
+    const kinds = ['bothBlocked', 'onlyCurrent', 'onlyNew'];
+    await eventually(() => kinds.every((kind) => run()[kind] !== undefined));
+    const found = run();
+    expect(found).toMatchObject({ running: true, policyId });
+    const examples = found['examples'] as Json[];
+    expect(examples).toContainEqual(
+      expect.objectContaining({ onlyNew: true, method: 'GET', path: '/.git/config' }),
+    );
+    const current = examples.find(({ onlyNew }) => onlyNew === undefined);
+    expect(current).toMatchObject({ path: '/', ruleIds: expect.arrayContaining([930999]) });
+    expect(product.waf('crs', 'shadow', 'shop').stdout).toMatch(/the other ruleset +GET +\/\.git/);
+    const used = String(found['crsRulesetId']);
+    expect(product.waf('crs', 'delete', used).stderr).toContain('shadow runs of policies use it');
+    expect(product.waf('crs', 'shadow-stop', 'shop').stdout).toContain('ended');
+    await serves();
+    expect(await statuses()).toEqual(older);
+    expect(run()['running']).toBeUndefined();
+  }, 600_000);
 
   test('--switch moves the policy, and the printed command moves it back', async () => {
     const { code, stderr } = product.waf('crs', 'update', release, '--switch');

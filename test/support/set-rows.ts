@@ -333,6 +333,8 @@ export const heldElsewhere: Readonly<Record<string, string>> = {
   'agent update': 'agent-update.test.ts',
   'agent release-keys': 'sets exactly what is named, as its help says',
   'bot verifier-set': 'bot-verifier-commands.test.ts',
+  'crs shadow-start': 'starts a run: test/e2e/crs-update.test.ts',
+  'crs shadow-stop': 'ends a run: test/e2e/crs-update.test.ts',
   'crs update': 'moves policies: test/e2e/crs-update.test.ts',
   'crs exclusion-use': 'list-change.test.ts',
   'user roles': 'list-change.test.ts',

@@ -18,6 +18,7 @@ import {
   policyVersions,
   ruleOverrides,
   rulesets,
+  shadowRuns,
   sites,
 } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
@@ -103,6 +104,7 @@ export function changesRules(before: PolicyRecord | null, after: PolicyRecord): 
 /** Removes the versions, rules, overrides and bindings of a policy that goes. */
 function dropBeside(tx: WriteStore, id: string): void {
   removeAccessOf(tx, 'policy', id);
+  tx.remove(shadowRuns, id);
   for (const version of tx.find(policyVersions, 'policy', id)) {
     tx.remove(policyVersions, version.id);
   }

@@ -14,7 +14,13 @@ import { storeRuleset } from '../../publish/rulesets/stored-rulesets.ts';
 import { verifyDetached } from '../../publish/rulesets/openpgp.ts';
 import { readRulesetArchive } from '../../publish/rulesets/ruleset-archive.ts';
 import type { ReadRuleset } from '../../publish/rulesets/ruleset-folder.ts';
-import { policies, rulesets, settingsId, systemSettings } from '../../store/collections.ts';
+import {
+  policies,
+  rulesets,
+  settingsId,
+  shadowRuns,
+  systemSettings,
+} from '../../store/collections.ts';
 import { fetchArchive, fetchFromMirror, fetchRelease } from '../crs-service/fetch-releases.ts';
 import { storedRuleset } from '../crs-service/ruleset-rules.ts';
 import { callerOf, type Uses } from '../context.ts';
@@ -76,6 +82,8 @@ export function deleteCrsRuleset(
       const before = storedRuleset(tx, id, 'id');
       const users = tx.list(policies).filter((policy) => policy.crsRulesetId === before.id);
       refuseInUse('id', 'policies', users);
+      const runs = tx.list(shadowRuns).filter((run) => run.crsRulesetId === id && !run.stopped);
+      refuseInUse('id', 'shadow runs of policies', runs);
       tx.remove(rulesets, before.id);
       if (!tx.list(rulesets).some((one) => one.blob === before.blob)) tx.removeBlob(before.blob);
       tx.audit({ ...noteOf(caller, rulesetKind, before), action: 'delete' });

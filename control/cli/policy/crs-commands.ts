@@ -5,6 +5,7 @@ import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { crsRuleTable, rulesetTable } from './crs-table.ts';
 import { crsUpdateCommand } from './crs-update.ts';
+import { shadowCommands } from './shadow-commands.ts';
 import { badFlag, readInput } from '../input.ts';
 import { notePage, pageFlags, readCount, readPage } from '../paging.ts';
 import { waitFor } from '../policy-progress.ts';
@@ -70,6 +71,7 @@ export const crsCommands: readonly CommandDefinition[] = [
     },
   },
   crsUpdateCommand,
+  ...shadowCommands,
   {
     path: ['crs', 'releases'],
     summary: 'List the releases that the CRS project has published',

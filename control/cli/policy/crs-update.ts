@@ -12,6 +12,7 @@ import { badFlag, readInput } from '../input.ts';
 import { leaveFlag } from '../left-behind.ts';
 import { waitFor } from '../policy-progress.ts';
 import { printable } from '../show.ts';
+import { readSeconds, startShadow } from './shadow-commands.ts';
 import { requireOverridesLeft } from './left-overrides.ts';
 
 /** A policy beside what the new ruleset changes in it. */
@@ -52,6 +53,10 @@ export const crsUpdateCommand: CommandDefinition = {
       resource: 'policy',
     },
     { flags: '--switch', summary: 'move the policies to the release' },
+    {
+      flags: '--shadow <time>',
+      summary: 'compare it with live traffic first: 30m, 2h, 1d; nothing is blocked by it',
+    },
     leaveFlag,
   ],
   published: true,
@@ -63,6 +68,11 @@ async function update(
   [path]: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
+  const span = textFlag(flags, 'shadow');
+  const seconds = span === undefined ? 0 : readSeconds(span, '--shadow');
+  if (seconds > 0 && switchFlag(flags, 'switch')) {
+    throw badFlag('--shadow and --switch exclude each other');
+  }
   const release = path === undefined ? mirrorOf(flags) : signedFile(path, flags);
   const { system } = await context.api();
   const { ruleset } = await waitFor(context, 'Compiling the ruleset', (options) =>
@@ -88,6 +98,8 @@ async function update(
     },
   );
   noteNext(context, moves, id);
+  if (seconds === 0) return 0;
+  for (const { policyId } of moves) await startShadow(context, policyId, id, seconds);
   return 0;
 }
 

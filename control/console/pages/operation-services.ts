@@ -7,6 +7,8 @@ const services: Readonly<Record<string, () => Promise<DescService>>> = {
     (await import('../../../proto/gen/waf/access/v1/session_pb.ts')).SessionService,
   LearningService: async () =>
     (await import('../../../proto/gen/waf/learning/v1/learning_pb.ts')).LearningService,
+  ShadowService: async () =>
+    (await import('../../../proto/gen/waf/shadow/v1/shadow_pb.ts')).ShadowService,
   GuardService: async () =>
     (await import('../../../proto/gen/waf/guard/v1/guard_pb.ts')).GuardService,
   TokenService: async () =>

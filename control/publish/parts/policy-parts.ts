@@ -4,6 +4,7 @@
  */
 
 import type { PolicyRecord } from '../../domain/records.ts';
+import { shadowSuffix } from '../../domain/policy/shadow-runs.ts';
 import { exclusionPlugins, pluginBindings, rulesets } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { toRuntimePolicy, toRuntimeRuleset, type BundleRuleset } from '../build-bundle.ts';
@@ -55,7 +56,10 @@ function planPolicies(store: ReadStore): PartPlan[] {
         ...[policy, siteOverride, ruleset, ...lists.flatMap((list) => [list.length, ...list])],
         ...listContents(store, customRules).map(({ etag }) => etag),
       ],
-      build: () => ({ policies: [toRuntimePolicy(bundlePolicy(store, policy, siteId, loaded))] }),
+      build: () => {
+        const rendered = bundlePolicy(store, policy, siteId, loaded);
+        return { policies: [toRuntimePolicy({ ...rendered, id })] };
+      },
     };
   });
 }
@@ -76,7 +80,16 @@ function planRulesets(store: ReadStore): PartPlan[] {
   return [...plans.values()];
 }
 
+/** All that sites use, and what inspects beside it. */
 function variantsOf(store: ReadStore): PolicyVariant[] {
   const variants = readServedSites(store).flatMap(({ variant }) => variant ?? []);
-  return [...new Map(variants.map((variant) => [variant.id, variant])).values()];
+  const all = variants.flatMap((variant) => [variant, ...shadowOf(variant)]);
+  return [...new Map(all.map((variant) => [variant.id, variant])).values()];
+}
+
+/** The same variant with the ruleset of a shadow run. */
+function shadowOf({ shadow, ...variant }: PolicyVariant): PolicyVariant[] {
+  if (shadow === undefined) return [];
+  const policy = { ...variant.policy, crsRulesetId: shadow.crsRulesetId };
+  return [{ ...variant, id: variant.id + shadowSuffix, policy }];
 }

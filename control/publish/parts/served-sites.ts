@@ -10,11 +10,13 @@ import type {
   SiteOverrideRecord,
   SiteRecord,
 } from '../../domain/records.ts';
+import { isPublished, type ShadowRunRecord } from '../../domain/policy/shadow-runs.ts';
 import type { SiteRoutingRecord } from '../../domain/resource-records.ts';
 import {
   customRules,
   policies,
   ruleOverrides,
+  shadowRuns,
   siteOverrides,
   siteRoutings,
   sites,
@@ -27,6 +29,7 @@ export const servedCollections = [
   'policies',
   'rule-overrides',
   'site-overrides',
+  'shadow-runs',
   'site-routings',
   'sites',
 ];
@@ -49,6 +52,8 @@ export interface PolicyVariant {
   readonly overrides: readonly RuleOverrideRecord[];
   readonly customRules: readonly CustomRuleRecord[];
   readonly siteOverride: SiteOverrideRecord | undefined;
+  /** What inspects beside it; absent for nothing. */
+  readonly shadow?: ShadowRunRecord;
 }
 
 /** What was read through a view of the store. */
@@ -103,6 +108,7 @@ function variantMaker(store: ReadStore): (policy: PolicyRecord, siteId: string) 
     const mine = (one: { readonly siteId: string }): boolean => one.siteId === siteId;
     const ofPolicy = overrides.get(policy.id) ?? [];
     const ofRules = rules.get(policy.id) ?? [];
+    const run = store.get(shadowRuns, policy.id);
     const siteOverride = siteChanges.get(siteId);
     const own = siteOverride !== undefined || ofPolicy.some(mine) || ofRules.some(mine);
     const id = own ? `${policy.id}~${siteId}` : policy.id;
@@ -117,6 +123,7 @@ function variantMaker(store: ReadStore): (policy: PolicyRecord, siteId: string) 
       overrides: ofPolicy.filter(applies),
       customRules: ofRules.filter(applies),
       siteOverride,
+      ...(run !== undefined && isPublished(run, policy) && { shadow: run }),
     };
     known.set(id, variant);
     return variant;

@@ -81,7 +81,8 @@ function buildSite(
   const policyId = variant?.id ?? '';
   const sharedPolicyId = variant?.policy.id ?? '';
   const tls = servesTls(site) ? { tls: travelingTls(site, certificateId) } : {};
-  const around = { failOpen: false, routing: routing?.routing ?? {}, ...tls };
+  const shadow = variant?.shadow;
+  const around = { failOpen: false, routing: routing?.routing ?? {}, shadow, ...tls };
   return toRuntimeSite({ site, policyId, sharedPolicyId, ...around }, pools);
 }
 
@@ -92,5 +93,5 @@ function inputsOf(
 ): unknown[] {
   const named = [...(site.upstreams ?? []), ...(routing?.routing.routes ?? [])];
   const missing = named.filter(({ upstreamId }) => upstreamId && !pools.has(upstreamId)).length;
-  return [site, routing, variant?.id, missing];
+  return [site, routing, variant?.id, variant?.shadow, missing];
 }

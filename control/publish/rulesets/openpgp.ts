@@ -46,8 +46,8 @@ const ed25519Oid = Buffer.from('092b06010401da470f01', 'hex');
 const knownSubpackets = new Set([2, 3, 16, 28, 33]);
 
 /**
- * The fingerprint of the trusted key that signed the content, upper case hex. Errors: invalid_argument
- * naming the field, `signature` or `publicKey`.
+ * The fingerprint of the trusted key that signed the content, upper case hex. Errors:
+ * invalid_argument naming the field, `signature` or `publicKey`.
  */
 export function verifyDetached(
   content: Uint8Array,

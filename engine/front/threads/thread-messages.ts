@@ -1,5 +1,6 @@
 /** The messages between the main thread and its front threads; structured-cloneable data. */
 
+import type { ShadowDelta } from '../../contract/shadow.ts';
 import type { ApiCountDelta, EndpointDelta } from '../../contract/api-counts.ts';
 import type { LearningDelta } from '../../contract/api-learning.ts';
 import type { ClientsDelta } from '../../contract/detection-content.ts';
@@ -88,6 +89,7 @@ export type FromFrontThread =
   | { readonly kind: 'endpoints'; readonly deltas: readonly EndpointDelta[] }
   | { readonly kind: 'learning'; readonly deltas: readonly LearningDelta[] }
   | { readonly kind: 'clients'; readonly deltas: readonly ClientsDelta[] }
+  | { readonly kind: 'shadows'; readonly deltas: readonly ShadowDelta[] }
   | { readonly kind: 'api_counts'; readonly deltas: readonly ApiCountDelta[] }
   | { readonly kind: 'connections'; readonly count: number }
   | { readonly kind: 'overload'; readonly status: OverloadStatus }

@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { AppError } from '../../../base/errors.ts';
 import { collectGarbage } from '../../../base/garbage.ts';
 import { frontLimits, tlsLimits } from '../../../base/delivery-limits.ts';
+import type { ShadowDelta } from '../../contract/shadow.ts';
 import type { LearningDelta } from '../../contract/api-learning.ts';
 import type { ClientsDelta } from '../../contract/detection-content.ts';
 import type { ApiCountDelta, EndpointDelta } from '../../contract/api-counts.ts';
@@ -75,6 +76,8 @@ export interface FrontThreadsOptions {
   /** Called with what threads learned of the structure of bodies. */
   readonly onLearning?: (deltas: readonly LearningDelta[]) => void;
   readonly onClients?: (deltas: readonly ClientsDelta[]) => void;
+  /** Called with how decisions of a second ruleset compare. */
+  readonly onShadows?: (deltas: readonly ShadowDelta[]) => void;
   readonly onApiCounts?: (deltas: readonly ApiCountDelta[]) => void;
   /** What was noticed about clients since the last call. */
   readonly onClientNotes?: (notes: ClientNotes) => void;
@@ -364,6 +367,8 @@ class Threads implements FrontThreads {
         return this.options.onLearning?.(message.deltas);
       case 'clients':
         return this.options.onClients?.(message.deltas);
+      case 'shadows':
+        return this.options.onShadows?.(message.deltas);
       case 'api_counts':
         return this.options.onApiCounts?.(message.deltas);
       case 'connections':

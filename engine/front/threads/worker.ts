@@ -3,6 +3,7 @@
  * calls it and says how inspectors are made; nothing of the rules is known here.
  */
 
+import type { ShadowDelta } from '../../contract/shadow.ts';
 import type { MessagePort } from 'node:worker_threads';
 import { answerOfThread } from '../../../base/debug-figures.ts';
 import { toAppError } from '../../../base/errors.ts';
@@ -57,6 +58,8 @@ export interface FrontWorkerParts {
   readonly uses?: ThreadUses;
   /** Shortest wait of inspection in other threads since the last call; default none. */
   readonly poolWaitMs?: () => number;
+  /** How decisions of a second ruleset compare since the last call; default none. */
+  readonly drainShadows?: () => ShadowDelta[];
   /** What checks of API documents need. */
   readonly schemaServices?: SchemaServices;
   /** False for finished requests that nobody asks about; they stay in the thread. */
@@ -315,6 +318,8 @@ class FrontWorker {
     if (learned.length > 0) this.send({ kind: 'learning', deltas: learned });
     const clients = this.front?.drainClients() ?? [];
     if (clients.length > 0) this.send({ kind: 'clients', deltas: clients });
+    const shadows = this.parts.drainShadows?.() ?? [];
+    if (shadows.length > 0) this.send({ kind: 'shadows', deltas: shadows });
   };
 
   private readonly tellCounts = (): void => {

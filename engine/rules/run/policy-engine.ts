@@ -216,7 +216,12 @@ export class RuleSession implements InspectionSession {
       saveCollections(tx);
     }
     this.inspectionUs += workedUs(this.engine.ports) - before;
-    const { withheld } = this.runner;
+    return this.observe();
+  }
+
+  /** Ends the session with its record and without phase 5: collections keep nothing of it. */
+  observe(): TransactionRecord {
+    const { tx, withheld } = this.runner;
     const enforced = this.verdict.action !== 'pass';
     const secrets = secretsOf(tx);
     const record: TransactionRecord = {

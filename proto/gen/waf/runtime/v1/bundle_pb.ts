@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/bundle.proto.
  */
 export const file_waf_runtime_v1_bundle: GenFile = /*@__PURE__*/
-  fileDesc("Cht3YWYvcnVudGltZS92MS9idW5kbGUucHJvdG8SDndhZi5ydW50aW1lLnYxIlwKE1NpZ25lZFJ1bnRpbWVCdW5kbGUSDgoGYnVuZGxlGAEgASgMEhEKCXNpZ25hdHVyZRgCIAEoDBIOCgZzaGEyNTYYAyABKAkSEgoKcHVibGljX2tleRgEIAEoDCKdCQoNUnVudGltZUJ1bmRsZRIWCg5mb3JtYXRfdmVyc2lvbhgBIAEoDRIKCgJpZBgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxIVCg1jcmVhdGVkX2F0X21zGAQgASgDEioKBXNpdGVzGAUgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGUSMgoJdXBzdHJlYW1zGAYgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVVwc3RyZWFtEi8KCHBvbGljaWVzGAcgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIwCghydWxlc2V0cxgIIAMoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EhYKDnJlc3BvbnNlc19qc29uGAkgASgJEioKBXBhcnRzGAogAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVBhcnQSLwoIaXBfbGlzdHMYCyADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EjUKC2lwX2JpbmRpbmdzGAwgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwQmluZGluZxI5Cg1jb3VudHJ5X3J1bGVzGA0gAygLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUNvdW50cnlSdWxlEjUKC3JhdGVfbGltaXRzGA4gAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZVJhdGVMaW1pdBI7Cg50cnVzdF9wcm9maWxlcxgPIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSOQoNZ2VvX2RhdGFiYXNlcxgQIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVHZW9EYXRhYmFzZRIVCg1oZWxkX3BvbGljaWVzGBEgAygJEjgKDGNlcnRpZmljYXRlcxgUIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVDZXJ0aWZpY2F0ZRI2Cgxsb2dfcG9saWNpZXMYICADKAsyIC53YWYucnVudGltZS52MS5SdW50aW1lTG9nUG9saWN5EjsKDmNoYWxsZW5nZV9rZXlzGDwgAygLMiMud2FmLnJ1bnRpbWUudjEuUnVudGltZUNoYWxsZW5nZUtleRI0CgphcGlfY2hlY2tzGEYgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUFwaUNoZWNrcxI4CgxhcGlfbGVhcm5pbmcYSyADKAsyIi53YWYucnVudGltZS52MS5SdW50aW1lQXBpTGVhcm5pbmcSQgoRZGV0ZWN0aW9uX2NvbnRlbnQYTCADKAsyJy53YWYucnVudGltZS52MS5SdW50aW1lRGV0ZWN0aW9uQ29udGVudBI4CgxzaXRlX29wdGlvbnMYUCADKAsyIi53YWYucnVudGltZS52MS5SdW50aW1lU2l0ZU9wdGlvbnMSMgoJdmVyaWZpZXJzGFUgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVZlcmlmaWVyIsMBCg9SdW50aW1lVmVyaWZpZXISCgoCaWQYASABKAkSDAoEa2luZBgCIAEoCRINCgVob3N0cxgDIAMoCRIQCghzaXRlX2tleRgEIAEoCRIOCgZzZWNyZXQYBSABKAkSEgoKc2NyaXB0X3VybBgGIAEoCRISCgp2ZXJpZnlfdXJsGAcgASgJEhEKCW1pbl9zY29yZRgIIAEoARIQCghmYWxsYmFjaxgJIAEoCBIYChBhbGxvd2VkX25ldHdvcmtzGAogAygJIsIBChJSdW50aW1lU2l0ZU9wdGlvbnMSDwoHc2l0ZV9pZBgBIAEoCRIaChJ3ZWJzb2NrZXRfbWVzc2FnZXMYAiABKAkSGQoRcmF0ZV9saW1pdF9maWVsZHMYAyABKAkSEwoLZ3JwY19maWVsZHMYBCABKAkSEwoLYXJyYXlfbmFtZXMYBSABKAkSGgoSZGV0ZWN0aW9uX2xlYXJuaW5nGAYgASgJEh4KFmRldGVjdGlvbl9hcHBsaWNhdGlvbnMYByABKAkiQAoXUnVudGltZURldGVjdGlvbkNvbnRlbnQSDwoHc2l0ZV9pZBgBIAEoCRIUCgxjb250ZW50X2pzb24YAiABKAwiPAoSUnVudGltZUFwaUxlYXJuaW5nEg8KB3NpdGVfaWQYASABKAkSFQoNbGVhcm5pbmdfanNvbhgCIAEoDCI4ChBSdW50aW1lQXBpQ2hlY2tzEg8KB3NpdGVfaWQYASABKAkSEwoLY2hlY2tzX2pzb24YAiABKAwiMQoTUnVudGltZUNoYWxsZW5nZUtleRIKCgJpZBgBIAEoCRIOCgZzZWNyZXQYAiABKAwiiAIKClJ1bnRpbWVCb3QSDAoEbW9kZRgBIAEoCRIdChVjaGFsbGVuZ2VfdHRsX3NlY29uZHMYAiABKA0SHQoVY2xlYXJhbmNlX3R0bF9zZWNvbmRzGAMgASgNEhgKEHByb29mX2RpZmZpY3VsdHkYBCABKA0SFAoMYmluZF9uZXR3b3JrGAUgASgIEhQKDGV4ZW1wdF9wYXRocxgGIAMoCRIWCg5leGVtcHRfbWV0aG9kcxgHIAMoCRIbChN0cnVzdGVkX2lwX2xpc3RfaWRzGAggAygJEhoKEmNoYWxsZW5nZV9jcmF3bGVycxgJIAEoCBIXCg9jaGFsbGVuZ2VfcGF0aHMYCiADKAkiSgoSUnVudGltZUNlcnRpZmljYXRlEgoKAmlkGAEgASgJEhcKD2NlcnRpZmljYXRlX3BlbRgCIAEoDBIPCgdrZXlfcGVtGAMgASgMIn0KDlJ1bnRpbWVTaXRlVGxzEhYKDmNlcnRpZmljYXRlX2lkGAEgASgJEhkKEW1pbl9taW5vcl92ZXJzaW9uGAIgASgNEhUKDWh0dHBfYmVoYXZpb3IYAyABKAkSIQoZc3RyaWN0X3RyYW5zcG9ydF9zZWN1cml0eRgEIAEoCSJDChJSdW50aW1lR2VvRGF0YWJhc2USDAoEa2luZBgBIAEoCRIOCgZzaGEyNTYYAiABKAkSDwoHY29udGVudBgDIAEoDCJFCgtSdW50aW1lUGFydBIMCgRraW5kGAEgASgJEgoKAmlkGAIgASgJEg4KBnNoYTI1NhgDIAEoDBIMCgRzaXplGAQgASgEIoMDCgtSdW50aW1lU2l0ZRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBWhvc3RzGAMgAygJEhMKC3Vwc3RyZWFtX2lkGAQgASgJEhMKC3dhZl9lbmFibGVkGAUgASgIEhYKDmRldGVjdGlvbl9vbmx5GAYgASgIEhEKCXBvbGljeV9pZBgHIAEoCRIRCglmYWlsX29wZW4YCCABKAgSLAoGcm91dGVzGAkgAygLMhwud2FmLnJ1bnRpbWUudjEuUnVudGltZVJvdXRlEhsKE3VubWF0Y2hlZF9ub3RfZm91bmQYCiABKAgSKwoDdGxzGA4gASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGVUbHMSJwoDYm90GDwgASgLMhoud2FmLnJ1bnRpbWUudjEuUnVudGltZUJvdBIYChBzaGFyZWRfcG9saWN5X2lkGCggASgJEhEKCXRlbmFudF9pZBgpIAEoCRIVCg1kZWxpdmVyeV9qc29uGD0gASgMIloKDFJ1bnRpbWVSb3V0ZRITCgtwYXRoX3ByZWZpeBgBIAEoCRITCgt1cHN0cmVhbV9pZBgCIAEoCRIUCgxzdHJpcF9wcmVmaXgYAyABKAgSCgoCaWQYBCABKAkiwQIKD1J1bnRpbWVVcHN0cmVhbRIKCgJpZBgBIAEoCRILCgN0bHMYAiABKAgSMgoJZW5kcG9pbnRzGAMgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZUVuZHBvaW50EhMKC3NlcnZlcl9uYW1lGAQgASgJEjYKD3JlcXVlc3RfaGVhZGVycxgFIAMoCzIdLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVIZWFkZXISOAoMaGVhbHRoX2NoZWNrGAYgASgLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUhlYWx0aENoZWNrEjUKCnJlc2lsaWVuY2UYByABKAsyIS53YWYucnVudGltZS52MS5SdW50aW1lUmVzaWxpZW5jZRIOCgZjYV9wZW0YCCABKAkSEwoLc2tpcF92ZXJpZnkYCSABKAgiLAoNUnVudGltZUhlYWRlchIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgJIvUBChJSdW50aW1lSGVhbHRoQ2hlY2sSDAoEcGF0aBgBIAEoCRIOCgZtZXRob2QYAiABKAkSFwoPZXhwZWN0ZWRfc3RhdHVzGAMgASgNEhgKEGludGVydmFsX3NlY29uZHMYBCABKA0SFwoPdGltZW91dF9zZWNvbmRzGAUgASgNEhsKE3VuaGVhbHRoeV90aHJlc2hvbGQYBiABKA0SGQoRaGVhbHRoeV90aHJlc2hvbGQYByABKA0SGAoQZm9sbG93X3JlZGlyZWN0cxgIIAEoCBIVCg1leHBlY3RlZF9ib2R5GAkgASgJEgwKBGhvc3QYCiABKAkiiwEKEVJ1bnRpbWVSZXNpbGllbmNlEhkKEXBhc3NpdmVfbWF4X2ZhaWxzGAEgASgNEiUKHXBhc3NpdmVfZmFpbF9kdXJhdGlvbl9zZWNvbmRzGAIgASgNEhkKEXJldHJ5X2R1cmF0aW9uX21zGAMgASgNEhkKEXJldHJ5X2ludGVydmFsX21zGAQgASgNIj0KD1J1bnRpbWVFbmRwb2ludBIMCgRob3N0GAEgASgJEgwKBHBvcnQYAiABKA0SDgoGd2VpZ2h0GAMgASgNIowBCg1SdW50aW1lUG9saWN5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoIcmV2aXNpb24YAyABKAMSEgoKcnVsZXNldF9pZBgEIAEoCRIPCgdzZWNsYW5nGAUgASgJEioKBWZpbGVzGAYgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZUZpbGUiWQoOUnVudGltZVJ1bGVzZXQSCgoCaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIqCgVmaWxlcxgDIAMoCzIbLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVGaWxlIiwKC1J1bnRpbWVGaWxlEgwKBHBhdGgYASABKAkSDwoHY29udGVudBgCIAEoDGIGcHJvdG8z", [file_waf_runtime_v1_access, file_waf_runtime_v1_logging]);
+  fileDesc("Cht3YWYvcnVudGltZS92MS9idW5kbGUucHJvdG8SDndhZi5ydW50aW1lLnYxIlwKE1NpZ25lZFJ1bnRpbWVCdW5kbGUSDgoGYnVuZGxlGAEgASgMEhEKCXNpZ25hdHVyZRgCIAEoDBIOCgZzaGEyNTYYAyABKAkSEgoKcHVibGljX2tleRgEIAEoDCKdCQoNUnVudGltZUJ1bmRsZRIWCg5mb3JtYXRfdmVyc2lvbhgBIAEoDRIKCgJpZBgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxIVCg1jcmVhdGVkX2F0X21zGAQgASgDEioKBXNpdGVzGAUgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGUSMgoJdXBzdHJlYW1zGAYgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVVwc3RyZWFtEi8KCHBvbGljaWVzGAcgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIwCghydWxlc2V0cxgIIAMoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EhYKDnJlc3BvbnNlc19qc29uGAkgASgJEioKBXBhcnRzGAogAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVBhcnQSLwoIaXBfbGlzdHMYCyADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EjUKC2lwX2JpbmRpbmdzGAwgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwQmluZGluZxI5Cg1jb3VudHJ5X3J1bGVzGA0gAygLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUNvdW50cnlSdWxlEjUKC3JhdGVfbGltaXRzGA4gAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZVJhdGVMaW1pdBI7Cg50cnVzdF9wcm9maWxlcxgPIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSOQoNZ2VvX2RhdGFiYXNlcxgQIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVHZW9EYXRhYmFzZRIVCg1oZWxkX3BvbGljaWVzGBEgAygJEjgKDGNlcnRpZmljYXRlcxgUIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVDZXJ0aWZpY2F0ZRI2Cgxsb2dfcG9saWNpZXMYICADKAsyIC53YWYucnVudGltZS52MS5SdW50aW1lTG9nUG9saWN5EjsKDmNoYWxsZW5nZV9rZXlzGDwgAygLMiMud2FmLnJ1bnRpbWUudjEuUnVudGltZUNoYWxsZW5nZUtleRI0CgphcGlfY2hlY2tzGEYgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUFwaUNoZWNrcxI4CgxhcGlfbGVhcm5pbmcYSyADKAsyIi53YWYucnVudGltZS52MS5SdW50aW1lQXBpTGVhcm5pbmcSQgoRZGV0ZWN0aW9uX2NvbnRlbnQYTCADKAsyJy53YWYucnVudGltZS52MS5SdW50aW1lRGV0ZWN0aW9uQ29udGVudBI4CgxzaXRlX29wdGlvbnMYUCADKAsyIi53YWYucnVudGltZS52MS5SdW50aW1lU2l0ZU9wdGlvbnMSMgoJdmVyaWZpZXJzGFUgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVZlcmlmaWVyIsMBCg9SdW50aW1lVmVyaWZpZXISCgoCaWQYASABKAkSDAoEa2luZBgCIAEoCRINCgVob3N0cxgDIAMoCRIQCghzaXRlX2tleRgEIAEoCRIOCgZzZWNyZXQYBSABKAkSEgoKc2NyaXB0X3VybBgGIAEoCRISCgp2ZXJpZnlfdXJsGAcgASgJEhEKCW1pbl9zY29yZRgIIAEoARIQCghmYWxsYmFjaxgJIAEoCBIYChBhbGxvd2VkX25ldHdvcmtzGAogAygJIsIBChJSdW50aW1lU2l0ZU9wdGlvbnMSDwoHc2l0ZV9pZBgBIAEoCRIaChJ3ZWJzb2NrZXRfbWVzc2FnZXMYAiABKAkSGQoRcmF0ZV9saW1pdF9maWVsZHMYAyABKAkSEwoLZ3JwY19maWVsZHMYBCABKAkSEwoLYXJyYXlfbmFtZXMYBSABKAkSGgoSZGV0ZWN0aW9uX2xlYXJuaW5nGAYgASgJEh4KFmRldGVjdGlvbl9hcHBsaWNhdGlvbnMYByABKAkiQAoXUnVudGltZURldGVjdGlvbkNvbnRlbnQSDwoHc2l0ZV9pZBgBIAEoCRIUCgxjb250ZW50X2pzb24YAiABKAwiPAoSUnVudGltZUFwaUxlYXJuaW5nEg8KB3NpdGVfaWQYASABKAkSFQoNbGVhcm5pbmdfanNvbhgCIAEoDCI4ChBSdW50aW1lQXBpQ2hlY2tzEg8KB3NpdGVfaWQYASABKAkSEwoLY2hlY2tzX2pzb24YAiABKAwiMQoTUnVudGltZUNoYWxsZW5nZUtleRIKCgJpZBgBIAEoCRIOCgZzZWNyZXQYAiABKAwiiAIKClJ1bnRpbWVCb3QSDAoEbW9kZRgBIAEoCRIdChVjaGFsbGVuZ2VfdHRsX3NlY29uZHMYAiABKA0SHQoVY2xlYXJhbmNlX3R0bF9zZWNvbmRzGAMgASgNEhgKEHByb29mX2RpZmZpY3VsdHkYBCABKA0SFAoMYmluZF9uZXR3b3JrGAUgASgIEhQKDGV4ZW1wdF9wYXRocxgGIAMoCRIWCg5leGVtcHRfbWV0aG9kcxgHIAMoCRIbChN0cnVzdGVkX2lwX2xpc3RfaWRzGAggAygJEhoKEmNoYWxsZW5nZV9jcmF3bGVycxgJIAEoCBIXCg9jaGFsbGVuZ2VfcGF0aHMYCiADKAkiSgoSUnVudGltZUNlcnRpZmljYXRlEgoKAmlkGAEgASgJEhcKD2NlcnRpZmljYXRlX3BlbRgCIAEoDBIPCgdrZXlfcGVtGAMgASgMIn0KDlJ1bnRpbWVTaXRlVGxzEhYKDmNlcnRpZmljYXRlX2lkGAEgASgJEhkKEW1pbl9taW5vcl92ZXJzaW9uGAIgASgNEhUKDWh0dHBfYmVoYXZpb3IYAyABKAkSIQoZc3RyaWN0X3RyYW5zcG9ydF9zZWN1cml0eRgEIAEoCSJDChJSdW50aW1lR2VvRGF0YWJhc2USDAoEa2luZBgBIAEoCRIOCgZzaGEyNTYYAiABKAkSDwoHY29udGVudBgDIAEoDCJFCgtSdW50aW1lUGFydBIMCgRraW5kGAEgASgJEgoKAmlkGAIgASgJEg4KBnNoYTI1NhgDIAEoDBIMCgRzaXplGAQgASgEIrIDCgtSdW50aW1lU2l0ZRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBWhvc3RzGAMgAygJEhMKC3Vwc3RyZWFtX2lkGAQgASgJEhMKC3dhZl9lbmFibGVkGAUgASgIEhYKDmRldGVjdGlvbl9vbmx5GAYgASgIEhEKCXBvbGljeV9pZBgHIAEoCRIRCglmYWlsX29wZW4YCCABKAgSLAoGcm91dGVzGAkgAygLMhwud2FmLnJ1bnRpbWUudjEuUnVudGltZVJvdXRlEhsKE3VubWF0Y2hlZF9ub3RfZm91bmQYCiABKAgSKwoDdGxzGA4gASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGVUbHMSJwoDYm90GDwgASgLMhoud2FmLnJ1bnRpbWUudjEuUnVudGltZUJvdBIYChBzaGFyZWRfcG9saWN5X2lkGCggASgJEhEKCXRlbmFudF9pZBgpIAEoCRItCgZzaGFkb3cYPiABKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lU2hhZG93EhUKDWRlbGl2ZXJ5X2pzb24YPSABKAwiRAoNUnVudGltZVNoYWRvdxIOCgZydW5faWQYASABKAkSEQoJcG9saWN5X2lkGAIgASgJEhAKCHVudGlsX21zGAMgASgDIloKDFJ1bnRpbWVSb3V0ZRITCgtwYXRoX3ByZWZpeBgBIAEoCRITCgt1cHN0cmVhbV9pZBgCIAEoCRIUCgxzdHJpcF9wcmVmaXgYAyABKAgSCgoCaWQYBCABKAkiwQIKD1J1bnRpbWVVcHN0cmVhbRIKCgJpZBgBIAEoCRILCgN0bHMYAiABKAgSMgoJZW5kcG9pbnRzGAMgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZUVuZHBvaW50EhMKC3NlcnZlcl9uYW1lGAQgASgJEjYKD3JlcXVlc3RfaGVhZGVycxgFIAMoCzIdLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVIZWFkZXISOAoMaGVhbHRoX2NoZWNrGAYgASgLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUhlYWx0aENoZWNrEjUKCnJlc2lsaWVuY2UYByABKAsyIS53YWYucnVudGltZS52MS5SdW50aW1lUmVzaWxpZW5jZRIOCgZjYV9wZW0YCCABKAkSEwoLc2tpcF92ZXJpZnkYCSABKAgiLAoNUnVudGltZUhlYWRlchIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgJIvUBChJSdW50aW1lSGVhbHRoQ2hlY2sSDAoEcGF0aBgBIAEoCRIOCgZtZXRob2QYAiABKAkSFwoPZXhwZWN0ZWRfc3RhdHVzGAMgASgNEhgKEGludGVydmFsX3NlY29uZHMYBCABKA0SFwoPdGltZW91dF9zZWNvbmRzGAUgASgNEhsKE3VuaGVhbHRoeV90aHJlc2hvbGQYBiABKA0SGQoRaGVhbHRoeV90aHJlc2hvbGQYByABKA0SGAoQZm9sbG93X3JlZGlyZWN0cxgIIAEoCBIVCg1leHBlY3RlZF9ib2R5GAkgASgJEgwKBGhvc3QYCiABKAkiiwEKEVJ1bnRpbWVSZXNpbGllbmNlEhkKEXBhc3NpdmVfbWF4X2ZhaWxzGAEgASgNEiUKHXBhc3NpdmVfZmFpbF9kdXJhdGlvbl9zZWNvbmRzGAIgASgNEhkKEXJldHJ5X2R1cmF0aW9uX21zGAMgASgNEhkKEXJldHJ5X2ludGVydmFsX21zGAQgASgNIj0KD1J1bnRpbWVFbmRwb2ludBIMCgRob3N0GAEgASgJEgwKBHBvcnQYAiABKA0SDgoGd2VpZ2h0GAMgASgNIowBCg1SdW50aW1lUG9saWN5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoIcmV2aXNpb24YAyABKAMSEgoKcnVsZXNldF9pZBgEIAEoCRIPCgdzZWNsYW5nGAUgASgJEioKBWZpbGVzGAYgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZUZpbGUiWQoOUnVudGltZVJ1bGVzZXQSCgoCaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIqCgVmaWxlcxgDIAMoCzIbLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVGaWxlIiwKC1J1bnRpbWVGaWxlEgwKBHBhdGgYASABKAkSDwoHY29udGVudBgCIAEoDGIGcHJvdG8z", [file_waf_runtime_v1_access, file_waf_runtime_v1_logging]);
 
 /**
  * A configuration as it travels and as it lies on disk.
@@ -1490,6 +1490,13 @@ export type RuntimeSite = Message<"waf.runtime.v1.RuntimeSite"> & {
   tenantId: string;
 
   /**
+   * A ruleset that inspects beside the policy's and decides nothing; absent for none.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeShadow shadow = 62;
+   */
+  shadow?: RuntimeShadow | undefined;
+
+  /**
    * An object of the type DeliveryConfig (engine/contract/delivery.ts), as JSON; empty for none.
    *
    * @generated from field: bytes delivery_json = 61;
@@ -1602,6 +1609,13 @@ export type RuntimeSiteJson = {
   tenantId?: string;
 
   /**
+   * A ruleset that inspects beside the policy's and decides nothing; absent for none.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeShadow shadow = 62;
+   */
+  shadow?: RuntimeShadowJson;
+
+  /**
    * An object of the type DeliveryConfig (engine/contract/delivery.ts), as JSON; empty for none.
    *
    * @generated from field: bytes delivery_json = 61;
@@ -1615,6 +1629,69 @@ export type RuntimeSiteJson = {
  */
 export const RuntimeSiteSchema: GenMessage<RuntimeSite, {jsonType: RuntimeSiteJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_bundle, 13);
+
+/**
+ * What inspects beside a site's policy.
+ *
+ * @generated from message waf.runtime.v1.RuntimeShadow
+ */
+export type RuntimeShadow = Message<"waf.runtime.v1.RuntimeShadow"> & {
+  /**
+   * Identifier of the run; counts name it.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * The policy with the other ruleset, by identifier of a RuntimePolicy.
+   *
+   * @generated from field: string policy_id = 2;
+   */
+  policyId: string;
+
+  /**
+   * Nothing is compared from then on, milliseconds since the Unix epoch.
+   *
+   * @generated from field: int64 until_ms = 3;
+   */
+  untilMs: bigint;
+};
+
+/**
+ * What inspects beside a site's policy.
+ *
+ * @generated from message waf.runtime.v1.RuntimeShadow
+ */
+export type RuntimeShadowJson = {
+  /**
+   * Identifier of the run; counts name it.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId?: string;
+
+  /**
+   * The policy with the other ruleset, by identifier of a RuntimePolicy.
+   *
+   * @generated from field: string policy_id = 2;
+   */
+  policyId?: string;
+
+  /**
+   * Nothing is compared from then on, milliseconds since the Unix epoch.
+   *
+   * @generated from field: int64 until_ms = 3;
+   */
+  untilMs?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.RuntimeShadow.
+ * Use `create(RuntimeShadowSchema)` to create a new message.
+ */
+export const RuntimeShadowSchema: GenMessage<RuntimeShadow, {jsonType: RuntimeShadowJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_bundle, 14);
 
 /**
  * A path prefix with an origin of its own.
@@ -1691,7 +1768,7 @@ export type RuntimeRouteJson = {
  * Use `create(RuntimeRouteSchema)` to create a new message.
  */
 export const RuntimeRouteSchema: GenMessage<RuntimeRoute, {jsonType: RuntimeRouteJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 14);
+  messageDesc(file_waf_runtime_v1_bundle, 15);
 
 /**
  * A set of origins.
@@ -1838,7 +1915,7 @@ export type RuntimeUpstreamJson = {
  * Use `create(RuntimeUpstreamSchema)` to create a new message.
  */
 export const RuntimeUpstreamSchema: GenMessage<RuntimeUpstream, {jsonType: RuntimeUpstreamJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 15);
+  messageDesc(file_waf_runtime_v1_bundle, 16);
 
 /**
  * A header field.
@@ -1887,7 +1964,7 @@ export type RuntimeHeaderJson = {
  * Use `create(RuntimeHeaderSchema)` to create a new message.
  */
 export const RuntimeHeaderSchema: GenMessage<RuntimeHeader, {jsonType: RuntimeHeaderJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 16);
+  messageDesc(file_waf_runtime_v1_bundle, 17);
 
 /**
  * How the addresses of a set are probed.
@@ -2048,7 +2125,7 @@ export type RuntimeHealthCheckJson = {
  * Use `create(RuntimeHealthCheckSchema)` to create a new message.
  */
 export const RuntimeHealthCheckSchema: GenMessage<RuntimeHealthCheck, {jsonType: RuntimeHealthCheckJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 17);
+  messageDesc(file_waf_runtime_v1_bundle, 18);
 
 /**
  * What happens with failing addresses.
@@ -2125,7 +2202,7 @@ export type RuntimeResilienceJson = {
  * Use `create(RuntimeResilienceSchema)` to create a new message.
  */
 export const RuntimeResilienceSchema: GenMessage<RuntimeResilience, {jsonType: RuntimeResilienceJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 18);
+  messageDesc(file_waf_runtime_v1_bundle, 19);
 
 /**
  * One address of an origin.
@@ -2188,7 +2265,7 @@ export type RuntimeEndpointJson = {
  * Use `create(RuntimeEndpointSchema)` to create a new message.
  */
 export const RuntimeEndpointSchema: GenMessage<RuntimeEndpoint, {jsonType: RuntimeEndpointJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 19);
+  messageDesc(file_waf_runtime_v1_bundle, 20);
 
 /**
  * How requests are inspected.
@@ -2293,7 +2370,7 @@ export type RuntimePolicyJson = {
  * Use `create(RuntimePolicySchema)` to create a new message.
  */
 export const RuntimePolicySchema: GenMessage<RuntimePolicy, {jsonType: RuntimePolicyJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 20);
+  messageDesc(file_waf_runtime_v1_bundle, 21);
 
 /**
  * Rule and data files of one ruleset.
@@ -2356,7 +2433,7 @@ export type RuntimeRulesetJson = {
  * Use `create(RuntimeRulesetSchema)` to create a new message.
  */
 export const RuntimeRulesetSchema: GenMessage<RuntimeRuleset, {jsonType: RuntimeRulesetJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 21);
+  messageDesc(file_waf_runtime_v1_bundle, 22);
 
 /**
  * One file.
@@ -2405,5 +2482,5 @@ export type RuntimeFileJson = {
  * Use `create(RuntimeFileSchema)` to create a new message.
  */
 export const RuntimeFileSchema: GenMessage<RuntimeFile, {jsonType: RuntimeFileJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 22);
+  messageDesc(file_waf_runtime_v1_bundle, 23);
 

@@ -1,0 +1,112 @@
+/** `waf crs shadow`: a ruleset that inspects live traffic beside the one that decides. */
+
+import type { ShadowRun } from '../../../proto/gen/waf/shadow/v1/shadow_pb.ts';
+import type { ArgumentDefinition, CommandContext, CommandDefinition } from '../command.ts';
+import { textFlag } from '../command.ts';
+import { badFlag } from '../input.ts';
+import type { Table } from '../output.ts';
+import { waitFor } from '../policy-progress.ts';
+import { showMessage, timeText } from '../show.ts';
+
+const policyArgument: ArgumentDefinition = {
+  name: '<policy>',
+  summary: 'id or name',
+  resource: 'policy',
+};
+const shadowHelp =
+  'Each request is inspected twice until the run ends: it costs the CPU time of a second\n' +
+  'inspection. Nothing is blocked by the other ruleset. Answers and bodies past 64 KB are not\n' +
+  'compared.';
+
+/** Commands on shadow runs. */
+export const shadowCommands: readonly CommandDefinition[] = [
+  {
+    path: ['crs', 'shadow-start'],
+    summary: 'Inspect live traffic of a policy by another ruleset, too; nothing is blocked by it',
+    help: shadowHelp,
+    arguments: [
+      policyArgument,
+      { name: '<ruleset>', summary: 'id, or name such as crs-4.28.0', resource: 'ruleset' },
+    ],
+    flags: [{ flags: '--for <time>', summary: 'how long: 30m, 2h, 1d', default: '1h' }],
+    published: true,
+    run: async (context, [policyId = '', crsRulesetId = ''], flags) => {
+      const durationSeconds = readSeconds(textFlag(flags, 'for') ?? '', '--for');
+      await startShadow(context, policyId, crsRulesetId, durationSeconds);
+      return 0;
+    },
+  },
+  {
+    path: ['crs', 'shadow'],
+    summary: 'Show how the decisions of a policy and of the ruleset beside it compare',
+    help: '',
+    arguments: [policyArgument],
+    flags: [],
+    run: async (context, [policyId = '']) => {
+      const { shadows } = await context.api();
+      const response = await shadows.getShadowRun({ policyId });
+      await showMessage(context, response, exampleTable(response.run));
+      if (response.run !== undefined) context.output.line(summaryOf(response.run));
+      return 0;
+    },
+  },
+  {
+    path: ['crs', 'shadow-stop'],
+    summary: 'End the comparison of a policy with another ruleset; its counts stay',
+    help: '',
+    arguments: [policyArgument],
+    flags: [],
+    published: true,
+    run: async (context, [policyId = '']) => {
+      const { shadows } = await context.api();
+      const response = await shadows.stopShadowRun({ policyId });
+      await showMessage(context, response, exampleTable(response.run));
+      if (response.run !== undefined) context.output.line(summaryOf(response.run));
+      return 0;
+    },
+  },
+];
+
+/** Begins a run and says how to look at it. */
+export async function startShadow(
+  context: CommandContext,
+  policyId: string,
+  crsRulesetId: string,
+  durationSeconds: number,
+): Promise<void> {
+  const { shadows } = await context.api();
+  const { run } = await waitFor(context, 'Compiling rules', (options) =>
+    shadows.startShadowRun({ policyId, crsRulesetId, durationSeconds }, options),
+  );
+  context.output.note(`Compared until ${timeText(run?.endsAt)}: waf crs shadow ${policyId}`);
+}
+
+/** Seconds of a span such as 30m. Errors: AppError bad_flag. */
+export function readSeconds(text: string, flag: string): number {
+  const found = /^(\d{1,6})([smhd])$/.exec(text);
+  if (found === null) throw badFlag(`${flag} wants a time such as 30m, 2h or 1d`);
+  return Number(found[1]) * { s: 1, m: 60, h: 3_600, d: 86_400 }[found[2] as 's' | 'm' | 'h' | 'd'];
+}
+
+function exampleTable(run: ShadowRun | undefined): Table {
+  return {
+    columns: ['BLOCKED BY', 'METHOD', 'PATH', 'RULES', 'REQUEST'],
+    rows: (run?.examples ?? []).map((one) => [
+      one.onlyNew ? 'the other ruleset' : 'the policy',
+      one.method,
+      one.path,
+      one.ruleIds.join(' '),
+      one.requestId,
+    ]),
+  };
+}
+
+function summaryOf(run: ShadowRun): string {
+  const { bothPassed, bothBlocked, onlyCurrent, onlyNew, notCompared, running, endsAt } = run;
+  const end = `${running ? 'runs until' : 'ended'} ${timeText(endsAt)}`;
+  return (
+    `${run.currentRulesetId} and ${run.crsRulesetId}: ${bothPassed} passed by both, ` +
+    `${bothBlocked} blocked by both, ${onlyCurrent} blocked by the policy only, ` +
+    `${onlyNew} by the other only, ${notCompared} not compared; ${end}`
+  );
+}
