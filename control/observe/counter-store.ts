@@ -206,9 +206,7 @@ export function openCounterStore(
           add(writer, batch.tenantId, delta);
           addTraffic(writer, batch.tenantId, atMs, delta);
         }
-        forgetTraffic(writer, knownMs);
-        forgetRankings(writer, knownMs);
-        forgetDetection(writer, knownMs);
+        forgetOld(writer, knownMs);
         return 'stored';
       });
       const result = await changes.during(batch.tenantId, counted.deltas, run);
@@ -216,6 +214,12 @@ export function openCounterStore(
       return result;
     },
   };
+}
+
+function forgetOld(writer: KvWriter, nowMs: number): void {
+  forgetTraffic(writer, nowMs);
+  forgetRankings(writer, nowMs);
+  forgetDetection(writer, nowMs);
 }
 
 const nothingLearns: GenerationOf = () => null;
