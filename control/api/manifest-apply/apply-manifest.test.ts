@@ -103,6 +103,49 @@ test('what a document leaves out goes back to its standard; what no document nam
   expect(await count('SiteService/ListSites')).toBe(100);
 });
 
+test('a plan that was looked at is carried out, or nothing', async () => {
+  const planOf = ({ body }: Answer) => (body as { plan: { id: string } }).plan.id;
+  const carryOut = (yaml: string, expectedPlanId: string): Promise<Answer> =>
+    waf.call('SystemService/Apply', {
+      manifestYaml: Buffer.from(yaml).toString('base64'),
+      expectedPlanId,
+    });
+  const wanted = [site(1, '  aliases: [planned.example]'), site(300)].join('\n---\n');
+  const id = planOf(await send(wanted, true));
+  expect(id).toMatch(/^[0-9a-f]{64}$/);
+  expect(planOf(await send(wanted, true))).toBe(id);
+  // Somebody else changes a resource that the plan changes, then one that it does not.
+  await send(site(1, '  status: disabled'));
+  const late = await carryOut(wanted, id);
+  expect(late.body).toMatchObject({
+    code: 'aborted',
+    message: 'expectedPlanId: the plan is another one now; look at it again',
+  });
+  expect(await count('SiteService/ListSites')).toBe(100);
+  const next = planOf(await send(wanted, true));
+  expect(next).not.toBe(id);
+  await send(site(2, '  aliases: [beside.example]'));
+  const done = await carryOut(wanted, next);
+  expect([done.status, actions(done), planOf(done)]).toEqual([
+    200,
+    ['Site update', 'Site create'],
+    next,
+  ]);
+  // The same plan is over: nothing is left of it to be done.
+  expect((await carryOut(wanted, next)).body).toMatchObject({ code: 'aborted' });
+  await waf.call('SiteService/DeleteSite', { id: await idOf('shop-300') });
+  await send([site(1), site(2)].join('\n---\n'));
+});
+
+async function idOf(name: string): Promise<string> {
+  const { body } = await waf.call('SiteService/ListSites', {
+    query: name,
+    page: { pageSize: 200 },
+  });
+  const { items } = body as { items: { id: string; name: string }[] };
+  return items.find((one) => one.name === name)?.id ?? '';
+}
+
 const overriding = (...overrides: string[]): string => `
 apiVersion: waf.io/v1
 kind: Policy

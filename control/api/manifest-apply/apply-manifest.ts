@@ -3,9 +3,11 @@
  * transaction, taken back.
  */
 
+import { createHash } from 'node:crypto';
 import { AppError } from '../../../base/errors.ts';
 import type { Steps } from '../../../base/steps.ts';
 import type { Caller } from '../../auth/permissions.ts';
+import { canonicalJson } from '../../domain/canonical-json.ts';
 import { refusal } from '../../domain/errors.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
 import {
@@ -88,18 +90,42 @@ export async function applyManifest(
   caller: Caller,
   bytes: Uint8Array,
   dryRun: boolean,
+  expectedPlanId = '',
 ): Promise<AppliedManifest> {
   const documents = await read(parts, bytes);
   const preview = await tryOut(parts, caller, documents);
   await refuseUncompilable(parts, preview.run);
   const nothingStated = 'the manifest has no documents: nothing is changed';
   const warnings = documents.length === 0 ? [nothingStated] : [...preview.run.warnings];
+  requirePlan(preview.changes, expectedPlanId);
   const nothing = preview.changes.every(({ action }) => action === 'unchanged');
   if (dryRun || nothing) return { changes: preview.changes, warnings };
-  const changes = await parts.store.writeInSteps((tx) =>
-    applyAll(openRun(tx, parts.store, caller, parts.clock.nowMs()), documents),
-  );
+  const changes = await parts.store.writeInSteps(function* (tx) {
+    const run = openRun(tx, parts.store, caller, parts.clock.nowMs());
+    const made = yield* applyAll(run, documents);
+    // Somebody may have changed something since it was tried out: this takes all of it back.
+    requirePlan(made, expectedPlanId);
+    return made;
+  });
   return { changes, warnings };
+}
+
+/** Errors: aborted where the plan is not the one that was looked at. */
+function requirePlan(changes: readonly DocumentChange[], expectedPlanId: string): void {
+  if (expectedPlanId === '' || planIdOf(changes) === expectedPlanId) return;
+  throw refusal('aborted', 'expectedPlanId: the plan is another one now; look at it again');
+}
+
+/** Names what changes, from what to what; the ids of what is new are not known before. */
+export function planIdOf(changes: readonly DocumentChange[]): string {
+  const facts = changes.map((one) => ({
+    ...{ kind: one.kind, name: one.name, action: one.action, changedPaths: one.changedPaths },
+    ...(one.action !== 'create' && { id: one.id }),
+    ...(one.action !== 'unchanged' && {
+      ...{ before: one.before, after: one.after, revision: one.revision },
+    }),
+  }));
+  return createHash('sha256').update(canonicalJson(facts)).digest('hex');
 }
 
 /** Carries the result out of a transaction that is taken back. */

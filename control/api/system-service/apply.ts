@@ -7,6 +7,7 @@ import { invalidField } from '../../domain/errors.ts';
 import { callerOf, type Uses } from '../context.ts';
 import {
   applyManifest,
+  planIdOf,
   previewManifest,
   type AppliedManifest,
 } from '../manifest-apply/apply-manifest.ts';
@@ -36,10 +37,10 @@ export function previewApply(
 export function apply(
   parts: Uses<'store' | 'clock' | 'logger' | 'engine' | 'readManifest'>,
 ): Method<typeof SystemService, 'apply'> {
-  return async ({ manifestYaml, dryRun }, context) => {
+  return async ({ manifestYaml, dryRun, expectedPlanId }, context) => {
     const caller = callerOf(context);
     requireManifest(manifestYaml);
-    const applied = await applyManifest(parts, caller, manifestYaml, dryRun);
+    const applied = await applyManifest(parts, caller, manifestYaml, dryRun, expectedPlanId);
     const results = applied.changes.map(({ id, revision, action }) =>
       create(MutationResultSchema, {
         id,
@@ -56,7 +57,7 @@ function requireManifest(bytes: Uint8Array): void {
 }
 
 function showPlan({ changes, warnings }: AppliedManifest) {
-  return { changes: changes.map(showChange), warnings: [...warnings] };
+  return { changes: changes.map(showChange), warnings: [...warnings], id: planIdOf(changes) };
 }
 
 function showChange({ kind, name, action, before, after, changedPaths }: DocumentChange) {

@@ -1,7 +1,7 @@
 /** `waf apply`: makes the deployment what a manifest says. */
 
 import { commandLineLimits } from '../../limits/command-limits.ts';
-import { switchFlag, type CommandDefinition } from '../command.ts';
+import { switchFlag, textFlag, type CommandDefinition } from '../command.ts';
 import { manifestFlag, readManifests, showPlan } from './manifest-input.ts';
 
 /** The command. */
@@ -16,6 +16,10 @@ Example: waf apply -f shop.yaml --dry-run`,
   flags: [
     manifestFlag,
     { flags: '--dry-run', summary: 'check everything, show what would change, write nothing' },
+    {
+      flags: '--plan <id>',
+      summary: 'only this plan, as waf diff names it; exit code 1 where it is another one by now',
+    },
   ],
   published: true,
   run: async (context, _args, flags) => {
@@ -23,7 +27,9 @@ Example: waf apply -f shop.yaml --dry-run`,
     const dryRun = switchFlag(flags, 'dryRun');
     const { system } = await context.api();
     const timeoutMs = commandLineLimits.applyTimeoutMs;
-    const { plan } = await system.apply({ manifestYaml, dryRun }, { timeoutMs });
+    const expectedPlanId = textFlag(flags, 'plan') ?? '';
+    const request = { manifestYaml, dryRun, expectedPlanId };
+    const { plan } = await system.apply(request, { timeoutMs });
     await showPlan(context, plan, !dryRun);
     return 0;
   },

@@ -10,7 +10,9 @@ const differs = 2;
 export const diffCommand: CommandDefinition = {
   path: ['diff'],
   summary: 'Show what a manifest would change',
-  help: `Exit codes: 0 when nothing differs, 1 for an error, 2 when something differs.
+  help: `Exit codes: 0 when nothing differs, 1 for an error, 2 when something differs. The plan has an
+identifier: waf apply --plan carries out that plan or nothing. With --output json the plan holds
+every field before and after.
 Example: waf diff -f shop.yaml`,
   arguments: [],
   flags: [manifestFlag],

@@ -58,5 +58,6 @@ export async function showPlan(
   output.note(
     `${count('create')} ${created}, ${count('update')} ${updated}, ${count('unchanged')} unchanged`,
   );
+  if (!carriedOut && changed.length > 0) output.note(`plan ${shown.id}`);
   return changed.length;
 }
