@@ -12,34 +12,30 @@ import { foldPath } from '../../base/path-readings.ts';
 import type { BotConfig, ChallengeKey, VerifierConfig } from '../contract/bot.ts';
 import type { IpSets } from './ip-set.ts';
 
-/** The part of a site's configuration that challenges need. */
-export interface BotParts {
-  readonly bot?: BotConfig;
-  readonly challengeKeys?: readonly ChallengeKey[];
-}
-
 const keyBytes = 32;
 
-/**
- * Finds what a site demands; nothing where it never challenges and nothing else of it needs the
- * keys (`needsKeys`). Sites share the keys. Errors: AppError bundle_invalid for a mode, a list, a
- * key or a verifier that does not fit.
- */
-export function botOf(
-  bundle: Pick<RuntimeBundle, 'ipLists' | 'challengeKeys' | 'rateLimits' | 'verifiers'>,
-  sets: IpSets,
-): (site: Pick<RuntimeSite, 'name' | 'hosts' | 'bot'>, needsKeys?: boolean) => BotParts {
-  const lists = new Map(bundle.ipLists.map((list) => [list.id, list]));
-  const challengeKeys = bundle.challengeKeys.slice(0, botLimits.keysMax).map(({ id, secret }) => {
+/** What seals challenges and cookies of a site, the newest first; sites share the keys. */
+export function challengeKeysOf({
+  challengeKeys,
+}: Pick<RuntimeBundle, 'challengeKeys'>): ChallengeKey[] {
+  return challengeKeys.slice(0, botLimits.keysMax).map(({ id, secret }) => {
     if (secret.length !== keyBytes) throw invalid(`challenge key ${id} has a wrong length`);
     return secret;
   });
-  const limitsChallenge = bundle.rateLimits.some(({ action }) => action === 'challenge');
+}
+
+/**
+ * Finds what a site demands; nothing where it has no bot protection. Errors: AppError
+ * bundle_invalid for a mode, a list or a verifier that does not fit.
+ */
+export function botOf(
+  bundle: Pick<RuntimeBundle, 'ipLists' | 'verifiers'>,
+  sets: IpSets,
+): (site: Pick<RuntimeSite, 'name' | 'hosts' | 'bot'>) => BotConfig | undefined {
+  const lists = new Map(bundle.ipLists.map((list) => [list.id, list]));
   const verifierFor = verifiersOf(bundle.verifiers);
-  return ({ name, hosts, bot }, needsKeys = false) => {
-    if (bot === undefined && !limitsChallenge && !needsKeys) return {};
-    const keys = challengeKeys.length === 0 ? {} : { challengeKeys };
-    if (bot === undefined) return keys;
+  return ({ name, hosts, bot }) => {
+    if (bot === undefined) return undefined;
     if (bot.mode !== 'browser_check' && bot.mode !== 'human_verification') {
       throw invalid(`site ${name}: bot mode "${bot.mode}" is not known`);
     }
@@ -49,7 +45,7 @@ export function botOf(
       return sets.of(list);
     });
     const { $typeName: _type, $unknown: _unknown, trustedIpListIds: _lists, ...fields } = bot;
-    const config: BotConfig = {
+    return {
       ...fields,
       mode: bot.mode,
       challengePaths: bot.challengePaths.map(readPrefix),
@@ -58,7 +54,6 @@ export function botOf(
       trusted,
       ...(bot.mode === 'human_verification' ? verifierFor(hosts) : {}),
     };
-    return { bot: config, ...keys };
   };
 }
 

@@ -18,7 +18,7 @@ import type { RuntimeConfig } from '../contract/runtime.ts';
 import type { ResponseSettings, SiteConfig, UpstreamConfig } from '../contract/site.ts';
 import type { TrustConfig } from '../contract/trust.ts';
 import { IpSets } from './ip-set.ts';
-import { botOf } from './runtime-bot.ts';
+import { botOf, challengeKeysOf } from './runtime-bot.ts';
 import { apiChecksOf } from './runtime-api-checks.ts';
 import { deliveryOf } from './runtime-delivery.ts';
 import { apiLearningOf } from './runtime-api-learning.ts';
@@ -51,7 +51,9 @@ export function toRuntimeConfig(verified: VerifiedBundle, sets = new IpSets()): 
   const trust = trustOf(bundle);
   const rates = ratesOf(bundle);
   const tls = tlsOf(bundle);
-  const bot = botOf(bundle, sets);
+  const botFor = botOf(bundle, sets);
+  const keys = challengeKeysOf(bundle);
+  const limitsChallenge = bundle.rateLimits.some(({ action }) => action === 'challenge');
   const access = accessOf(bundle, sets);
   const api = apiChecksOf(bundle);
   const learning = apiLearningOf(bundle);
@@ -59,6 +61,9 @@ export function toRuntimeConfig(verified: VerifiedBundle, sets = new IpSets()): 
   const options = siteOptionsOf(bundle);
   const sites = bundle.sites.map((site) => {
     const delivery = deliveryOf(site);
+    const bot = botFor(site);
+    const sticks = delivery?.stickySessions !== undefined;
+    const challengeKeys = bot !== undefined || limitsChallenge || sticks ? keys : [];
     return {
       ...toSite(site, upstreams, responses(site), trust(site.id)),
       ...optional('rates', rates(site)),
@@ -68,7 +73,8 @@ export function toRuntimeConfig(verified: VerifiedBundle, sets = new IpSets()): 
       ...api.get(site.id),
       ...optional('learning', learning.get(site.id)),
       ...optional('detectionContent', content.get(site.id)),
-      ...bot(site, delivery?.stickySessions !== undefined),
+      ...optional('bot', bot),
+      ...(challengeKeys.length > 0 && { challengeKeys }),
       ...options(site.id),
     };
   });

@@ -7,7 +7,7 @@ import {
   type RuntimeBundle,
 } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { botOf } from '../../../engine/bundle/runtime-bot.ts';
+import { botOf, challengeKeysOf } from '../../../engine/bundle/runtime-bot.ts';
 import { IpSets } from '../../../engine/bundle/ip-set.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { publishLimits } from '../../limits/store-limits.ts';
@@ -105,25 +105,21 @@ test('what a site asks reaches the engine', async () => {
     toRuntimeSite({ site: record, policyId: '', failOpen: false }, new Map()).site;
   const bot = botOf(piece(store)!, new IpSets());
   expect(bot(made(site(on)))).toEqual({
-    bot: {
-      mode: 'browser_check',
-      challengeTtlSeconds: 60,
-      clearanceTtlSeconds: 900,
-      proofDifficulty: 15,
-      bindNetwork: true,
-      exemptPaths: ['/api', ''],
-      exemptMethods: ['OPTIONS'],
-      trusted: [],
-      challengeCrawlers: false,
-      challengePaths: [],
-    },
-    challengeKeys: [expect.any(Uint8Array)],
+    mode: 'browser_check',
+    challengeTtlSeconds: 60,
+    clearanceTtlSeconds: 900,
+    proofDifficulty: 15,
+    bindNetwork: true,
+    exemptPaths: ['/api', ''],
+    exemptMethods: ['OPTIONS'],
+    trusted: [],
+    challengeCrawlers: false,
+    challengePaths: [],
   });
-  expect(bot(made(site('BOT_PROTECTION_MODE_OFF')))).toEqual({});
-  const keysAlone = { challengeKeys: [expect.any(Uint8Array)] };
-  expect(bot(made(site('BOT_PROTECTION_MODE_OFF')), true)).toEqual(keysAlone);
+  expect(bot(made(site('BOT_PROTECTION_MODE_OFF')))).toBeUndefined();
+  expect(challengeKeysOf(piece(store)!)).toEqual([expect.any(Uint8Array)]);
   const broken = create(RuntimeBundleSchema, {
     challengeKeys: [{ id: 'k', secret: new Uint8Array(5) }],
   });
-  expect(() => botOf(broken, new IpSets())).toThrow('challenge key k has a wrong length');
+  expect(() => challengeKeysOf(broken)).toThrow('challenge key k has a wrong length');
 });

@@ -61,8 +61,7 @@ test('each site gets the one that names it, else the one for all', async () => {
   const bundle = piece(await storeWith(human))!;
   const bot = botOf(bundle, new IpSets());
   const verifierOf = (record: SiteRecord) =>
-    bot(toRuntimeSite({ site: record, policyId: '', failOpen: false }, new Map()).site).bot
-      ?.verifier;
+    bot(toRuntimeSite({ site: record, policyId: '', failOpen: false }, new Map()).site)?.verifier;
   expect(verifierOf(site(human))).toEqual({
     id: 'a',
     kind: 'turnstile',
