@@ -77,7 +77,7 @@ function unpack(root: string, hash: string, place: string): void {
 function setUp(place: string): void {
   const program = `import { main } from './control/setup/process.mjs';
 import { prepare } from './control/setup/prepare.mjs';
-await main(async () => { await prepare(); return 0; });`;
+await main(async () => { await prepare({ tests: true }); return 0; });`;
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     ['--input-type=module', '--eval', program],

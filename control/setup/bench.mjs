@@ -9,7 +9,7 @@ await main(async () => {
   if (!['micro', 'e2e', 'worst', 'delivery', 'detect', 'console'].includes(which)) {
     throw new SetupError('bench.mjs: expected micro, e2e, worst, delivery, detect or console.');
   }
-  await prepare();
+  await prepare({ tests: true });
   const script = inRoot('.build', 'bench', which, 'main.js');
   process.argv[1] = script;
   await import(script);

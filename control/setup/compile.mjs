@@ -2,6 +2,7 @@
 
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { entries } from './bundle.mjs';
 import {
   hashContents,
@@ -84,6 +85,8 @@ async function writeOutputs(names) {
   const compile = sources.length > 0 ? await compiler() : null;
   const wrong = [];
   for (const name of names) {
+    // Set-up reads the output of other compilers meanwhile.
+    await setImmediate();
     const target = outputOf(name);
     mkdirSync(dirname(target), { recursive: true });
     if (!name.endsWith('.ts')) {

@@ -1,4 +1,4 @@
-/** The order of set-up: system packages, npm packages, native addon, TypeScript. */
+/** The order of set-up: system packages, npm packages; then native parts beside TypeScript. */
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,28 +7,38 @@ import { ensureBundles } from './bundle.mjs';
 import { ensureCompiled } from './compile.mjs';
 import { ensureConsole } from './console.mjs';
 import { ensureNativeAddon } from './native-addon.mjs';
-import { ensureNpmPackages } from './npm-packages.mjs';
+import { buildNpmPackages, ensureNpmPackages } from './npm-packages.mjs';
 import { cacheFolder } from './paths.mjs';
 import { say, SetupError } from './process.mjs';
 import { ensureSystemPackages } from './system-packages.mjs';
 
 /**
- * Brings everything up to date; does nothing, in milliseconds, when it is. `build` false stops
- * after the npm packages, which is all that the static gates need. Errors: SetupError.
+ * Brings everything up to date; does nothing, in milliseconds, when it is. `tests` installs the
+ * packages of tests, too; `build` false stops after the npm packages, which is all that the static
+ * gates need. Errors: SetupError.
  */
-export async function prepare({ build = true } = {}) {
+export async function prepare({ build = true, tests = false } = {}) {
   compareNode();
   const release = await takeLock();
   try {
     if (build) await ensureSystemPackages();
-    await ensureNpmPackages();
-    if (build) await ensureNativeAddon();
-    if (build) await ensureCompiled();
-    if (build) await ensureBundles();
-    if (build) await ensureConsole();
+    await ensureNpmPackages({ tests });
+    // Compilers of C++ use every core, that of TypeScript one: each has gaps that the other fills.
+    await Promise.all([buildNative({ build }), build ? buildProgram() : null]);
   } finally {
     release();
   }
+}
+
+async function buildNative({ build }) {
+  await buildNpmPackages();
+  if (build) await ensureNativeAddon();
+}
+
+async function buildProgram() {
+  await ensureCompiled();
+  await ensureBundles();
+  await ensureConsole();
 }
 
 /** Compiles TypeScript, where that is all a caller needs. Errors: SetupError. */

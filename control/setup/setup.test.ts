@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { gateNames, runGates } from './gates.mjs';
 import { compareFolders } from './generated.mjs';
 import { compareNode } from './node-version.mjs';
+import { hasPackages } from './npm-packages.mjs';
 import { hashContents, hashStats, inRoot, listFiles } from './paths.mjs';
 import {
   ensureSystemPackages,
@@ -52,6 +53,24 @@ describe('system packages', () => {
   test('nothing is asked for when all is there', async () => {
     const present = [{ name: 'x', why: 'y', present: () => true }];
     await expect(ensureSystemPackages(present)).resolves.toBeUndefined();
+  });
+});
+
+describe('npm packages', () => {
+  const product = { version: '1.0.0', integrity: 'sha512-a' };
+  const tool = { version: '2.0.0', integrity: 'sha512-b', dev: true };
+  const elsewhere = { version: '3.0.0', integrity: 'sha512-c', optional: true };
+  const wanted = { '': {}, product, tool, elsewhere };
+
+  test.each([
+    ['a start needs no tools of tests', { product }, { tests: false }, true],
+    ['tests need them', { product }, { tests: true }, false],
+    ['tests with them', { product, tool }, { tests: true }, true],
+    ['another version', { product: { ...product, version: '1.0.1' } }, { tests: false }, false],
+    ['other content', { product: { ...product, integrity: '' } }, { tests: false }, false],
+    ['none at all', {}, { tests: false }, false],
+  ])('%s', (_, have, asked, expected) => {
+    expect(hasPackages(wanted, have, asked)).toBe(expected);
   });
 });
 

@@ -17,7 +17,7 @@ await main(async () => {
   const seed = process.env['WAF_SEED'] ?? String(Date.now() % 1_000_000_000);
   const names = ['FUZZ_SEED', 'WAF_FUZZ_SEED', 'WAF_SEED'];
   const env = { WAF_SOAK: '1', ...Object.fromEntries(names.map((name) => [name, seed])) };
-  await prepare();
+  await prepare({ tests: true });
   await ensureTestPackages();
   const begun = Date.now();
   say(`a soak with seed ${seed}`);

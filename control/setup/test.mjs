@@ -15,7 +15,7 @@ import { filesToRerun, joinRuns, readReport } from './test-report.mjs';
 for (const name of ['FUZZ_SEED', 'WAF_FUZZ_SEED', 'WAF_SEED']) process.env[name] ??= '20261121';
 
 await main(async () => {
-  await prepare();
+  await prepare({ tests: true });
   await ensureTestPackages();
   say('static gates');
   // The tidy tests run with all the others below.

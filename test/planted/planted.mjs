@@ -23,7 +23,7 @@ const kept = /^\.cache\/(?:[^/]+\.stamp|[^/]+\.tsbuildinfo|crs-test(?:\/.*)?)$/;
 
 await main(async () => {
   const rows = readFaults(process.argv.slice(2));
-  await prepare();
+  await prepare({ tests: true });
   const copy = mkdtempSync(path.join(tmpdir(), 'waf-planted-'));
   try {
     copyCheckout(copy);
