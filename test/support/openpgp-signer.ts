@@ -28,13 +28,19 @@ export function testSigner(): TestSigner {
 export function signDetached(
   { privateKey }: TestSigner,
   content: Uint8Array,
-  how: { atSeconds?: number; lastsSeconds?: number; criticalType?: number } = {},
+  how: {
+    atSeconds?: number;
+    lastsSeconds?: number;
+    criticalType?: number;
+    shortType?: number;
+  } = {},
 ): Buffer {
-  const { atSeconds = 1, lastsSeconds = 0, criticalType = 0 } = how;
+  const { atSeconds = 1, lastsSeconds = 0, criticalType = 0, shortType = 0 } = how;
   const hashed = Buffer.concat([
     subpacket(2, seconds(atSeconds)),
     ...(lastsSeconds === 0 ? [] : [subpacket(3, seconds(lastsSeconds))]),
     ...(criticalType === 0 ? [] : [subpacket(criticalType | 0x80, Buffer.alloc(1))]),
+    ...(shortType === 0 ? [] : [subpacket(shortType, Buffer.alloc(1))]),
   ]);
   const head = Buffer.concat([Buffer.from([4, 0, eddsa, sha512]), short(hashed.length), hashed]);
   const trailer = Buffer.concat([Buffer.from([4, 0xff]), seconds(head.length)]);

@@ -167,6 +167,38 @@ test('a critical part of a signature that is not known is refused', () => {
   expect(call).toThrow('signature: has a critical part of type 100');
 });
 
+test('no byte of a signature or key makes reading it fail otherwise than by its field', () => {
+  const valid = new Set<string>();
+  for (const [signature, key] of [
+    [binary(rsaSignature), binary(rsaKey)],
+    [binary(edwardsSignature), binary(edwardsKey)],
+  ] as const) {
+    const refusals = (file: Buffer, judge: (changed: Buffer) => string): void => {
+      for (let at = 0; at < file.length; at++) {
+        for (const value of [0, 1, 4, 0x7f, 0x82, 0xc0, 0xff]) {
+          const changed = Buffer.from(file);
+          changed[at] = value;
+          try {
+            valid.add(judge(changed));
+          } catch (error) {
+            expect(String(error)).toMatch(/(?:signature|publicKey): /);
+          }
+        }
+      }
+    };
+    refusals(signature, (changed) => check(changed, key));
+    refusals(key, (changed) => check(signature, changed));
+  }
+  expect([...valid].sort()).toEqual([rsaFingerprint, edwardsFingerprint].sort());
+});
+
+test.each([2, 3])('a time of a signature that is cut short is refused: part %d', (type) => {
+  const signer = testSigner();
+  const signature = signDetached(signer, content, { shortType: type });
+  const call = () => verifyDetached(content, signature, signer.publicKey, [signer.fingerprint], 0);
+  expect(call).toThrow('signature: is cut short');
+});
+
 function withByte(signature: string, at: number, value: number): Buffer {
   const bytes = binary(signature);
   bytes[at] = value;

@@ -158,8 +158,8 @@ function expiryOf(subpackets: Buffer): number {
     if (type > 0x7f && !knownSubpackets.has(type & 0x7f)) {
       throw refused('signature', `has a critical part of type ${type & 0x7f}, not known here`);
     }
-    if ((type & 0x7f) === 2) created = content.readUInt32BE(0);
-    if ((type & 0x7f) === 3) lasts = content.readUInt32BE(0);
+    if ((type & 0x7f) === 2) created = secondsAt(content);
+    if ((type & 0x7f) === 3) lasts = secondsAt(content);
     at = next + length;
   }
   return lasts === 0 ? Infinity : (created + lasts) * 1000;
@@ -266,6 +266,11 @@ function byteAt(bytes: Buffer, at: number, field: string): number {
 
 function shortAt(bytes: Buffer, at: number, field: string): number {
   return (byteAt(bytes, at, field) << 8) | byteAt(bytes, at + 1, field);
+}
+
+function secondsAt(bytes: Buffer): number {
+  if (bytes.length < 4) throw refused('signature', 'is cut short');
+  return bytes.readUInt32BE(0);
 }
 
 function text(bytes: Buffer): string {
