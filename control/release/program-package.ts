@@ -15,7 +15,7 @@ import { releaseLimits } from '../limits/release-limits.ts';
 import { buildPackage, type BuiltPackage } from './build-package.ts';
 import { keepPackage } from './kept-package.ts';
 
-/** Whether nodes will ask for the program: packing it costs 12 s of CPU and 75 MB of disk. */
+/** Whether nodes will ask for the program: packing it costs 8 s of CPU and 77 MB of disk. */
 export interface ExpectedNodes {
   areExpected(): boolean;
   /** Calls back whenever that may have changed; returns what ends it. */

@@ -17,7 +17,7 @@ let product: Product;
 
 describe.skipIf(skip !== null)(`first run (${skip ?? 'in Chromium'})`, { timeout: testMs }, () => {
   beforeAll(async () => {
-    product = await startProduct('--management-tls', 'off', '--no-demo');
+    product = await startProduct('--workers', '1', '--management-tls', 'off', '--no-demo');
     browser = await startChromium();
   }, testMs);
   afterAll(async () => {

@@ -54,7 +54,7 @@ let faults: string[];
 describe.skipIf(skip !== null)(`tasks (${skip ?? 'in Chromium'})`, { timeout: testMs }, () => {
   beforeAll(async () => {
     const securePort = await freePort();
-    const product = await startProduct('--https', `127.0.0.1:${securePort}`);
+    const product = await startProduct('--workers', '1', '--https', `127.0.0.1:${securePort}`);
     await choosePassword(product);
     await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
     const { port } = origin.address() as AddressInfo;

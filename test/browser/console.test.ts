@@ -74,7 +74,7 @@ function builtFiles(): string[] {
 
 describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
   beforeAll(async () => {
-    product = await startProduct('--management-tls', 'off');
+    product = await startProduct('--workers', '1', '--management-tls', 'off');
     await choosePassword(product);
     browser = await startChromium();
   });

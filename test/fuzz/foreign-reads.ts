@@ -8,7 +8,7 @@
 import type { Transaction } from '../../engine/rules/transaction/transaction.ts';
 import type { Rule } from '../../engine/rules/transaction/types.ts';
 import type { Entry } from '../../engine/rules/transaction/values.ts';
-import type { Trace } from '../../engine/rules/oracle/trace.ts';
+import type { Trace, TraceStep } from '../../engine/rules/oracle/trace.ts';
 
 /** What one transaction read of other rules' effects. */
 export interface ForeignReads {
@@ -38,7 +38,7 @@ export function watchForeignReads(tx: Transaction): Watch {
   const notes = new Notes(tx);
   watchMatches(tx, notes);
   watchVariables(tx, notes);
-  return { trace: (_level, text) => notes.follow(text), reads: () => notes };
+  return { trace: (_level, _text, step) => notes.follow(step), reads: () => notes };
 }
 
 class Notes implements ForeignReads {
@@ -66,11 +66,10 @@ class Notes implements ForeignReads {
    * The oracle says when a chain link begins and ends, and when a record has been written. Between
    * rules it expands tags for removals: whether a rule is removed shows in what it does.
    */
-  follow(text: string): void {
+  follow(step?: TraceStep): void {
     this.settle();
-    const returned = text.startsWith('Rule returned ');
-    this.evaluating = text.startsWith('(Rule: ') || (this.evaluating && !returned);
-    this.logging = text === 'Rule returned 1.' && writesRecord(this.tx.rule);
+    this.evaluating = step === undefined ? this.evaluating : step === 'link begins';
+    this.logging = step === 'link matched' && writesRecord(this.tx.rule);
   }
 
   readMatch(): void {

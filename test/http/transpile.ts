@@ -3,7 +3,8 @@
  * tests', translated, which imports the compiled product.
  */
 
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
@@ -11,16 +12,16 @@ import ts from 'typescript';
 const imported = /^(import\b[^'"]*|export\b[^'"]*\bfrom\s*)(['"])(\.[^'"]+)\2/gm;
 
 /**
- * Says where the compiled form of `entry` (relative to `root`) is, and a fresh folder under
- * `.cache` that the caller removes; it holds what was translated of `test/`.
+ * Says where the compiled form of `entry` (relative to `root`) is, and a fresh temporary folder
+ * that the caller removes; it holds what was translated of `test/`.
  */
 export function transpileTree(root: string, entry: string): { url: URL; folder: string } {
-  const cache = path.join(root, '.cache');
-  mkdirSync(cache, { recursive: true });
-  const folder = mkdtempSync(path.join(cache, 'threads-'));
+  const folder = mkdtempSync(path.join(tmpdir(), 'threads-'));
+  // What was translated imports packages, too.
+  symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
   const placeOf = (file: string): URL => {
     const compiled = file.replace(/\.[jt]s$/, '.js');
-    return pathToFileURL(path.join(root, isOfTests(file) ? folder : '.build', compiled));
+    return pathToFileURL(path.resolve(root, isOfTests(file) ? folder : '.build', compiled));
   };
   writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
   const seen = new Set<string>();

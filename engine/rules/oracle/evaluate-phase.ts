@@ -46,7 +46,7 @@ export function evaluatePhase(
     }
     if (toMarker !== null || toSkip > 0) {
       const cause = toMarker !== null ? 'a SecMarker' : "a `skip' action";
-      trace(9, `Skipped rule id '${item.id}' due to ${cause}.`);
+      trace(9, () => `Skipped rule id '${item.id}' due to ${cause}.`);
       if (toMarker === null) toSkip--;
       continue;
     }
@@ -66,8 +66,8 @@ export function evaluatePhase(
 
 function traceRemoved(rule: Rule, tx: Transaction, trace: Trace): void {
   const byId = tx.control.removedIds.some(([from, to]) => rule.id >= from && rule.id <= to);
-  if (byId) trace(9, `Rule id: ${rule.id} was skipped due to a ruleRemoveById action...`);
-  else trace(9, `Skipped rule id '${rule.id}'. Skipped due to a ruleRemoveByTag action.`);
+  if (byId) trace(9, () => `Rule id: ${rule.id} was skipped due to a ruleRemoveById action...`);
+  else trace(9, () => `Skipped rule id '${rule.id}'. Skipped due to a ruleRemoveByTag action.`);
 }
 
 function noteFullMatch(rule: Rule, tx: Transaction, state: PhaseState, trace: Trace): void {
@@ -75,9 +75,9 @@ function noteFullMatch(rule: Rule, tx: Transaction, state: PhaseState, trace: Tr
   if (rule.severity >= 0 && rule.severity < tx.highestSeverity) tx.highestSeverity = rule.severity;
   if (!rule.log && !rule.auditLog) return;
   const record = buildMatchedRule(rule, tx);
-  if (record.message !== '') trace(9, `Saving msg: ${record.message}`);
-  for (const tag of record.tags) trace(9, `Rule tag: ${tag}`);
-  trace(9, `Running action: ${rule.log ? 'log' : 'auditlog'}`);
+  if (record.message !== '') trace(9, () => `Saving msg: ${record.message}`);
+  for (const tag of record.tags) trace(9, () => `Rule tag: ${tag}`);
+  trace(9, () => `Running action: ${rule.log ? 'log' : 'auditlog'}`);
   if (tx.matchedRules.length < ruleRunLimits.matchedRulesMax) tx.matchedRules.push(record);
 }
 
@@ -95,13 +95,13 @@ function disrupt(rule: Rule, tx: Transaction, state: PhaseState, trace: Trace): 
     state.detected ??= verdict;
     return null;
   }
-  trace(8, `Running action ${disruption.kind}`);
+  trace(8, () => `Running action ${disruption.kind}`);
   tx.answeredStatus = verdict.status;
   return verdict;
 }
 
 function allow(disruption: Disruption, phase: number, state: PhaseState, trace: Trace): void {
-  trace(4, "Dropping the evaluation of upcoming rules in favor of an `allow' action");
+  trace(4, () => "Dropping the evaluation of upcoming rules in favor of an `allow' action");
   const through = { allow: loggingPhase - 1, allowRequest: requestPhaseLast, allowPhase: phase };
   const kind = disruption.kind as keyof typeof through;
   state.allowedThrough = Math.max(state.allowedThrough, through[kind]);

@@ -32,7 +32,7 @@ function evaluateChain(rule: Rule, tx: Transaction, trace: Trace): boolean {
   for (let link: Rule | null = rule; link !== null; link = link.next) {
     traceLink(trace, link);
     const matched = evaluateLink(link, tx, trace);
-    trace(4, matched ? 'Rule returned 1.' : 'Rule returned 0.');
+    trace(4, () => `Rule returned ${Number(matched)}.`, matched ? 'link matched' : 'link failed');
     if (!matched) return false;
   }
   return true;
@@ -62,7 +62,7 @@ function transformedValues(link: Rule, original: ByteString, trace: Trace): Byte
     const next = transformation.apply(value);
     if (next !== value) values.push(next);
     value = next;
-    trace(9, ` T (0) t:${transformation.name}: "${showBytes(value)}"`);
+    trace(9, () => ` T (0) t:${transformation.name}: "${showBytes(next)}"`);
   }
   return link.multiMatch ? values : [value];
 }
@@ -75,7 +75,7 @@ function testValue(
   trace: Trace,
 ): boolean {
   const name = matchName(candidate.target, candidate.key);
-  trace(9, `Target value: "${showBytes(value)}" (Variable: ${name.replace(/^&/, '')})`);
+  trace(9, () => `Target value: "${showBytes(value)}" (Variable: ${name.replace(/^&/, '')})`);
   const captures: ByteString[] = [];
   const found = link.operator?.evaluate(value, tx, link.capture ? captures : null) ?? true;
   if (found === link.negated) return false;
@@ -102,7 +102,7 @@ function keepCaptures(
       continue;
     }
     tx.tx.set(String(i), text);
-    trace(7, `Added regex subexpression TX.${i}: ${showBytes(text)}`);
-    trace(7, `Added ${link.operator?.definition.name} match TX.${i}: ${showBytes(text)}`);
+    trace(7, () => `Added regex subexpression TX.${i}: ${showBytes(text)}`);
+    trace(7, () => `Added ${link.operator?.definition.name} match TX.${i}: ${showBytes(text)}`);
   }
 }

@@ -67,7 +67,7 @@ export function evaluateTransaction(
     passVerdict,
   ];
   let verdict: Verdict = passVerdict;
-  if (tx.control.engine === 'off') trace(4, 'Rule engine disabled, returning...');
+  if (tx.control.engine === 'off') trace(4, () => 'Rule engine disabled, returning...');
   for (let phase = 1; phase < loggingPhase && verdict.action === 'pass'; phase++) {
     if (!loadPhase(phase, exchange, tx, trace)) continue;
     verdict = evaluatePhase(program, phase, tx, state, trace);
@@ -106,7 +106,7 @@ function inspectedResponseBody(
 ): BodySnapshot | null {
   const type = responseMimeType(tx);
   if (tx.settings.responseBodyMimeTypes.includes(type)) return exchange.responseBody;
-  trace(5, `Response Content-Type is ${type}. It is not marked to be inspected.`);
+  trace(5, () => `Response Content-Type is ${type}. It is not marked to be inspected.`);
   return null;
 }
 

@@ -7,8 +7,14 @@ import type { ByteString } from '../../../base/byte-string.ts';
 import { displayName } from '../transaction/report.ts';
 import type { Rule } from '../transaction/types.ts';
 
-/** Receives one note; `level` as in libmodsecurity's debug log. */
-export type Trace = (level: number, text: ByteString) => void;
+/** Where the evaluation of a chain link begins, and how it ends. */
+export type TraceStep = 'link begins' | 'link matched' | 'link failed';
+
+/**
+ * Receives one note; `level` as in libmodsecurity's debug log. Cost: that of `text`, which is made
+ * only where somebody reads it.
+ */
+export type Trace = (level: number, text: () => ByteString, step?: TraceStep) => void;
 
 /** Drops every note. */
 export const noTrace: Trace = () => undefined;
@@ -23,19 +29,19 @@ export function showBytes(text: ByteString): ByteString {
 
 /** Announces the evaluation of one link. */
 export function traceLink(trace: Trace, rule: Rule): void {
-  if (rule.operator === null) {
-    trace(4, `(Rule: ${rule.id}) Executing unconditional rule...`);
-    return;
-  }
+  trace(4, () => linkText(rule), 'link begins');
+}
+
+function linkText(rule: Rule): ByteString {
+  if (rule.operator === null) return `(Rule: ${rule.id}) Executing unconditional rule...`;
   const { definition, argument } = rule.operator;
   const targets = rule.targets.map(({ variable, selector, count }) => {
     const suffix =
       selector === null ? '' : `:${selector.kind === 'key' ? selector.key : selector.text}`;
     return `${count ? '&' : ''}${variable.name}${suffix}`;
   });
-  trace(
-    4,
+  return (
     `(Rule: ${rule.id}) Rule: ${rule.id}. Executing operator "${displayName(definition.name)}" ` +
-      `with param "${argument}" against ${targets.join('|')}.`,
+    `with param "${argument}" against ${targets.join('|')}.`
   );
 }

@@ -86,7 +86,7 @@ export function runModsecCase(
   const notes: ByteString[] = [];
   const { exchange, refused } = limitBodies(makeExchange(test), program.settings);
   const result = evaluateTransaction(program, exchange, ports, (level, text) =>
-    notes.push(`[${level}] ${text}`),
+    notes.push(`[${level}] ${text()}`),
   );
   closeProgram(program);
   return judge(test, result, refused, notes.join('\n'));
