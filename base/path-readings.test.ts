@@ -47,6 +47,8 @@ const readings: readonly (readonly [path: string, read: string, origin: string])
   ['/api./login%20', '/api/login', 'Windows'],
   ['/login.asp::$DATA', '/login.asp', 'Windows'],
   ['/login.php%00.png', '/login.php', 'C strings'],
+  ['/api/login%0a', '/api/login', 'patterns of nginx and Django'],
+  ['/x/../api/login%0A', '/api/login', 'patterns of nginx and Django'],
   ['/x/%c0%ae%c0%ae/api', '/api', 'lenient UTF-8'],
   ['/x%c0%af..%e0%80%afapi', '/x/../api', 'lenient UTF-8'],
   ['/x/%252e%252e/api', '/api', 'origins that decode twice'],

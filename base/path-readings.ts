@@ -10,7 +10,7 @@ import { decodeUtf8, encodeUtf8, type ByteString } from './byte-string.ts';
 export const READER = {
   /** Servers and frameworks as they are set up: what allows by path needs all of these. */
   USUAL: 0,
-  /** Platforms: scripts with a path after them, names of Windows, `%00`, overlong UTF-8. */
+  /** Platforms: scripts with a path after them, names of Windows, `%00`, `%0a`, overlong UTF-8. */
   PLATFORM: 1,
   /** Origins that decode twice or take `+` for a space. */
   RARE: 2,
@@ -190,7 +190,8 @@ function resolvedDots(text: ByteString, escaped: boolean): ByteString | null {
 }
 
 function platformReadings({ text }: PathReading): (ByteString | null)[] {
-  return [windowsName(text), beforeNul(text), shortestUtf8(text), ...scriptsOf(text)];
+  const names = [windowsName(text), beforeNul(text), shortestUtf8(text), withoutLineEnd(text)];
+  return [...names, ...scriptsOf(text)];
 }
 
 /** Windows leaves dots and spaces at the end of a name out; `::$DATA` names the file itself. */
@@ -212,6 +213,11 @@ function trimmedEnd(name: string): string {
 function beforeNul(text: ByteString): ByteString | null {
   const nul = text.indexOf('\0');
   return nul < 0 ? null : text.slice(0, nul);
+}
+
+/** `$` of PCRE and Python also matches before a line end that is the last character. */
+function withoutLineEnd(text: ByteString): ByteString | null {
+  return text.endsWith('\n') ? text.slice(0, -1) : null;
 }
 
 /** Lenient decoders: an ASCII character in two bytes or three. */

@@ -94,6 +94,9 @@ export const valueLimits = {
   innerTextBytesMin: 8,
   /** Shorter texts are words, whatever base64 makes of them. */
   base64BytesMin: 16,
+  /** Frames of STOMP in one message, and the head of one; past it the text as it stands. */
+  stompFramesMax: 256,
+  stompHeadBytesMax: 8_192,
   /** Packets of one body or message as Engine.IO frames them; past it the text as it stands. */
   packetsMax: 1_024,
   /** What a compressed message in a query of Connect may grow to. */

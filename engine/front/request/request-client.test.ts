@@ -81,10 +81,13 @@ test.each<[string, TrustConfig | undefined, boolean]>([
   const change = profile === undefined ? {} : { trust: profile };
   const lines =
     'X-Forwarded-For: 203.0.113.9\r\nCF-Connecting-IP: 203.0.113.9\r\nX-Original-URL: /a\r\n' +
-    'Front-End-Https: on\r\nfront_end_https: on\r\n';
+    'Front-End-Https: on\r\nfront_end_https: on\r\nWL-Proxy-SSL: true\r\n' +
+    'X-Forwarded-Client-Cert: Hash=1\r\nCloudFront-Forwarded-Proto: https\r\n';
   const { headers } = await ask(change, new ClientWatch(), lines);
-  const names = ['cf-connecting-ip', 'x-original-url', 'front-end-https'];
-  expect(names.map((name) => name in headers)).toEqual([kept, kept, kept]);
+  const names = ['cf-connecting-ip', 'x-original-url', 'front-end-https', 'wl-proxy-ssl'];
+  const more = ['x-forwarded-client-cert', 'cloudfront-forwarded-proto'];
+  const all = [...names, ...more];
+  expect(all.filter((name) => name in headers)).toEqual(kept ? all : []);
   expect(headers).not.toHaveProperty('front_end_https');
 });
 

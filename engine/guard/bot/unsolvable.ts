@@ -8,14 +8,18 @@ import { isPlainPath } from '../../../base/path-readings.ts';
 import type { RequestView } from '../request-view.ts';
 
 /**
- * RFC 9309, sitemaps.org, IAB ads.txt, the icons that browsers ask for by themselves; RFC 9116, RFC
- * 8461 section 3.3, the links of apps of Android and Apple, RFC 8555 section 8.3.
+ * RFC 9309, sitemaps.org, IAB ads.txt, humanstxt.org, the icons that browsers ask for by themselves,
+ * manifests of web applications, which they ask for without cookies; RFC 9116, RFC 8461 section 3.3,
+ * the links of apps of Android and Apple, RFC 8555 section 8.3, the file by which authorities prove
+ * a name, and what OpenID Connect Discovery and RFC 8414 have programs read.
  */
 const fixedPath = new RegExp(
-  '^/(?:(?:robots|ads|app-ads|security)\\.txt|sitemap\\.xml|favicon\\.ico|' +
+  '^/(?:(?:robots|ads|app-ads|security|humans)\\.txt|sitemap\\.xml|favicon\\.ico|' +
+    'manifest\\.json|(?:site|manifest)\\.webmanifest|browserconfig\\.xml|' +
     'apple-touch-icon(?:-[0-9]{1,3}x[0-9]{1,3})?(?:-precomposed)?\\.png|' +
     '\\.well-known/(?:(?:security|mta-sts)\\.txt|assetlinks\\.json|apple-app-site-association|' +
-    'acme-challenge/[A-Za-z0-9_-]{1,128}))$',
+    'openid-configuration|oauth-authorization-server|jwks\\.json|' +
+    'pki-validation/[A-Za-z0-9_-]{1,128}\\.txt|acme-challenge/[A-Za-z0-9_-]{1,128}))$',
 );
 
 /** Fields by which frameworks take another method than the one that was sent. */

@@ -21,6 +21,7 @@ import {
   readOtherwise,
   readUndeclared,
 } from '../features/bodies/unparsed.ts';
+import { readStomp } from '../features/bodies/stomp.ts';
 import { wideEncodingOf } from '../features/bodies/text-encoding.ts';
 import { reachLimit } from '../transaction/inspection-limits.ts';
 import type { Transaction } from '../transaction/transaction.ts';
@@ -66,7 +67,7 @@ function readBody(tx: Transaction, processorName: string, truncated: boolean): v
   const inParts =
     processorName === '' &&
     tx.settings.inspectsUnparsed &&
-    readMixedBody(tx, start, end, truncated);
+    (readMixedBody(tx, start, end, truncated) || readStomp(tx, start, end));
   const asText = processor === undefined && !inParts;
   if (asText || processorName === 'URLENCODED' || processorName === 'GRPC') {
     tx.values.add(SOURCE.requestBody, start, start, start, end);

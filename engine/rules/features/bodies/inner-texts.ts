@@ -11,6 +11,7 @@ import type { Transaction } from '../../transaction/transaction.ts';
 import { SOURCE } from '../../transaction/values.ts';
 import { hasArgumentRoom, readArguments } from './arguments.ts';
 import { holdsEscape, readEmbeddedJson } from './embedded-json.ts';
+import { readStomp } from './stomp.ts';
 import { firstByte, quietly, readJson } from './unparsed.ts';
 
 const QUOTE = 0x22;
@@ -36,6 +37,7 @@ export function readInnerTexts(tx: Transaction, first: number, isGrpc: boolean):
       const row = values.rowsOf(SOURCE.argPost)[at]!;
       const [start, end] = [values.start[row]!, values.end[row]!];
       if (end - start < valueLimits.innerTextBytesMin) continue;
+      if (readStomp(tx, start, end, row)) continue;
       if (hasInnerJson(values.slab, start, end)) {
         if (hasArgumentRoom(tx)) quietly(tx, () => readJson(tx, start, end, false));
       } else {
