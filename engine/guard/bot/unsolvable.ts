@@ -8,10 +8,10 @@ import { isPlainPath } from '../../../base/path-readings.ts';
 import type { RequestView } from '../request-view.ts';
 
 /**
- * RFC 9309, sitemaps.org, IAB ads.txt, humanstxt.org, the icons that browsers ask for by themselves,
- * manifests of web applications, which they ask for without cookies; RFC 9116, RFC 8461 section 3.3,
- * the links of apps of Android and Apple, RFC 8555 section 8.3, the file by which authorities prove
- * a name, and what OpenID Connect Discovery and RFC 8414 have programs read.
+ * RFC 9309, sitemaps.org, IAB ads.txt, humanstxt.org, icons that browsers ask for by themselves and
+ * manifests, for which they send no cookies; RFC 9116, RFC 8461 section 3.3, the links of apps of
+ * Android and Apple, RFC 8555 section 8.3, the file by which authorities prove a name, and what
+ * OpenID Connect Discovery and RFC 8414 have programs read.
  */
 const fixedPath = new RegExp(
   '^/(?:(?:robots|ads|app-ads|security|humans)\\.txt|sitemap\\.xml|favicon\\.ico|' +
