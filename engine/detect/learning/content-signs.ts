@@ -48,7 +48,13 @@ export function weakSigns(
   hasPoints: (id: number) => boolean,
 ): readonly ValueSigns[] | null {
   const found = new Map<string, ValueSigns>();
+  let lastId = 0;
+  let lastLeaf = -1;
   for (const { id, leaf } of signs) {
+    // Signs of one leaf follow each other.
+    if (id === lastId && leaf === lastLeaf) continue;
+    lastId = id;
+    lastLeaf = leaf;
     if (facts.isStrong(id)) return null;
     const family = familyOfSign(id, facts);
     if (family === null || !hasPoints(id) || found.size >= reportedValuesMax) continue;

