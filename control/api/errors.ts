@@ -20,8 +20,8 @@ const codes: Readonly<Record<string, Code>> = {
   store_failed: Code.Unavailable,
 };
 
-/** What Node says where an answer is written to a client that is gone: nothing failed here. */
-const goneCode = 'ERR_HTTP2_INVALID_STREAM';
+/** What Node says where a client is gone, such as a killed engine: nothing failed here. */
+const goneCodes = ['ERR_HTTP2_INVALID_STREAM', 'ERR_STREAM_PREMATURE_CLOSE'];
 
 /** The error that a client gets for anything thrown; what is unexpected is logged. */
 export function toConnectError(thrown: unknown, logger: Logger, where: string): ConnectError {
@@ -33,9 +33,8 @@ export function toConnectError(thrown: unknown, logger: Logger, where: string): 
       return new ConnectError(thrown.message, Code.FailedPrecondition);
     }
   }
-  if (thrown instanceof Error && 'code' in thrown && thrown.code === goneCode) {
-    return new ConnectError('the client is gone', Code.Canceled);
-  }
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  if (goneCodes.includes(code)) return new ConnectError('the client is gone', Code.Canceled);
   logger.error('an RPC failed', {
     rpc: where,
     reason: thrown instanceof Error ? thrown.message : 'unknown',

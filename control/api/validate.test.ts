@@ -131,8 +131,10 @@ test('errors: each code has the status of the documents; what is unexpected is l
   const hidden = toConnectError(outside, logger, 'waf.v1.X/Y');
   expect(hidden.rawMessage).not.toContain('secret');
   expect(codeToHttpStatus(hidden.code)).toBe(500);
-  const gone = Object.assign(new Error('gone'), { code: 'ERR_HTTP2_INVALID_STREAM' });
-  expect(toConnectError(gone, logger, 'waf.v1.X/Y').rawMessage).toBe('the client is gone');
+  for (const code of ['ERR_HTTP2_INVALID_STREAM', 'ERR_STREAM_PREMATURE_CLOSE']) {
+    const gone = Object.assign(new Error('gone'), { code });
+    expect(toConnectError(gone, logger, 'waf.v1.X/Y').rawMessage).toBe('the client is gone');
+  }
   expect(logged).toEqual([
     expect.objectContaining({ rpc: 'waf.v1.X/Y', reason: 'secret from outside' }),
   ]);

@@ -22,13 +22,14 @@ import { drop } from '../resource/owned.ts';
 import { storedList } from '../ip-list-service/stored-list.ts';
 
 /**
- * The bindings that a layer's content states, `{bindings: [...]}`, for a policy. Errors:
+ * The bindings that a layer's content states, `{bindings: [...]}` or nothing, for a policy. Errors:
  * invalid_argument under `config.bindings`.
  */
 export function readBindingsLayer(config: JsonObject, policyId: string): NewBinding[] {
-  const { bindings, ...rest } = config;
-  if (!Array.isArray(bindings) || Object.keys(rest).length > 0) {
-    throw invalidField('config.bindings', 'is required and all that this layer holds');
+  const { bindings = [], ...rest } = config;
+  if (!Array.isArray(bindings)) throw invalidField('config.bindings', 'must be a list');
+  if (Object.keys(rest).length > 0) {
+    throw invalidField('config', 'takes bindings alone, for example {"bindings": []}');
   }
   if (bindings.length > accessLimits.targetsMax) {
     throw invalidField('config.bindings', `has at most ${accessLimits.targetsMax} entries`);

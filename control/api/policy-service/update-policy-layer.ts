@@ -8,8 +8,9 @@ import {
   type PolicyService,
 } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { warningsOf } from '../../domain/enforcement.ts';
-import { invalidField } from '../../domain/errors.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
 import { checkPolicy, layerFields } from '../../domain/policy/policy.ts';
+import { unreadableField } from '../../publish/manifests/manifest-message.ts';
 import { ipListBindings } from '../../store/collections.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { requireRevision, toMessage, toRecord } from '../convert.ts';
@@ -66,14 +67,15 @@ function readLayer(kind: PolicyLayerKind, config: JsonValue): PolicyJson {
   }
   const isList = field === 'plugins';
   if (isList) refuseOtherNames(config);
+  const value = isList ? ((config as { plugins?: JsonValue }).plugins ?? []) : config;
   try {
-    const value = isList ? ((config as { plugins?: JsonValue }).plugins ?? []) : config;
     const message = fromJson(PolicySchema, { [field]: value });
     // A list that is empty is absent in the record; here it empties the layer.
     return { [field]: toRecord<PolicyJson>(PolicySchema, message)[field] ?? (isList ? [] : {}) };
-  } catch (error) {
-    const reason = error instanceof Error ? /field [\w.]+|key "\w+"/.exec(error.message)?.[0] : '';
-    throw invalidField('config', `does not fit the layer${reason ? ` at ${reason}` : ''}`);
+  } catch {
+    const fault = unreadableField(PolicySchema, { [field]: value }, 'config');
+    if (fault?.startsWith('config.') === true) throw refusal('invalid_argument', fault);
+    throw invalidField('config', fault ?? 'does not fit the layer');
   }
 }
 

@@ -20,12 +20,12 @@ export function readAsMessage(
     return toJson(schema, fromJson(schema, value as JsonValue));
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/\s+/g, ' ').slice(0, 200) : '';
-    throw invalid(where, faultOf(schema, value, field) ?? `${field}: ${reason}`);
+    throw invalid(where, unreadableField(schema, value, field) ?? `${field}: ${reason}`);
   }
 }
 
-/** The first field that cannot be read; null when each can. Depth: that of the types. */
-function faultOf(schema: DescMessage, value: unknown, at: string): string | null {
+/** The first field that cannot be read, and why; null when each can. Depth: that of the types. */
+export function unreadableField(schema: DescMessage, value: unknown, at: string): string | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   for (const [name, part] of Object.entries(value)) {
     const place = `${at}.${name}`;
@@ -33,7 +33,8 @@ function faultOf(schema: DescMessage, value: unknown, at: string): string | null
     if (field === undefined) return `Unknown field "${place}".`;
     const reason = whyUnreadable(schema, name, part);
     if (reason === null) continue;
-    const inner = field.fieldKind === 'message' ? faultOf(field.message, part, place) : null;
+    const inner =
+      field.fieldKind === 'message' ? unreadableField(field.message, part, place) : null;
     return inner ?? `${place}: ${expectation(field) ?? reason}`;
   }
   return null;
@@ -44,7 +45,10 @@ function whyUnreadable(schema: DescMessage, name: string, part: unknown): string
     fromJson(schema, { [name]: part as JsonValue });
     return null;
   } catch (error) {
-    return error instanceof Error ? error.message.replace(/\s+/g, ' ').slice(0, 200) : 'unreadable';
+    if (!(error instanceof Error)) return 'unreadable';
+    // The field is named by its place.
+    const reason = error.message.replace(/^cannot decode [\w ]*field \S+ from JSON: /, '');
+    return reason.replace(/\s+/g, ' ').slice(0, 200);
   }
 }
 
