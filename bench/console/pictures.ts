@@ -1,8 +1,9 @@
 /**
  * Makes the pictures of the README from the running product: the overview and the page of an event.
- * Usage: node .build/bench/console/pictures.js FOLDER [all] [SECONDS] [LANGUAGE]. With `all` it
- * makes one of every page, wide and narrow, light and dark, with some records in the lists; SECONDS
- * is how long the recorded traffic takes, LANGUAGE the tag of what the pages speak.
+ * Usage: node .build/bench/console/pictures.js FOLDER [all] [SECONDS] [LANGUAGE] [NAMES]. With
+ * `all` it makes one of every page, wide and narrow, light and dark, with some records in the
+ * lists; SECONDS is how long the recorded traffic takes, LANGUAGE the tag of what the pages speak,
+ * NAMES a pattern of the pictures that are wanted, such as `settings.*light`.
  */
 
 import { mkdirSync } from 'node:fs';
@@ -14,7 +15,9 @@ import { makeRecords } from './demo-records.ts';
 import { sendRecord } from './demo-traffic.ts';
 import { signIn, startProduct, type Product } from './product.ts';
 
-const [folder = '.', which = '', seconds = '20', language = 'en'] = process.argv.slice(2);
+const [folder = '.', which = '', seconds = '20', language = 'en', names = ''] =
+  process.argv.slice(2);
+const namesWanted = new RegExp(names);
 const host = 'shop.example';
 const chosen = 'a password for pictures 1';
 const pages = {
@@ -27,6 +30,7 @@ const pages = {
   ...{ users: '/access', roles: '/access?tab=roles', tokens: '/access?tab=tokens' },
   ...{ sessions: '/access?tab=sessions', audit: '/access?tab=audit', health: '/settings' },
   ...{ silences: '/alerts?tab=silences', versions: '/settings?tab=updates' },
+  ...{ signins: '/settings?tab=sign-in', services: '/settings?tab=services' },
   ...{ settings: '/settings?tab=settings', operations: '/operations', account: '/account' },
 } as const;
 
@@ -120,7 +124,8 @@ async function everyPage(
     for (const width of [1440, 390]) {
       await page.setViewport({ width, height: 900 });
       for (const [name, path] of Object.entries(wanted)) {
-        await picture(page, from, `${name}-${theme}-${width}`, path);
+        const file = `${name}-${theme}-${width}`;
+        if (namesWanted.test(file)) await picture(page, from, file, path);
       }
     }
   }

@@ -72,14 +72,14 @@ describe.skipIf(skip !== null)(`learning (${skip ?? 'in Chromium'})`, { timeout:
     const { page, faults } = await openPage(browser, `${url}/tuning?site=${siteId}`);
     await enterPassword(page);
     const desk = new Desk(page);
-    await desk.shows('waits for a person');
+    await desk.shows('Waits for a person');
     await desk.shows('ARGS:content');
     await desk.press('Accept');
     await desk.press('Accept');
-    await desk.shows('accepted');
+    await desk.shows('Accepted');
     expect(await statesAtApi()).toEqual(['accepted']);
     await desk.press('End it');
-    await desk.shows('dismissed');
+    await desk.shows('Dismissed');
     expect(await statesAtApi()).toEqual(['dismissed']);
     await page.setViewport({ width: 390, height: 800 });
     expect(await overflow(page)).toBe(0);
@@ -88,7 +88,7 @@ describe.skipIf(skip !== null)(`learning (${skip ?? 'in Chromium'})`, { timeout:
     await desk.press('Forget all of it');
     await desk.shows('Nothing is proposed.');
     expect(await statesAtApi()).toEqual([]);
-    await desk.choose('The site', 'does not learn', 'What a site learns');
+    await desk.choose('The site', 'Does not learn', 'What a site learns');
     await desk.press('Save', 'The site');
     await desk.shows('This site does not learn.');
     expect(faults).toEqual([]);

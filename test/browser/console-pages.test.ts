@@ -126,6 +126,10 @@ const latinNames: ReadonlySet<string> = new Set([
   ...['configuration', 'engine', 'origins', 'overload', 'settings', 'store', 'ListSessions'],
   // What HTTP and security.txt call their parts.
   ...['CORS', 'Cookie', 'security', 'txt', 'well', 'known', 'Contact', 'Expires', 'gzip'],
+  // Standards, languages and makers that settings name.
+  ...['OpenID', 'SAML', 'RADIUS', 'NAS', 'SIEM', 'Syslog', 'syslog', 'WebSocket', 'gRPC', 'PHP'],
+  ...['RateLimit', 'SHA', 'NameID', 'Azure', 'OpenAI', 'HTML', 'request', 'wordpress', 'blog'],
+  ...['dokuwiki', 'text', 'html', 'models', 'configured', 'access', 'error'],
   // The name of an attack, in every language.
   'BREACH',
   // As in waf-origin, the usual name of a cookie.

@@ -12,6 +12,7 @@ export const paths: readonly string[] = [
   ...['/protection?tab=trust', '/apis', '/certificates', '/nodes', '/access', '/access?tab=roles'],
   ...['/access?tab=tokens', '/access?tab=sessions', '/access?tab=audit'],
   ...['/settings', '/settings?tab=settings', '/settings?tab=updates'],
+  ...['/settings?tab=sign-in', '/settings?tab=services'],
   ...['/operations', '/account', '/start'],
 ];
 

@@ -20,6 +20,7 @@ import { numberTasks } from './tasks/number-tasks.ts';
 import { operateTasks } from './tasks/operate-tasks.ts';
 import { policyTasks } from './tasks/policy-tasks.ts';
 import { refusedTasks } from './tasks/refused-tasks.ts';
+import { settingsTasks } from './tasks/settings-tasks.ts';
 import { siteTasks } from './tasks/site-tasks.ts';
 import { World } from './tasks/task.ts';
 import { wholeTasks } from './tasks/whole-tasks.ts';
@@ -41,6 +42,7 @@ const tasks = [
     ...refusedTasks,
     ...wholeTasks,
     ...numberTasks,
+    ...settingsTasks,
   ],
 ];
 const origin = createServer((_request, response) => {

@@ -7,6 +7,7 @@ import { RoleService } from '../../../proto/gen/waf/v1/role_pb.ts';
 import { UserService, type User } from '../../../proto/gen/waf/v1/user_pb.ts';
 import { never, useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
+import { auditWord } from '../parts/audit-words.ts';
 import { partsOf } from '../parts/edit.tsx';
 import { allItems, CursorSteps, FoldedEdit, List, useCursor, usePages } from '../parts/list.tsx';
 import { Card, Fold, Head, Tabs } from '../parts/panel.tsx';
@@ -22,6 +23,8 @@ const users = createClient(UserService, transport);
 const roles = createClient(RoleService, transport);
 const audit = createClient(AuditService, transport);
 const auditPage = 50;
+/** The permission that stands for all. */
+const everything = 'waf:superadmin';
 /** Permissions of a role that its row shows. */
 const permissionsShown = 4;
 
@@ -43,8 +46,8 @@ const w = pageTexts({
   seen: ['Last sign-in', '最近登录'],
   locked: ['Locked', '已锁定'],
   active: ['Active', '正常'],
-  yes: ['on', '已启用'],
-  no: ['off', '未启用'],
+  yes: ['On', '已启用'],
+  no: ['Off', '未启用'],
   lock: ['Lock', '锁定'],
   unlock: ['Unlock', '解锁'],
   resetFactor: ['Reset second factor', '重置双因素'],
@@ -59,6 +62,7 @@ const w = pageTexts({
   permissionCount: ['{count} permissions', '{count} 项权限'],
   permissions: ['Permissions', '权限'],
   members: ['Users', '用户数'],
+  everything: ['Everything', '全部权限'],
   builtin: ['built in', '内置'],
   noRole: ['No role.', '没有角色。'],
   addRole: ['Add a role', '添加角色'],
@@ -246,6 +250,7 @@ function Roles(): JSX.Element {
 
 /** The permissions of a role: many of them open with a click. */
 function Permissions({ codes }: { readonly codes: readonly string[] }): JSX.Element {
+  if (codes.includes(everything)) return <span title={everything}>{w('everything')}</span>;
   if (codes.length <= permissionsShown) return <>{codes.join(', ')}</>;
   return (
     <details class="inline">
@@ -273,8 +278,8 @@ function AddRole({ changed }: { readonly changed: () => void }): JSX.Element {
   );
 }
 
-/** What the API names by one word of parts, such as `ip_list`. */
-const inWords = (name: string): string => name.replaceAll('_', ' ');
+/** Every change has a new revision and a new time. */
+const isOfPeople = (path: string): boolean => path !== 'revision' && path !== 'updatedAt';
 
 function Audit(): JSX.Element {
   const [cursor, setCursor] = useCursor('audit');
@@ -311,13 +316,16 @@ function Audit(): JSX.Element {
               columns={[
                 { title: w('when'), of: ({ createdAt }) => when(createdAt) },
                 { title: w('who'), of: ({ actorName, actorId }) => actorName || actorId },
-                { title: w('action'), of: ({ action }) => inWords(action) },
+                { title: w('action'), of: ({ action }) => auditWord(action) },
                 {
                   title: w('what'),
                   of: ({ resourceType, resourceName, resourceId }) =>
-                    `${inWords(resourceType)} ${resourceName || resourceId}`,
+                    `${auditWord(resourceType)} ${resourceName || resourceId}`,
                 },
-                { title: w('changed'), of: ({ diff }) => diff?.changedPaths.join(', ') ?? '' },
+                {
+                  title: w('changed'),
+                  of: ({ diff }) => (diff?.changedPaths ?? []).filter(isOfPeople).join(', '),
+                },
               ]}
             />
             <CursorSteps cursor={cursor} page={next} go={setCursor} />

@@ -25,10 +25,10 @@ const w = pageTexts({
   document: ['Document', '文档'],
   host: ['Host of the API', 'API 主机名'],
   basePath: ['Its paths begin with', '路径前缀'],
-  basePathHint: ['for example /v1; empty for the root', '例如 /v1；留空表示根路径'],
+  basePathHint: ['For example /v1; empty for the root', '例如 /v1；留空表示根路径'],
   mode: ['A request that breaks a check', '违反校验的请求'],
-  observe: ['is counted and passes', '计数并放行'],
-  enforce: ['is refused', '拒绝'],
+  observe: ['Is counted and passes', '计数并放行'],
+  enforce: ['Is refused', '拒绝'],
   partial: ['Refuse also where something is not checked', '部分内容无法校验的操作也拒绝'],
   newEntries: ['Make new entries where several may be meant', '存在多个可能条目时新建条目'],
   unclear: [
@@ -36,10 +36,10 @@ const w = pageTexts({
     '以下操作可能对应多个已有条目：{list}。请选择新建条目，或在“全部操作”中逐个确定。',
   ],
   undeclared: ['A request that no operation takes', '没有操作匹配的请求'],
-  keep: ['stays as it is', '保持不变'],
-  allow: ['passes', '放行'],
-  counted: ['is counted and passes', '计数并放行'],
-  block: ['is refused', '拒绝'],
+  keep: ['Stays as it is', '保持不变'],
+  allow: ['Passes', '放行'],
+  counted: ['Is counted and passes', '计数并放行'],
+  block: ['Is refused', '拒绝'],
   show: ['Show what would change', '查看变更'],
   shown: ['See what would change below.', '变更见下方。'],
   operation: ['Operation', '操作'],
@@ -54,7 +54,7 @@ const w = pageTexts({
   done: ['In force. Nodes take it over now.', '已生效，节点正在应用。'],
   inForce: ['3. In force', '3. 生效中'],
   nothing: ['No operation is checked yet.', '尚未校验任何操作。'],
-  off: ['not checked', '不校验'],
+  off: ['Not checked', '不校验'],
 });
 
 /** Words of a mode, as of what becomes of a request. */

@@ -128,7 +128,7 @@ function narrowing(entries: readonly LogTopEntry[], field: (typeof filters)[numb
   return entries.map(({ key, count, label }) => ({
     key,
     count,
-    label: field === 'type' ? attackName(key) : label,
+    ...(field === 'type' ? { name: attackName(key) } : { label }),
     href: withQuery({ [field]: key }),
   }));
 }

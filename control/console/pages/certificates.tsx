@@ -31,8 +31,8 @@ const w = pageTexts({
   days: ['{days} days', '{days} 天'],
   expired: ['expired', '已过期'],
   kind: ['Renewal', '续期'],
-  managed: ['by itself', '自动'],
-  own: ['by you', '手动'],
+  managed: ['By itself', '自动'],
+  own: ['By you', '手动'],
   empty: [
     'No certificate yet: upload one or let an authority issue one.',
     '还没有证书：请上传或由证书机构签发。',

@@ -28,7 +28,7 @@ const w = pageTexts({
     'Nobody is asked here, although a shorter prefix asks',
     '此处不询问（即使更短的前缀询问）',
   ],
-  nobody: ['nobody is asked', '不询问'],
+  nobody: ['Nobody is asked', '不询问'],
   authorities: [
     'Authorities of clients, PEM; empty asks for none',
     '客户端证书的签发机构（PEM），留空不要求',

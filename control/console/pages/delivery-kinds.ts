@@ -52,7 +52,7 @@ const w = pageTexts({
     'Nobody is asked here, although a shorter prefix asks',
     '此处不要求密码（即使更短的前缀要求）',
   ],
-  anyone: ['nobody is asked', '不要求密码'],
+  anyone: ['Nobody is asked', '不要求密码'],
   noPassword: [
     'These users have no password yet: {names}. Add one user at a time, with a password.',
     '以下用户尚无密码：{names}。请逐个添加用户并填写密码。',
@@ -89,8 +89,8 @@ const w = pageTexts({
   types: ['Media types, empty for usual text', '媒体类型，留空表示常见文本'],
   least: ['From bytes, 0 for 1,024', '最小字节数，0 表示 1024'],
   off: ['Not here, although a shorter prefix has a rule', '此处不压缩（即使更短的前缀要求）'],
-  isOff: ['off', '关闭'],
-  usual: ['usual text', '常见文本'],
+  isOff: ['Off', '关闭'],
+  usual: ['Usual text', '常见文本'],
   request: ['Fields of requests to the origin', '转发给源站的字段'],
   requestNote: [
     'A secret for an origin belongs to its pool, which never shows it.',
@@ -103,7 +103,7 @@ const w = pageTexts({
   addResponse: ['Change a field of answers', '更改响应字段'],
   field: ['Field', '字段'],
   value: ['Value', '值'],
-  removed: ['removed', '移除'],
+  removed: ['Removed', '移除'],
   remove: ['Take the field away', '移除该字段'],
 });
 

@@ -17,7 +17,7 @@ import { Card, Fold, Head } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
-import { stateName } from '../parts/state-name.ts';
+import { capitalized, stateName } from '../parts/state-name.ts';
 import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts } from '../text/text.ts';
@@ -132,7 +132,7 @@ function NodeTable({
 
 /** The revision of the configuration that a node has, and whether it took it over. */
 function configText(revision: bigint, result: string, error: string): string {
-  const took = result === 'success' ? w('inForce') : stateName(result);
+  const took = result === 'success' ? w('inForce') : stateName(result).toLowerCase();
   const number = exactNumber(revision);
   return [[number, took].filter(Boolean).join(', '), error].filter(Boolean).join(': ');
 }
@@ -144,7 +144,9 @@ function NodeState({ node }: { readonly node: Node }): JSX.Element {
     proxyStatus.toLowerCase() === 'healthy' ? w('serving') : stateName(proxyStatus),
   ];
   const good = /^(?:online|connected|local)$/i.test(connectionStatus);
-  return <span class={good ? 'good' : 'warning'}>{states.join(', ')}</span>;
+  return (
+    <span class={good ? 'good' : 'warning'}>{capitalized(states.join(', ').toLowerCase())}</span>
+  );
 }
 
 function Enrol(): JSX.Element {

@@ -8,13 +8,12 @@ import {
   type DashboardSecurityTopK,
   type GetDashboardOverviewResponse,
 } from '../../../proto/gen/waf/v1/system_pb.ts';
-import { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { address } from '../address.ts';
 import { refreshMs, useCall } from '../call.ts';
 import { attackName } from '../parts/attack-name.ts';
 import { Link } from '../parts/link.tsx';
-import { allItems } from '../parts/list.tsx';
 import { Ranking, type Rank } from '../parts/ranking.tsx';
+import { useSiteNames } from '../parts/site-names.tsx';
 import { SpanChoice } from '../parts/span-choice.tsx';
 import { State } from '../parts/state.tsx';
 import { TimeBars } from '../parts/time-bars.tsx';
@@ -23,7 +22,6 @@ import { changeOf, exactNumber, localTime, percent, shortNumber, t } from '../te
 import { spanOf, timeRange, type Span } from '../time-span.ts';
 
 const system = createClient(SystemService, transport);
-const sites = createClient(SiteService, transport);
 const ranksShown = 8;
 const weekMs = 7 * 24 * 3_600_000;
 
@@ -130,7 +128,7 @@ function Numbers({ answer, before, span }: NumbersProps): JSX.Element {
 /** What was asked for and found most. */
 function Rankings({ answer, span }: Pick<NumbersProps, 'answer' | 'span'>): JSX.Element {
   return (
-    <div class="columns">
+    <div class="columns few">
       <Ranking
         title={t('overview.topRules')}
         ranks={ranksOf(answer.securityTopRules, 'rule', span)}
@@ -223,13 +221,7 @@ function Tile({
 
 /** Sites by their requests, under their names. */
 function TopSites({ answer, span }: Pick<NumbersProps, 'answer' | 'span'>): JSX.Element {
-  const known = useCall('sites', (signal) =>
-    allItems((page) => sites.listSites({ page }, { signal })),
-  );
-  // Until the names are there, an id would stand in their place for a moment.
-  const unknown = (id: string): string => (known.loading && known.value === null ? '…' : id);
-  const nameOf = (id: string): string =>
-    known.value?.find((one) => one.id === id)?.name ?? unknown(id);
+  const nameOf = useSiteNames();
   return (
     <Ranking
       title={t('overview.topSites')}
@@ -247,7 +239,7 @@ function ranksOf(ranking: DashboardSecurityTopK | undefined, filter: string, spa
   return (ranking?.items ?? []).map(({ key, count, label }) => ({
     key,
     count,
-    label: filter === 'type' ? attackName(key) : label,
+    ...(filter === 'type' ? { name: attackName(key) } : { label }),
     href: `/attacks?${new URLSearchParams({ span, [filter]: key }).toString()}`,
   }));
 }

@@ -4,19 +4,15 @@ import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { CustomRuleService } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
-import { LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
-import { useCall } from '../call.ts';
 import { Edit, type Field, type Values } from '../parts/edit.tsx';
-import { Link } from '../parts/link.tsx';
 import { FoldedEdit, List, usePages } from '../parts/list.tsx';
 import { Fold } from '../parts/panel.tsx';
+import { useRuleEvents } from '../parts/rule-events.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, pageTexts } from '../text/text.ts';
-import { timeRange } from '../time-span.ts';
+import { pageTexts } from '../text/text.ts';
 
 const customRules = createClient(CustomRuleService, transport);
-const logs = createClient(LogService, transport);
 
 const w = pageTexts({
   rules: ['Own rules', '自定义规则'],
@@ -26,8 +22,6 @@ const w = pageTexts({
   add: ['Add', '添加'],
   name: ['Name', '名称'],
   phase: ['Phase', '阶段'],
-  hits: ['Events in 30 days', '30 天内事件'],
-  never: ['never', '从未'],
   noRule: ['No rule of your own.', '没有自定义规则。'],
   addRule: ['Add a rule', '添加规则'],
   text: ['SecLang', 'SecLang'],
@@ -49,40 +43,12 @@ const ruleOf = (policyId: string, { name = '', text = '', phase }: Values): obje
   enabled: true,
 });
 
-/** Events of a month by rule, of these rules. */
-async function hitsOf(
-  ruleIds: readonly string[],
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, bigint>> {
-  const counts = ruleIds.map(async (rule) => {
-    const query = { timeRange: timeRange('30d'), ruleIds: [rule] };
-    const { total } = await logs.getSecurityLogSummary({ query }, { signal });
-    return [rule, total] as const;
-  });
-  return new Map(await Promise.all(counts));
-}
-
-/** How often a rule matched, as the way to these events. */
-function Hits({
-  rule,
-  of,
-}: {
-  readonly rule: string;
-  readonly of: ReadonlyMap<string, bigint> | null;
-}): JSX.Element {
-  const count = of?.get(rule);
-  if (count === undefined) return <>–</>;
-  if (count === 0n) return <span class="quiet">{w('never')}</span>;
-  return <Link href={`/attacks?span=30d&rule=${rule}`}>{exactNumber(count)}</Link>;
-}
-
 /** Shows them, and takes new ones. */
 export function OwnRules({ id: policyId }: { readonly id: string }): JSX.Element {
   const found = usePages(policyId, (page, signal) =>
     customRules.listCustomRules({ policyId, page }, { signal }),
   );
-  const ids = (found.value?.items ?? []).map(({ ruleId }) => String(ruleId));
-  const hits = useCall(ids.join(' '), (signal) => hitsOf(ids, signal));
+  const events = useRuleEvents(found.value?.items ?? [], ({ ruleId }) => String(ruleId));
   return (
     <>
       <List
@@ -100,10 +66,7 @@ export function OwnRules({ id: policyId }: { readonly id: string }): JSX.Element
               </code>
             ),
           },
-          {
-            title: w('hits'),
-            of: ({ ruleId }) => <Hits rule={String(ruleId)} of={hits.value} />,
-          },
+          events,
         ]}
         remove={{
           label: w('remove'),

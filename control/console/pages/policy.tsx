@@ -17,6 +17,8 @@ import { useCall } from '../call.ts';
 import { Edit, useBase, type Values } from '../parts/edit.tsx';
 import { FoldedEdit, List, usePages } from '../parts/list.tsx';
 import { Back, Card, Tabs } from '../parts/panel.tsx';
+import { useRuleEvents } from '../parts/rule-events.tsx';
+import { useSiteNames } from '../parts/site-names.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
@@ -48,6 +50,7 @@ const w = pageTexts({
   effect: ['Effect', '效果'],
   targets: ['Leaves out', '排除的目标'],
   site: ['Site', '站点'],
+  everySite: ['All of the policy', '该策略的全部站点'],
   why: ['Why', '原因'],
   when: ['Changed', '修改时间'],
   remove: ['Delete', '删除'],
@@ -59,10 +62,10 @@ const w = pageTexts({
   addExclusion: ['Add an exclusion to a rule', '为规则添加排除项'],
   add: ['Add', '添加'],
   target: ['Argument to leave out, for example ARGS:comment', '要排除的参数，例如 ARGS:comment'],
-  partly: ['leave out the argument', '排除该参数'],
-  disable: ['turn the rule off', '关闭规则'],
-  logOnly: ['only record', '仅记录'],
-  score: ['another score', '修改分数'],
+  partly: ['Leave out the argument', '排除该参数'],
+  disable: ['Turn the rule off', '关闭规则'],
+  logOnly: ['Only record', '仅记录'],
+  score: ['Another score', '修改分数'],
   phase: ['Phase', '阶段'],
   method: ['Method', '方法'],
   url: ['Address', '地址'],
@@ -222,6 +225,8 @@ function Exclusions({ id: policyId }: { readonly id: string }): JSX.Element {
   const found = usePages(policyId, (page, signal) =>
     overrides.listRuleOverrides({ policyId, page }, { signal }),
   );
+  const siteName = useSiteNames();
+  const events = useRuleEvents(found.value?.items ?? [], ({ crsRuleId }) => crsRuleId);
   return (
     <>
       <List
@@ -232,9 +237,13 @@ function Exclusions({ id: policyId }: { readonly id: string }): JSX.Element {
           { title: w('rule'), of: ({ crsRuleId, tags }) => crsRuleId || tags.join(', ') },
           { title: w('effect'), of: ({ actionEnum }) => w(effects[actionEnum] ?? 'partly') },
           { title: w('targets'), of: ({ removedTargets }) => removedTargets.join(', ') },
-          { title: w('site'), of: ({ siteId, scope }) => siteId || scope },
+          {
+            title: w('site'),
+            of: ({ siteId }) => (siteId === '' ? w('everySite') : siteName(siteId)),
+          },
           { title: w('why'), of: ({ rationale }) => rationale },
           { title: w('when'), of: ({ updatedAt }) => when(updatedAt) },
+          events,
         ]}
         remove={{
           label: w('remove'),

@@ -11,6 +11,7 @@ import { partsOf } from '../parts/edit.tsx';
 import { allItems, FoldedEdit, List } from '../parts/list.tsx';
 import { Card, Head, Tabs } from '../parts/panel.tsx';
 import { useHitsColumn } from '../parts/rule-hits.tsx';
+import { useSiteNames } from '../parts/site-names.tsx';
 import { stateName } from '../parts/state-name.ts';
 import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
@@ -40,12 +41,12 @@ const w = pageTexts({
   count: ['Requests', '请求数'],
   name: ['Name', '名称'],
   kind: ['Effect', '效果'],
-  allow: ['allow', '允许'],
-  deny: ['deny', '拒绝'],
+  allow: ['Allow', '允许'],
+  deny: ['Deny', '拒绝'],
   where: ['Where', '范围'],
   state: ['State', '状态'],
-  on: ['on', '启用'],
-  off: ['off', '停用'],
+  on: ['On', '启用'],
+  off: ['Off', '停用'],
   noCountry: ['No country rule.', '没有国家/地区规则。'],
   addCountry: ['Add a country rule', '添加国家/地区规则'],
   codes: ['Country codes, for example DE, FR', '国家/地区代码，例如 CN, DE'],
@@ -198,6 +199,7 @@ function countryName(code: string): string {
 
 function Trust(): JSX.Element {
   const status = useCall('status', (signal) => trust.getTrustStatus({}, { signal }));
+  const siteName = useSiteNames();
   return (
     <>
       <ExplainTrust siteId="" />
@@ -214,7 +216,7 @@ function Trust(): JSX.Element {
                 empty={w('noWarning')}
                 columns={[
                   { title: w('since'), of: ({ firstSeenAt }) => when(firstSeenAt) },
-                  { title: w('site'), of: ({ siteId }) => siteId },
+                  { title: w('site'), of: ({ siteId }) => siteName(siteId) },
                   { title: w('peer'), of: ({ peer }) => peer },
                   { title: w('spoofedHeader'), of: ({ header }) => header },
                   { title: w('count'), number: true, of: ({ count }) => exactNumber(count) },

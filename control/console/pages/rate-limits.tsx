@@ -21,6 +21,7 @@ import {
 } from '../parts/edit.tsx';
 import { FoldedEdit, List } from '../parts/list.tsx';
 import { useHitsColumn } from '../parts/rule-hits.tsx';
+import { useSiteNames } from '../parts/site-names.tsx';
 import type { Column } from '../parts/table.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
@@ -31,16 +32,16 @@ const w = pageTexts({
   title: ['Rate limits', '频率限制'],
   path: ['Path', '路径'],
   methods: ['Methods', '方法'],
-  every: ['every method', '所有方法'],
+  every: ['Every method', '所有方法'],
   site: ['Site', '站点'],
-  everySite: ['every site', '所有站点'],
+  everySite: ['Every site', '所有站点'],
   rate: ['Limit', '限制'],
   perSeconds: ['{count} in {seconds} s', '{seconds} 秒内 {count} 次'],
   after: ['Then', '超出后'],
-  block: ['refuse', '拒绝'],
-  ban: ['refuse everything', '封禁'],
-  challenge: ['challenge', '验证'],
-  observe: ['only record', '仅记录'],
+  block: ['Refuse', '拒绝'],
+  ban: ['Refuse everything', '封禁'],
+  challenge: ['Challenge', '验证'],
+  observe: ['Only record', '仅记录'],
   remove: ['Delete', '删除'],
   removeAsk: ['Delete it?', '确定删除？'],
   none: [
@@ -92,7 +93,7 @@ export function RateLimits({
               }),
           },
           { title: w('after'), of: effectOf },
-          ...(siteId === '' ? [siteColumn()] : []),
+          ...useSiteColumn(siteId),
           hits,
           {
             title: '',
@@ -172,11 +173,13 @@ function EditLimit({
   );
 }
 
-/** Limits of a policy may be for one of its sites. */
-const siteColumn = (): Column<RateLimitEndpointRecord> => ({
-  title: w('site'),
-  of: ({ siteId }) => siteId || w('everySite'),
-});
+/** Limits of a policy may be for one of its sites; those of a site are its own. */
+function useSiteColumn(siteId: string): readonly Column<RateLimitEndpointRecord>[] {
+  const nameOf = useSiteNames();
+  const of = (limit: RateLimitEndpointRecord): string =>
+    limit.siteId === '' ? w('everySite') : nameOf(limit.siteId);
+  return siteId === '' ? [{ title: w('site'), of }] : [];
+}
 
 function effectOf({ action, enforcementMode }: RateLimitEndpointRecord): string {
   if (enforcementMode === 'observe') return w('observe');

@@ -24,12 +24,12 @@ const w = pageTexts({
   decision: ['Decision', '判定方式'],
   result: ['Result', '结果'],
   inForce: ['{name} (in force)', '{name}（当前生效）'],
-  crs: ['anomaly score of the rules', '规则异常分'],
-  score: ['score of detection', '检测评分'],
-  both: ['either score', '任一评分'],
-  scoreConfirms: ['anomaly score that the other confirms', '经检测评分确认的异常分'],
-  block: ['blocked', '拦截'],
-  pass: ['let through', '放行'],
+  crs: ['Anomaly score of the rules', '规则异常分'],
+  score: ['Score of detection', '检测评分'],
+  both: ['Either score', '任一评分'],
+  scoreConfirms: ['Anomaly score that the other confirms', '经检测评分确认的异常分'],
+  block: ['Blocked', '拦截'],
+  pass: ['Let through', '放行'],
   weights: ['Points by version {version}.', '分数版本：{version}。'],
 });
 

@@ -13,7 +13,7 @@ import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
 import { Edit, heldBy, useBase, type Field, type Values } from '../parts/edit.tsx';
 import { List, usePages } from '../parts/list.tsx';
-import { Card, Head, Tabs, Sentence } from '../parts/panel.tsx';
+import { Card, Fold, Head, Tabs, Sentence } from '../parts/panel.tsx';
 import { stateName } from '../parts/state-name.ts';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
@@ -21,6 +21,8 @@ import { VisibleText } from '../parts/visible-text.tsx';
 import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, pageTexts, t } from '../text/text.ts';
+import { SettingForms } from './setting-forms.tsx';
+import type { SettingTab } from './setting-groups.ts';
 
 const system = createClient(SystemService, transport);
 const certs = createClient(CertService, transport);
@@ -30,6 +32,8 @@ const w = pageTexts({
   note: ['How the service is, and how it is set.', '服务的状态与设置。'],
   health: ['Health', '健康状态'],
   settings: ['Settings', '设置'],
+  signIn: ['Sign-in', '登录'],
+  services: ['Services of others', '外部服务'],
   updates: ['Versions', '版本'],
   part: ['Part', '组件'],
   state: ['State', '状态'],
@@ -41,7 +45,7 @@ const w = pageTexts({
   nodes: ['Nodes connected', '已连接节点'],
   nodesText: ['{all}, of them {remote} remote', '{all}，其中远程节点 {remote}'],
   none: ['No check.', '没有检查项。'],
-  values: ['Values, as JSON', '值（JSON）'],
+  values: ['All values as JSON', '全部值（JSON）'],
   valuesNote: [
     'Only what is written here changes; what each means: `waf settings --help`.',
     '仅更改此处写明的内容；含义见 `waf settings --help`。',
@@ -81,7 +85,9 @@ export function Settings(): JSX.Element {
         label={w('title')}
         tabs={[
           { name: 'health', title: w('health'), view: () => <Health /> },
-          { name: 'settings', title: w('settings'), view: () => <Values /> },
+          { name: 'settings', title: w('settings'), view: () => <Values tab="settings" /> },
+          { name: 'sign-in', title: w('signIn'), view: () => <Values tab="sign-in" /> },
+          { name: 'services', title: w('services'), view: () => <Values tab="services" /> },
           { name: 'updates', title: w('updates'), view: () => <Updates /> },
         ]}
       />
@@ -152,21 +158,31 @@ function Health(): JSX.Element {
 const shownValues = (settings: SystemSettings): string =>
   JSON.stringify(settings.values ?? {}, null, 2);
 
-function Values(): JSX.Element {
+function Values({ tab }: { readonly tab: SettingTab }): JSX.Element {
   const found = useCall('settings', (signal) => system.getSystemSettings({}, { signal }));
   return (
     <State of={found}>
       {({ settings, applyError }) => (
         <>
-          {settings !== undefined && <Outside first={settings} changed={found.reload} />}
-          <Card title={w('settings')} note={w('valuesNote')}>
-            {applyError !== '' && (
-              <p class="notice">
-                <VisibleText text={applyError} />
-              </p>
-            )}
-            {settings !== undefined && <ValuesForm first={settings} changed={found.reload} />}
-          </Card>
+          {applyError !== '' && (
+            <p class="notice">
+              <VisibleText text={applyError} />
+            </p>
+          )}
+          {settings !== undefined && (
+            <>
+              {tab === 'settings' && <Outside first={settings} changed={found.reload} />}
+              <SettingForms tab={tab} settings={settings} changed={found.reload} />
+              {tab === 'settings' && (
+                <Fold title={w('values')}>
+                  <p class="quiet">
+                    <Sentence text={w('valuesNote')} />
+                  </p>
+                  <ValuesForm first={settings} changed={found.reload} />
+                </Fold>
+              )}
+            </>
+          )}
         </>
       )}
     </State>
@@ -243,7 +259,7 @@ function ValuesForm({
   };
   return (
     <Edit
-      label={w('settings')}
+      label={w('values')}
       codes={['system:write']}
       submit={w('save')}
       base={base}

@@ -41,12 +41,12 @@ const w = pageTexts({
   ],
   path: ['Path prefix', '路径前缀'],
   pool: ['Pool', '源站池'],
-  newPool: ['a new pool at the address below', '使用下方地址新建源站池'],
+  newPool: ['A new pool at the address below', '使用下方地址新建源站池'],
   origin: ['Address of the origin', '源站地址'],
-  originHint: ['for example http://127.0.0.1:3000', '例如 http://127.0.0.1:3000'],
+  originHint: ['For example http://127.0.0.1:3000', '例如 http://127.0.0.1:3000'],
   rewrite: ['The origin sees', '源站看到的路径'],
-  preserve: ['the path as it was sent', '原始路径'],
-  strip: ['the path without the prefix', '去掉前缀的路径'],
+  preserve: ['The path as it was sent', '原始路径'],
+  strip: ['The path without the prefix', '去掉前缀的路径'],
   add: ['Add a route', '添加路由'],
   edit: ['Edit', '编辑'],
   save: ['Save', '保存'],
@@ -56,8 +56,8 @@ const w = pageTexts({
   changed: ['Somebody else changed this meanwhile.', '其他人已修改此项。'],
   rest: ['Other paths', '其他路径'],
   restLabel: ['A path without a route', '没有路由的路径'],
-  toOrigins: ['goes to the origins of the site', '转发到站点源站'],
-  refused: ['is refused with 404', '以 404 拒绝'],
+  toOrigins: ['Goes to the origins of the site', '转发到站点源站'],
+  refused: ['Is refused with 404', '以 404 拒绝'],
 });
 
 const rewriteTexts = [

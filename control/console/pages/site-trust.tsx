@@ -45,7 +45,7 @@ const w = pageTexts({
     'Addresses of proxy {number}, from the internet inwards',
     '第 {number} 层代理的地址（由外向内）',
   ],
-  none: ['none', '无'],
+  none: ['None', '无'],
   header: ['Header that names the client', '表示客户端的请求头'],
   save: ['Save', '保存'],
   reset: ['Use the profile of the deployment', '使用全局配置'],

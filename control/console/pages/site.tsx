@@ -43,7 +43,7 @@ const w = pageTexts({
   host: ['Host', '主机名'],
   aliases: ['Further hosts, one a line', '其他主机名，每行一个'],
   pool: ['Origins', '源站'],
-  noPool: ['the addresses below', '使用下方地址'],
+  noPool: ['The addresses below', '使用下方地址'],
   origins: ['Addresses of origins, one a line', '源站地址，每行一个'],
   leaves: [
     'These addresses, with what is set for each, are no longer used: {list}.',

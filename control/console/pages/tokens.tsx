@@ -11,6 +11,7 @@ import { Act } from '../parts/act.tsx';
 import { partsOf, type Values } from '../parts/edit.tsx';
 import { allItems, FoldedEdit, List, usePages } from '../parts/list.tsx';
 import { ShownOnce } from '../parts/shown-once.tsx';
+import { useSiteNames } from '../parts/site-names.tsx';
 import { Failure } from '../parts/state.tsx';
 import { person, transport } from '../session.ts';
 import { localTime, pageTexts, t } from '../text/text.ts';
@@ -30,11 +31,11 @@ const w = pageTexts({
   owner: ['Owner', '所有者'],
   role: ['Role', '角色'],
   scope: ['Only these sites', '仅限站点'],
-  everywhere: ['all', '全部'],
+  everywhere: ['All', '全部'],
   used: ['Last used', '最近使用'],
   usedBy: ['{at}, from {address}', '{at}，来自 {address}'],
   ends: ['Ends', '到期'],
-  never: ['never', '永不'],
+  never: ['Never', '永不'],
   state: ['State', '状态'],
   usable: ['Works', '有效'],
   unusable: ['Refused', '已失效'],
@@ -73,6 +74,7 @@ export function Tokens(): JSX.Element {
     setMade({ name: token?.name ?? '', secret });
     found.reload();
   };
+  const siteName = useSiteNames();
   return (
     <>
       {made.secret !== '' && (
@@ -91,7 +93,10 @@ export function Tokens(): JSX.Element {
           { title: w('name'), of: ({ name }) => name },
           { title: w('owner'), of: ({ ownerName }) => ownerName },
           { title: w('role'), of: ({ roleName }) => roleName },
-          { title: w('scope'), of: ({ siteIds }) => siteIds.join(', ') || w('everywhere') },
+          {
+            title: w('scope'),
+            of: ({ siteIds }) => siteIds.map(siteName).join(', ') || w('everywhere'),
+          },
           { title: w('used'), of: lastUse },
           { title: w('ends'), line: true, of: (token) => endOf(token) },
           { title: w('state'), of: stateOf },

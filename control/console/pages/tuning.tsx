@@ -68,8 +68,8 @@ const w = pageTexts({
   level: ['Paranoia level', '偏执级别'],
   threshold: ['Blocks from score', '拦截分数'],
   mode: ['Rules', '规则引擎'],
-  on: ['block', '拦截'],
-  detect: ['only record', '仅记录'],
+  on: ['Block', '拦截'],
+  detect: ['Only record', '仅记录'],
   run: ['Try', '试算'],
   progress: ['{done} of {total} tried', '已试算 {done} / {total}'],
   result: [

@@ -323,7 +323,7 @@ function rowsOf(value: string, required: boolean): number {
 
 function inputProps({ name, kind = 'text', value = '', required = false }: Field): object {
   const autoComplete = kind === 'password' ? 'new-password' : 'off';
-  const props = { name, type: kind, required, autoComplete };
+  const props = { name, type: kind, required, autoComplete, step: 'any' };
   return kind === 'file' ? props : { ...props, defaultValue: value };
 }
 

@@ -10,6 +10,8 @@ import { MessageText, VisibleText } from './visible-text.tsx';
 export interface Rank {
   readonly key: string;
   readonly count: bigint;
+  /** Shown in place of the key, which stands below it then. */
+  readonly name?: string;
   /** Text beside the key. */
   readonly label?: string;
   /** Where a click leads. */
@@ -41,18 +43,18 @@ export function Ranking({
       <h2>{title}</h2>
       {ranks.length === 0 && <p class="quiet">{t('common.none')}</p>}
       <ol class="ranking">
-        {ranks.map(({ key, count, label = '', href }) => (
+        {ranks.map(({ key, count, name = '', label = name === '' ? '' : key, href }) => (
           <li key={key}>
             <progress max={most} value={Number(count)} aria-hidden="true" />
             <span class="rank-key">
               {href === undefined ? (
-                <VisibleText text={key} />
+                <VisibleText text={name || key} />
               ) : (
                 <Link href={href}>
-                  <VisibleText text={key} />
+                  <VisibleText text={name || key} />
                 </Link>
               )}
-              {label !== '' && label !== key && (
+              {label !== '' && label !== (name || key) && (
                 <small title={label}>
                   {' '}
                   <MessageText text={label} />

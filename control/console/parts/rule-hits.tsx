@@ -16,7 +16,7 @@ const longMs = 30 * 24 * 3_600_000;
 
 const w = pageTexts({
   hits: ['Hits', '命中'],
-  never: ['never', '从未'],
+  never: ['Never', '从未'],
   last: ['last {at}', '最近 {at}'],
   long: ['none in 30 days, last {at}', '30 天内无命中，最近 {at}'],
   uncounted: [

@@ -2,7 +2,7 @@
 
 import { language } from '../text/text.ts';
 
-/** In Chinese; in English the API's word is shown in lower case. */
+/** In Chinese; in English the API's word is shown with a capital. */
 const chinese: Readonly<Record<string, string>> = {
   active: '启用',
   disabled: '停用',
@@ -54,5 +54,10 @@ export function stateName(word: string): string {
   const plain = word.toLowerCase();
   const known = chinese[plain];
   if (known === undefined) return word;
-  return language.value === 'en' ? (english[plain] ?? plain) : known;
+  return language.value === 'en' ? capitalized(english[plain] ?? plain) : known;
+}
+
+/** As values of tables begin. */
+export function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -174,8 +174,8 @@ export const en = {
   'sites.disabled': 'Disabled',
   'sites.empty': 'No site yet: create the first one.',
   'sites.create': 'Create a site',
-  'sites.hostHint': 'for example shop.example or *.shop.example',
-  'sites.originHint': 'for example http://127.0.0.1:3000',
+  'sites.hostHint': 'For example shop.example or *.shop.example',
+  'sites.originHint': 'For example http://127.0.0.1:3000',
   'sites.submit': 'Create',
   'sites.created': 'Created {name}. Send a request to {host} to see it here.',
 } as const;

@@ -52,7 +52,12 @@ export type PageTexts<K extends string> = Readonly<Record<K, readonly [en: strin
 export function pageTexts<K extends string>(
   table: PageTexts<K>,
 ): (name: K, values?: Readonly<Record<string, string | number>>) => string {
-  return (name, values = {}) => fill(table[name][language.value === 'en' ? 0 : 1], values);
+  return (name, values = {}) => fill(inLanguage(table[name]), values);
+}
+
+/** The half of a pair that is in the language that is shown. */
+export function inLanguage([english, chinese]: readonly [en: string, zhCn: string]): string {
+  return language.value === 'en' ? english : chinese;
 }
 
 /** A count, short where it is large. */

@@ -126,7 +126,7 @@ export const eventTasks: readonly Task[] = [
       await attacked(desk, world, 'scoring', policyId);
       await desk.shows('Score of detection');
       await desk.shows('of 100 (');
-      await desk.shows('either score (in force)');
+      await desk.shows('Either score (in force)');
       const marked = await desk.page.$$eval('pre mark', (marks) =>
         marks.map((mark) => mark.textContent),
       );

@@ -113,7 +113,7 @@ export const policyTasks: readonly Task[] = [
       await desk.go(`/policies/${id}?tab=exclusions`);
       await desk.press('Add an exclusion to a rule');
       await desk.fill('Rule', '942100');
-      await desk.choose('Effect', 'turn the rule off');
+      await desk.choose('Effect', 'Turn the rule off');
       await desk.press('Add');
       await eventually(async () => (await get()) === 200);
     },
@@ -169,7 +169,7 @@ export const policyTasks: readonly Task[] = [
       await desk.go('/');
       await desk.go('/protection');
       await desk.choose('Name', 'Denied', 'Let a list act for all sites');
-      await desk.choose('Effect', 'deny', 'Let a list act for all sites');
+      await desk.choose('Effect', 'Deny', 'Let a list act for all sites');
       await desk.press('Let a list act for all sites');
       await eventually(async () => (await get(client)) === 403);
       expect(await get(world.client())).toBe(200);
@@ -203,7 +203,7 @@ export const policyTasks: readonly Task[] = [
         const [hit, quiet] = items as { hits?: string }[];
         const rows = (await desk.page.evaluate(hitsShown)) as Record<string, string>;
         expect(quiet!.hits ?? '0').toBe('0');
-        return hit!.hits === '3' && rows['Hit'] === '3' && rows['Quiet'] === 'never';
+        return hit!.hits === '3' && rows['Hit'] === '3' && rows['Quiet'] === 'Never';
       });
       await desk.press('Open', 'Hit');
       await eventually(async () => {

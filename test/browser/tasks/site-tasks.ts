@@ -122,7 +122,7 @@ export const siteTasks: readonly Task[] = [
       await desk.fill('Address of the origin', world.origin, 'Add a route');
       await desk.press('Add a route', 'Add a route');
       await desk.shows('/shop');
-      await desk.choose('A path without a route', 'is refused with 404');
+      await desk.choose('A path without a route', 'Is refused with 404');
       await desk.press('Save', 'Other paths');
       await desk.shows('Saved.');
       await eventually(
@@ -172,7 +172,7 @@ export const siteTasks: readonly Task[] = [
       await desk.fill('Private key, PEM', key);
       await desk.press('Upload and use');
       await eventually(async () => (await desk.held('Certificate of your own')) !== '');
-      await desk.choose('Plain HTTP', 'is served, too');
+      await desk.choose('Plain HTTP', 'Is served, too');
       await desk.fill('Browsers keep to TLS for seconds (HSTS)', '600');
       await desk.press('Save');
       await desk.shows(saved);
@@ -194,7 +194,7 @@ export const siteTasks: readonly Task[] = [
     run: async (desk, world) => {
       const id = await world.site('watching');
       await desk.go(`/sites/${id}?tab=inspection`);
-      await desk.choose('Attacks are', 'only recorded');
+      await desk.choose('Attacks are', 'Only recorded');
       await desk.press('Save', 'Inspection');
       await desk.shows(saved);
       await eventually(
@@ -254,7 +254,7 @@ export const siteTasks: readonly Task[] = [
       const policyId = await world.policy('Bodies');
       await desk.go(`/sites/${await world.site('bodies', policyId)}?tab=inspection`);
       await desk.fill('Bytes that are always inspected', '4096');
-      await desk.choose('A longer body', 'is refused with 413');
+      await desk.choose('A longer body', 'Is refused with 413');
       await desk.press('Save', 'Bodies of requests');
       await desk.shows('Saved. Compiling rules');
       expect(await world.call('PolicyService/GetPolicy', { id: policyId })).toMatchObject({
@@ -269,7 +269,7 @@ export const siteTasks: readonly Task[] = [
     expects: 'that path answers with a challenge, another does not',
     run: async (desk, world) => {
       await desk.go(`/sites/${await world.site('guarded')}?tab=challenges`);
-      await desk.choose('Ask for', 'a browser');
+      await desk.choose('Ask for', 'A browser');
       await desk.fill('Only these paths, one a line', '/login');
       await desk.press('Save');
       await desk.shows(saved);

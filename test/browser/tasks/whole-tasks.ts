@@ -108,7 +108,7 @@ export const wholeTasks: readonly Task[] = [
           values: { 'acme.config': config, 'outgoing.allowed_networks': ['127.0.0.0/8'] },
         });
         await desk.go(`/sites/${await world.site('managed')}?tab=tls`);
-        await desk.choose('Certificate', 'managed: ordered and renewed (ACME)');
+        await desk.choose('Certificate', 'Managed: ordered and renewed (ACME)');
         await desk.press('Save');
         await desk.shows('Saved. The proxy takes it over now.');
         await eventually(async () => {
@@ -138,7 +138,7 @@ export const wholeTasks: readonly Task[] = [
       await desk.press('Upload', 'Upload');
       await desk.shows('2. Review');
       await desk.fill('Its paths begin with', '/v1', '2. Review');
-      await desk.choose('A request that breaks a check', 'is refused', '2. Review');
+      await desk.choose('A request that breaks a check', 'Is refused', '2. Review');
       await desk.press('Show what would change');
       await desk.shows('GET petshop.example/v1/pets');
       await desk.press('Put this in force');
@@ -187,7 +187,7 @@ export const wholeTasks: readonly Task[] = [
           const rows = await desk.page.$$eval('main tbody tr', (all) =>
             all.map((row) => row.textContent ?? ''),
           );
-          return rows.some((row) => row.includes(name) && row.includes('connected'));
+          return rows.some((row) => row.includes(name) && row.includes('Connected'));
         });
       } finally {
         if (node !== undefined) await endNode(node);
