@@ -6,14 +6,12 @@ import {
   AccessLogRankingDimension,
   LogService,
   type AccessEvent,
-  type GlobalLogPolicy,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { address, go, withQuery } from '../address.ts';
 import { useCall } from '../call.ts';
-import { Edit, useBase, type Field } from '../parts/edit.tsx';
 import { textField } from '../parts/form.ts';
 import { ListEnd, useLongList } from '../parts/long-list.tsx';
-import { Card, Head, Tabs } from '../parts/panel.tsx';
+import { Head, Tabs } from '../parts/panel.tsx';
 import { Groups, Ranking } from '../parts/ranking.tsx';
 import { SpanChoice } from '../parts/span-choice.tsx';
 import { State } from '../parts/state.tsx';
@@ -23,6 +21,7 @@ import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, pageTexts, t } from '../text/text.ts';
 import { spanOf, timeRange } from '../time-span.ts';
+import { Keeping } from './log-keeping.tsx';
 
 const logs = createClient(LogService, transport);
 const pageSize = 100;
@@ -58,13 +57,6 @@ const w = pageTexts({
   logger: ['Part', '来源'],
   message: ['Message', '消息'],
   noError: ['No error in this time.', '此时间段内没有错误。'],
-  accessDays: ['Days requests are kept', '请求保留天数'],
-  securityDays: ['Days security events are kept', '安全事件保留天数'],
-  evidenceDays: ['Days evidence is kept', '证据保留天数'],
-  bodyMax: ['Bytes of a body kept as evidence', '作为证据保留的正文字节数'],
-  pairing: ['Keep evidence of blocked requests', '保留被拦截请求的证据'],
-  risk: ['I accept that this may fill the disk', '我接受这可能占满磁盘'],
-  save: ['Save', '保存'],
 });
 
 /** The page. */
@@ -230,91 +222,5 @@ function Errors(): JSX.Element {
       </State>
       <ListEnd of={found} />
     </>
-  );
-}
-
-const numbers = {
-  accessDays: 'accessFullRetentionDays',
-  securityDays: 'securityFullRetentionDays',
-  evidenceDays: 'requestEvidenceRetentionDays',
-  bodyMax: 'requestEvidenceBodyMaxBytes',
-} as const;
-
-function Keeping(): JSX.Element {
-  const found = useCall('policy', (signal) => logs.getGlobalLogPolicy({}, { signal }));
-  return (
-    <State of={found}>
-      {({ policy, warnings }) => (
-        <Card title={w('keeping')}>
-          {warnings.map((warning) => (
-            <p class="notice">
-              <VisibleText text={warning} />
-            </p>
-          ))}
-          {policy !== undefined && <KeepingForm first={policy} changed={found.reload} />}
-        </Card>
-      )}
-    </State>
-  );
-}
-
-/** What the fields hold for a policy. */
-function keptValues({ policy }: GlobalLogPolicy): Record<string, string> {
-  const entries = Object.entries(numbers).map(([name, field]) => [
-    name,
-    String(policy?.[field] ?? 0),
-  ]);
-  return { ...Object.fromEntries(entries), pairing: policy?.evidencePairing === true ? 'on' : '' };
-}
-
-function KeepingForm({
-  first,
-  changed,
-}: {
-  readonly first: GlobalLogPolicy;
-  readonly changed: () => void;
-}): JSX.Element {
-  const base = useBase(first);
-  const values = keptValues(first);
-  const names = Object.keys(numbers) as (keyof typeof numbers)[];
-  const fields: Field[] = [
-    ...names.map((name) => ({
-      name,
-      api: [numbers[name]],
-      label: w(name),
-      kind: 'number' as const,
-      value: values[name] ?? '',
-    })),
-    { name: 'pairing', label: w('pairing'), kind: 'check', value: values['pairing'] ?? '' },
-    { name: 'risk', label: w('risk'), kind: 'check' },
-  ];
-  const latest = async (): Promise<Record<string, string>> => {
-    const { policy } = await logs.getGlobalLogPolicy({});
-    if (policy !== undefined) base.current = policy;
-    return keptValues(base.current);
-  };
-  return (
-    <Edit
-      label={w('keeping')}
-      codes={['system:write']}
-      submit={w('save')}
-      base={base}
-      saved={changed}
-      fields={fields}
-      latest={latest}
-      save={async (entered) => {
-        const changed = names.map((name) => [numbers[name], Number(entered[name])]);
-        const { policy } = await logs.updateGlobalLogPolicy({
-          policy: {
-            ...base.current.policy!,
-            ...Object.fromEntries(changed),
-            evidencePairing: entered['pairing'] === 'on',
-          },
-          expectedRevision: base.current.revision,
-          acknowledgeStorageRisk: entered['risk'] === 'on',
-        });
-        if (policy !== undefined) base.current = policy;
-      }}
-    />
   );
 }

@@ -132,8 +132,8 @@ function pairOf(line: string): [name: string, value: string] {
 }
 
 function serverText(value: JsonValue): string {
-  const { host = '', port = '' } = objectOf(value);
-  return `${plain(host)}:${String(port)}`;
+  const { host = '', port = 0 } = objectOf(value);
+  return `${plain(host)}:${Number(port)}`;
 }
 
 function serverOf(line: string): JsonObject {

@@ -7,6 +7,7 @@ import { CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import {
   SystemService,
   type HealthCheck,
+  type ObservationLaneStats as Lane,
   type SystemSettings,
 } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { useCall } from '../call.ts';
@@ -16,7 +17,7 @@ import { List, usePages } from '../parts/list.tsx';
 import { Card, Fold, Head, Tabs, Sentence } from '../parts/panel.tsx';
 import { stateName } from '../parts/state-name.ts';
 import { State } from '../parts/state.tsx';
-import { Table } from '../parts/table.tsx';
+import { Table, type Column } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
@@ -32,6 +33,15 @@ const w = pageTexts({
   note: ['How the service is, and how it is set.', '服务的状态与设置。'],
   health: ['Health', '健康状态'],
   settings: ['Settings', '设置'],
+  pipelines: ['Pipelines', '数据管道'],
+  pipelinesNote: [
+    'What nodes saw, on its way to the store and to SIEM targets, since the start.',
+    '自启动以来，节点观测数据写入存储和 SIEM 目标的情况。',
+  ],
+  written: ['Written', '已写入'],
+  dropped: ['Lost', '丢失'],
+  waiting: ['Waiting', '等待中'],
+  lastError: ['Last error', '最近错误'],
   signIn: ['Sign-in', '登录'],
   services: ['Services of others', '外部服务'],
   updates: ['Versions', '版本'],
@@ -149,9 +159,42 @@ function Health(): JSX.Element {
               },
             ]}
           />
+          <Pipelines />
         </>
       )}
     </State>
+  );
+}
+
+/** What became of observations on their way to the store and to the systems of others. */
+function Pipelines(): JSX.Element {
+  const found = useCall('pipelines', (signal) =>
+    system.getObservationPipelineStats({}, { signal }),
+  );
+  const count = (title: string, of: (lane: Lane) => bigint): Column<Lane> => ({
+    ...{ title, number: true },
+    of: (lane) => exactNumber(of(lane)),
+  });
+  return (
+    <Card title={w('pipelines')} note={w('pipelinesNote')}>
+      <State of={found}>
+        {({ stats }) => (
+          <Table<Lane>
+            label={w('pipelines')}
+            items={stats?.lanes ?? []}
+            empty={t('common.none')}
+            keyOf={({ name }) => name}
+            columns={[
+              { title: w('part'), of: ({ name }) => name },
+              count(w('written'), ({ written }) => written),
+              count(w('dropped'), ({ dropped }) => dropped),
+              count(w('waiting'), ({ pendingItems }) => pendingItems),
+              { title: w('lastError'), of: ({ lastError }) => lastError },
+            ]}
+          />
+        )}
+      </State>
+    </Card>
   );
 }
 

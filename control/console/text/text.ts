@@ -71,6 +71,16 @@ export function exactNumber(value: bigint | number): string {
   return formats().count.format(value);
 }
 
+const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
+
+/** Bytes in the unit that keeps the number short. */
+export function byteText(bytes: bigint | number): string {
+  const value = Number(bytes);
+  const power = value < 1 ? 0 : Math.min(4, Math.floor(Math.log10(value) / 3));
+  const format = { style: 'unit', unit: byteUnits[power]!, maximumFractionDigits: 1 } as const;
+  return new Intl.NumberFormat(language.value, format).format(value / 1000 ** power);
+}
+
 /** A share of a whole in percent; a dash where there is no whole. */
 export function percent(part: bigint, whole: bigint): string {
   if (whole === 0n) return '–';

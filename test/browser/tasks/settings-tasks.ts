@@ -1,6 +1,7 @@
 /** Tasks of the settings of the deployment: values in forms, lists of entries, what is refused. */
 
 import { expect } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import type { Task, World } from './task.ts';
 
 /** The values of the deployment as the API has them. */
@@ -72,12 +73,70 @@ export const settingsTasks: readonly Task[] = [
       await desk.press('Edit', 'archive');
       await desk.fill('Port', '10', 'Edit: SIEM targets');
       await desk.press('Save', 'Edit: SIEM targets');
-      await desk.shows('Saved.');
+      await eventually(async () => JSON.stringify(await targets()).includes('"port":10'));
       expect(await targets()).toEqual([{ ...made, port: 10 }]);
       await desk.press('Remove', 'archive');
       await desk.press('Remove', 'archive');
       await desk.shows('No SIEM target.');
       expect(await targets()).toEqual([]);
+    },
+  },
+  {
+    id: 'settings-pipelines',
+    page: 'Settings',
+    does: 'reads whether observations are lost on their way to the store',
+    expects: 'each pipeline of the API is there with nothing lost',
+    run: async (desk, world) => {
+      const { stats } = await world.call('SystemService/GetObservationPipelineStats', {});
+      const { lanes } = stats as { lanes: { name: string }[] };
+      await desk.go('/settings');
+      for (const { name } of lanes) await desk.shows(name);
+      const lost = await desk.page.$$eval('main td[data-title=Lost]', (all) =>
+        all.map((one) => one.textContent),
+      );
+      expect(lost).toEqual(lanes.map(() => '0'));
+    },
+  },
+  {
+    id: 'logs-storage',
+    page: 'Logs',
+    does: 'reads what logs take of the disk, and keeps all requests',
+    expects: 'the API has the mode; the storage is that of the API',
+    run: async (desk, world) => {
+      await desk.go('/logs?tab=keeping');
+      const { storageHealth } = await world.call('LogService/GetGlobalLogPolicy', {});
+      const { filesystemTotalBytes } = storageHealth as { filesystemTotalBytes: string };
+      const total = new Intl.NumberFormat('en', {
+        ...{ style: 'unit', unit: 'gigabyte', maximumFractionDigits: 1 },
+      }).format(Number(filesystemTotalBytes) / 1e9);
+      await desk.shows(`of ${total}`);
+      await desk.choose('Requests', 'All', 'What is kept');
+      await desk.tick('I accept that this may fill the disk');
+      await desk.press('Save', 'What is kept');
+      await desk.shows('Saved.');
+      const { policy } = await world.call('LogService/GetGlobalLogPolicy', {});
+      expect(policy).toMatchObject({ policy: { accessMode: 'LOG_DETAIL_MODE_ALL' } });
+    },
+  },
+  {
+    id: 'exclusion-events',
+    page: 'Policies',
+    does: 'reads how many events name the rule of an exclusion',
+    expects: 'their number, as the way to them; another rule was never met',
+    run: async (desk, world) => {
+      const { eventId } = await world.refused('counted');
+      const { event } = await world.call('LogService/GetSecurityEvent', { id: eventId });
+      const { messages } = event as { messages: { ruleId: string }[] };
+      const rule = messages.find(({ ruleId }) => ruleId.startsWith('942'))!.ruleId;
+      const policyId = await world.policy('Counted');
+      for (const crsRuleId of [rule, '920100']) {
+        const override = { policyId, crsRuleId, actionEnum: 'RULE_OVERRIDE_ACTION_LOG_ONLY' };
+        await world.call('RuleOverrideService/UpsertRuleOverride', { override });
+      }
+      await desk.go(`/policies/${policyId}?tab=exclusions`);
+      const link = await desk.page.waitForSelector(`main a[href="/attacks?span=30d&rule=${rule}"]`);
+      expect(Number(await link!.evaluate((one) => one.textContent))).toBeGreaterThan(0);
+      await desk.shows('Never');
     },
   },
 ];
