@@ -2,7 +2,7 @@
 
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
-import { LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
+import { LogService, SecurityEventOutcome } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { refreshMs, useCall } from '../call.ts';
 import { transport } from '../session.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
@@ -42,7 +42,8 @@ async function eventsOf(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, bigint>> {
   const counts = rules.map(async (rule) => {
-    const query = { timeRange: timeRange('30d'), ruleIds: [rule] };
+    const outcome = SecurityEventOutcome.ANY;
+    const query = { timeRange: timeRange('30d'), ruleIds: [rule], outcome };
     const { total } = await logs.getSecurityLogSummary({ query }, { signal });
     return [rule, total] as const;
   });

@@ -197,13 +197,16 @@ export const policyTasks: readonly Task[] = [
         if ((await get()) === 403) refused += 1;
         return refused === 3;
       });
-      await desk.go('/protection');
-      await desk.refreshes(async () => {
+      await eventually(async () => {
         const { items } = await world.call('waf.guard.v1.GuardService/ListRuleHits', { ruleIds });
         const [hit, quiet] = items as { hits?: string }[];
-        const rows = (await desk.page.evaluate(hitsShown)) as Record<string, string>;
         expect(quiet!.hits ?? '0').toBe('0');
-        return hit!.hits === '3' && rows['Hit'] === '3' && rows['Quiet'] === 'Never';
+        return hit!.hits === '3';
+      });
+      await desk.go('/protection');
+      await desk.refreshes(async () => {
+        const rows = (await desk.page.evaluate(hitsShown)) as Record<string, string>;
+        return rows['Hit'] === '3' && rows['Quiet'] === 'Never';
       });
       await desk.press('Open', 'Hit');
       await eventually(async () => {
