@@ -249,6 +249,15 @@ export const settingGroups: readonly SettingGroup[] = [
         'Releases of the Core Rule Set',
         'CRS 规则集版本来源',
       ]),
+      row('crs.mirror', 'text', '', ['Mirror of these releases', '这些版本的镜像'], {
+        hint: ['Empty: none', '留空表示无'],
+      }),
+      row(
+        'crs.signing_keys',
+        'lines',
+        ['36006F0E0BA167832158821138EEACA1AB8A6E72'],
+        ['Fingerprints of keys that sign them', '签署这些版本的密钥指纹'],
+      ),
       row(
         'geo.download_url',
         'text',
