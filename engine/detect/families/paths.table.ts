@@ -12,7 +12,7 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_300,
     name: 'path-climb',
-    proves: 'climbs out of a folder more than once',
+    proves: 'climbs out of a folder by `..` more than once',
     source: uri,
     strong: false,
     confirmedBy: [930],
@@ -29,7 +29,7 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_301,
     name: 'path-climb-far',
-    proves: 'climbs out of a folder three times or more',
+    proves: 'climbs out of a folder by `..` three times or more',
     source: uri,
     strong: true,
     confirmedBy: [930],
@@ -56,7 +56,7 @@ const rows: readonly PatternDetector[] = [
   {
     id: 198_302,
     name: 'path-climb-alone',
-    proves: 'is a path that begins by climbing out of a folder',
+    proves: 'is a path that begins with `..`, out of a folder',
     source: uri,
     strong: false,
     confirmedBy: [930],

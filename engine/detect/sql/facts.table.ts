@@ -254,7 +254,7 @@ export const sqlDetectors: readonly Detector[] = [
     SQL.looseBoolean,
     'sql-condition',
     false,
-    'adds a condition',
+    'adds a condition to what a query compares',
     standard,
     ['1 and id=5', '"a" or date > 20', "'a' and b = 'c"],
     ['you and me', 'this or that', 'cats and 2 dogs'],
