@@ -214,7 +214,7 @@ export const policyTasks: readonly Task[] = [
           'main [aria-label="Where this list is used"] tbody td',
           (cells) => cells.map((cell) => cell.textContent?.split(' last')[0]),
         );
-        return uses.join(' | ') === 'all sites | deny | 3';
+        return uses.join(' | ') === 'All sites | Deny | 3';
       });
     },
   },
