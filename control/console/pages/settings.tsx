@@ -57,8 +57,8 @@ const w = pageTexts({
   none: ['No check.', '没有检查项。'],
   values: ['All values as JSON', '全部值（JSON）'],
   valuesNote: [
-    'Only what is written here changes; what each means: `waf settings --help`.',
-    '仅更改此处写明的内容；含义见 `waf settings --help`。',
+    'Only what is written here changes; what each means: `waf system settings-set --help`.',
+    '仅更改此处写明的内容；含义见 `waf system settings-set --help`。',
   ],
   outside: ['The console from outside', '从外部访问控制台'],
   outsideNote: [
