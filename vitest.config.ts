@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 import { compiledProduct } from './test/support/compiled-product.ts';
 import { HeavyFirst } from './test/support/heavy-first.ts';
 import { replacesModules } from './test/support/replaces-modules.ts';
-import { sharesProducts } from './test/support/shares-products.ts';
+import { sharesModules, sharesProducts } from './test/support/shares-products.ts';
 
 const none = ['**/node_modules/**', '.build/**', '.cache/**', 'build/**', 'var/**'];
 
@@ -39,7 +39,17 @@ export default defineConfig({
         test: {
           name: 'rooms together',
           include: ['test/**/*.test.ts'],
-          exclude: [...none, ...replacesModules, ...sharesProducts],
+          exclude: [...none, ...replacesModules, ...sharesProducts, `${sharesModules}**`],
+        },
+      },
+      {
+        extends: true,
+        plugins: [compiledProduct()],
+        test: {
+          name: 'shared modules',
+          include: [`${sharesModules}**/*.test.ts`],
+          exclude: none,
+          isolate: false,
         },
       },
       {

@@ -1,7 +1,8 @@
 /**
  * The order of test files: first those that compile whole rule sets, so that they run beside each
  * other and the others find their databases; then those that share products, next to each other, as
- * vitest ends a process before a file of another kind; then the rest as vitest has it. With
+ * vitest ends a process before a file of another kind; then the longest others, since a long one
+ * that begins last keeps a single process busy; then the rest as vitest has it. With
  * WAF_FILE_ORDER=<number> the order is drawn from that number, so that what depends on the file
  * before it shows.
  */
@@ -9,7 +10,7 @@
 import path from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { seededRandom } from './random.ts';
-import { sharesProducts } from './shares-products.ts';
+import { sharesModules, sharesProducts } from './shares-products.ts';
 
 /** Each compiles what none before it does; neighbors compile different things. */
 const heavy = [
@@ -24,6 +25,21 @@ const heavy = [
   'test/crs/live.test.ts',
 ];
 
+/** Each takes a minute or more; vitest knows that only after a first run. */
+const long = [
+  'test/browser/console-tasks.test.ts',
+  'test/agree/replay.test.ts',
+  'test/browser/console-pages.test.ts',
+  'test/browser/console-walk.test.ts',
+  'test/patches/known-faults.test.ts',
+  'test/e2e/upgrade.test.ts',
+  'test/fault/exact-counters.test.ts',
+  'test/e2e/nodes.test.ts',
+  'test/e2e/acme.test.ts',
+  'test/api/unbuildable-rules.test.ts',
+];
+const ranked = [...heavy, ...sharesProducts, ...long];
+
 /** Sorts test files for vitest. */
 export class HeavyFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -31,10 +47,9 @@ export class HeavyFirst extends BaseSequencer {
     if (order !== undefined) return drawn(files, Number(order));
     const rank = ({ moduleId }: TestSpecification): number => {
       const file = path.relative(this.ctx.config.root, moduleId);
-      const at = heavy.indexOf(file);
+      const at = ranked.indexOf(file);
       if (at >= 0) return at;
-      const shared = sharesProducts.indexOf(file);
-      return heavy.length + (shared < 0 ? sharesProducts.length : shared);
+      return file.startsWith(sharesModules) ? ranked.length : ranked.length + 1;
     };
     const sorted = await super.sort(files);
     return sorted.toSorted((left, right) => rank(left) - rank(right));

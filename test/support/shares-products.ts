@@ -3,6 +3,12 @@
  * the other, next to each other, so that one start serves several of them.
  */
 
+/**
+ * Test files that load all of control, which costs a second of CPU, and leave nothing in it: they
+ * run in one process after the other, too.
+ */
+export const sharesModules = 'test/agree/';
+
 /** Paths from the root, in the order in which they run; those that leave a change come last. */
 export const sharesProducts = [
   'test/e2e/trust.test.ts',
