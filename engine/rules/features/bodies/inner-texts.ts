@@ -15,6 +15,7 @@ import { readStomp } from './stomp.ts';
 import { firstByte, quietly, readJson } from './unparsed.ts';
 
 const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 const PERCENT = 0x25;
 const AMPERSAND = 0x26;
 const EQUALS = 0x3d;
@@ -30,6 +31,8 @@ const base64Byte = Uint8Array.from({ length: 256 }, (_, byte) =>
  */
 export function readInnerTexts(tx: Transaction, first: number, isGrpc: boolean): void {
   const { values } = tx;
+  // Whatever is encoded in texts has a backslash; most bodies have none.
+  if (!isGrpc && !values.slab.subarray(tx.bodyStart, values.used).includes(BACKSLASH)) return;
   let from = first;
   for (let level = 0; level < valueLimits.innerTextLevels; level++) {
     const to = values.rowsOf(SOURCE.argPost).length;
