@@ -34,12 +34,17 @@ const inParts = Buffer.concat([
 ]).toString('latin1');
 const long = `${'a '.repeat(8_192)}${sqli}`;
 
+const stomp = (body: string): string => `SEND\ndestination:/app/chat\n\n${body}\0`;
+const escaped = '{"text":"\\u0027 OR \\u00271\\u0027=\\u00271"}';
+
 type Case = readonly [says: string, request: ChainRequest, expected: ChainExpected];
 
 const blocking: readonly Case[] = [
   ['a message goes to the origin', says('hello'), passes('hello')],
   ['JSON does', says('{"room":1}'), passes('{"room":1}')],
   ['an empty message does', says(''), passes('')],
+  ['a frame of STOMP does', says(stomp('{"text":"hi"}')), passes(stomp('{"text":"hi"}'))],
+  ['an attack with escapes in a frame of STOMP', says(stomp(escaped)), refused(942_100)],
   ['an attack as text', says(sqli), refused(942_100)],
   ['an attack in JSON', says(inJson), refused(942_100)],
   ['markup', says(script), refused(941_100)],
