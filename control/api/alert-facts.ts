@@ -1,5 +1,6 @@
 /** Gathers what rules of alerts look at, but for counts: nodes, certificates, origins, storage. */
 
+import { poolsOf } from '../domain/site/site-routing.ts';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type {
   AlertFactSet,
@@ -129,8 +130,8 @@ function originFacts(
 function poolUsers(store: ReadStore, ours: readonly SiteRecord[]): Map<string, string[]> {
   const users = new Map<string, string[]>();
   for (const site of ours) {
-    const routes = store.get(siteRoutings, site.id)?.routing.routes ?? [];
-    const asked = [...(site.upstreams ?? []), ...routes].map(({ upstreamId = '' }) => upstreamId);
+    const own = (site.upstreams ?? []).map(({ upstreamId = '' }) => upstreamId);
+    const asked = [...own, ...poolsOf(store.get(siteRoutings, site.id)?.routing)];
     for (const id of new Set(asked)) users.set(id, [...(users.get(id) ?? []), site.id]);
   }
   return users;

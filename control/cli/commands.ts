@@ -28,6 +28,7 @@ export const commandSources: readonly CommandSource[] = [
   { word: 'site', load: async () => (await import('./site/site-get.ts')).siteGetCommand },
   { word: 'site', load: async () => (await import('./site/site-change.ts')).siteChangeCommands },
   { word: 'site', load: async () => (await import('./site/site-routing.ts')).siteRoutingCommands },
+  { word: 'site', load: async () => [(await import('./site/site-canary.ts')).siteCanaryCommand] },
   { word: 'site', load: async () => (await import('./site/site-move.ts')).siteMoveCommands },
   { word: 'site', load: async () => (await import('./site/site-tls.ts')).siteTlsCommand },
   {

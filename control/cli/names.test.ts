@@ -245,6 +245,7 @@ test('every argument names a resource, is a choice, or has no name', () => {
     'rule override-delete <override>',
     'rule override-get <override>',
     'session end <id>',
+    'site canary <prefix>',
     'token revoke <id>',
     'token rotate <id>',
     'token show <id>',

@@ -19,7 +19,7 @@ import {
 import { shadowSuffix, type ShadowRunRecord } from '../domain/policy/shadow-runs.ts';
 import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import type { UpstreamEndpointJson } from '../../proto/gen/waf/v1/common_pb.ts';
-import type { SiteRoutingJson } from '../../proto/gen/waf/v1/site_pb.ts';
+import type { SiteRouteJson, SiteRoutingJson } from '../../proto/gen/waf/v1/site_pb.ts';
 import type {
   UpstreamHealthCheckJson,
   UpstreamResiliencePolicyJson,
@@ -146,6 +146,7 @@ export function toRuntimeSite(
       pathPrefix: route.pathPrefix ?? '',
       upstreamId: use(poolUpstream(pools.get(route.upstreamId ?? ''))),
       stripPrefix: route.rewriteMode === 'PATH_REWRITE_MODE_STRIP_PREFIX',
+      ...canaryOf(route, (id) => use(poolUpstream(pools.get(id)))),
     })),
     unmatchedNotFound: routing?.unmatchedAction === 'UNMATCHED_PATH_ACTION_RETURN_404',
     wafEnabled: policyId !== '',
@@ -160,6 +161,13 @@ export function toRuntimeSite(
     ...(one.shadow === undefined ? {} : { shadow: shadowOf(one.shadow, policyId) }),
   });
   return { site: made, upstreams };
+}
+
+function canaryOf({ canary }: SiteRouteJson, use: (poolId: string) => string) {
+  if (canary === undefined) return {};
+  const { upstreamId = '', ...rest } = canary;
+  const used = use(upstreamId);
+  return used === '' ? {} : { canary: { ...rest, upstreamId: used } };
 }
 
 function shadowOf({ runId, endsAt }: ShadowRunRecord, policyId: string) {

@@ -1,5 +1,6 @@
 /** The list of what is stored: every collection, its identifiers and its indexes. */
 
+import { poolsOf } from '../domain/site/site-routing.ts';
 import type { BinaryReleaseRecord } from '../domain/release/releases.ts';
 import type {
   CustomRuleRecord,
@@ -241,9 +242,7 @@ export const systemSettings: Collection<SettingsRecord> = { name: 'settings', in
 export const siteRoutings: Collection<SiteRoutingRecord> = {
   name: 'site-routings',
   indexes: {
-    upstream: ({ routing }) => [
-      ...new Set((routing.routes ?? []).map((route) => route.upstreamId ?? '')),
-    ],
+    upstream: ({ routing }) => poolsOf(routing),
   },
 };
 /** Certificates, found by fingerprint and by name, counted for each tenant. */

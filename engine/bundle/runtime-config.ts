@@ -8,6 +8,7 @@ import type {
   RuntimeBundle,
   RuntimeFile,
   RuntimePolicy,
+  RuntimeCanary,
   RuntimeSite,
   RuntimeUpstream,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
@@ -15,7 +16,12 @@ import { AppError } from '../../base/errors.ts';
 import { bundleLimits } from '../base/limits.ts';
 import type { PolicySource } from '../contract/policy.ts';
 import type { RuntimeConfig } from '../contract/runtime.ts';
-import type { ResponseSettings, SiteConfig, UpstreamConfig } from '../contract/site.ts';
+import type {
+  CanaryConfig,
+  ResponseSettings,
+  SiteConfig,
+  UpstreamConfig,
+} from '../contract/site.ts';
 import type { TrustConfig } from '../contract/trust.ts';
 import { IpSets } from './ip-set.ts';
 import { botOf, challengeKeysOf } from './runtime-bot.ts';
@@ -94,11 +100,9 @@ function toSite(
   };
   requireAtMost('routes', site.routes.length, bundleLimits.routesMax);
   const routes = site.routes
-    .map(({ id, pathPrefix, upstreamId, stripPrefix }) => ({
-      id,
-      pathPrefix,
-      upstream: find(upstreamId),
-      stripPrefix,
+    .map(({ id, pathPrefix, upstreamId, stripPrefix, canary }) => ({
+      ...{ id, pathPrefix, upstream: find(upstreamId), stripPrefix },
+      ...optional('canary', canaryOf(canary, find)),
     }))
     .sort((left, right) => right.pathPrefix.length - left.pathPrefix.length);
   const waf = {
@@ -119,6 +123,15 @@ function toSite(
     ...(responses === undefined ? {} : { responses }),
     ...(trust === undefined ? {} : { trust }),
   };
+}
+
+function canaryOf(
+  canary: RuntimeCanary | undefined,
+  find: (id: string) => UpstreamConfig,
+): CanaryConfig | undefined {
+  if (canary === undefined) return undefined;
+  const { upstreamId, weight, headerName, cookieName } = canary;
+  return { upstream: find(upstreamId), weight, headerName: headerName.toLowerCase(), cookieName };
 }
 
 function shadowOf({ shadow }: RuntimeSite): ShadowConfig | undefined {

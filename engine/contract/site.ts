@@ -89,6 +89,19 @@ export interface PathRouteConfig {
   readonly upstream: UpstreamConfig;
   /** The prefix is taken off the path before it goes to the origin. */
   readonly stripPrefix: boolean;
+  /** A second pool for a part of the requests; absent for none. */
+  readonly canary?: CanaryConfig;
+}
+
+/** A second pool of a route: the field decides before the cookie, the cookie before the weight. */
+export interface CanaryConfig {
+  readonly upstream: UpstreamConfig;
+  /** Percent of the clients. */
+  readonly weight: number;
+  /** Lower case; its value `always` or `never` decides. '' for none. */
+  readonly headerName: string;
+  /** The same of a cookie. */
+  readonly cookieName: string;
 }
 
 /** How a site's inspection acts. */
@@ -213,6 +226,9 @@ export const noRoutes: RoutesConfig = {
 export function* upstreamsOf({ sites }: SiteTable): Generator<UpstreamConfig> {
   for (const { upstream, routes = [] } of sites) {
     yield upstream;
-    for (const route of routes) yield route.upstream;
+    for (const { upstream: own, canary } of routes) {
+      yield own;
+      if (canary !== undefined) yield canary.upstream;
+    }
   }
 }

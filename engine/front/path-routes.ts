@@ -4,6 +4,7 @@ import { certificateFields } from '../../base/certificate-fields.ts';
 import type { DeliveryConfig, FieldChangeConfig } from '../contract/delivery.ts';
 import type { SiteConfig, UpstreamConfig } from '../contract/site.ts';
 import { PathPrefixes, prefixBytes } from '../http/path-prefixes.ts';
+import { Canary } from './canary.ts';
 import type { EndpointPool } from '../upstream/endpoint-pool.ts';
 import { changedFields, type OriginFields } from '../upstream/origin-fields.ts';
 import { StickyOrigins } from '../upstream/sticky-origins.ts';
@@ -21,6 +22,8 @@ export interface OriginChoice {
   readonly fields: OriginFields | null;
   /** Which address visitors stay with; null where any may answer. */
   readonly sticky: StickyOrigins | null;
+  /** Who goes to a second pool instead; null where nobody does. */
+  readonly canary: Canary | null;
   /** `fields` of a request whose cookies are written anew; null where they are replaced anyway. */
   readonly fieldsWithoutCookie: OriginFields | null;
 }
@@ -31,7 +34,7 @@ export type PathRoutes = PathPrefixes<OriginChoice>;
 /** The origins of a site. Holds every upstream of it; `releaseUpstreams` gives them back. */
 export function holdRoutes(site: SiteConfig, upstreams: UpstreamRegistry): PathRoutes {
   const changes = [...(site.delivery?.requestFields ?? []), ...ownFields(site.delivery)];
-  const use = (config: UpstreamConfig) => {
+  const use = (config: UpstreamConfig): Omit<OriginChoice, 'routeId' | 'skip'> => {
     const upstream = upstreams.hold(config);
     const fields = changedFields(upstream.fields, changes);
     const sticky = stickyOrigins(site, config.id, upstream.addresses);
@@ -39,12 +42,17 @@ export function holdRoutes(site: SiteConfig, upstreams: UpstreamRegistry): PathR
     const cookie = { name: 'cookie', value: '', remove: true };
     const fieldsWithoutCookie =
       sticky === null || replaced ? null : changedFields(upstream.fields, [...changes, cookie]);
-    return { upstream, upstreamId: config.id, fields, sticky, fieldsWithoutCookie };
+    const canary = null;
+    return { upstream, upstreamId: config.id, fields, sticky, canary, fieldsWithoutCookie };
   };
-  const prefixes = (site.routes ?? []).map(({ id = '', pathPrefix, upstream, stripPrefix }) => {
-    const bytes = prefixBytes(pathPrefix);
-    const skip = stripPrefix ? bytes.length : 0;
-    return { bytes, choice: { ...use(upstream), routeId: id, skip } };
+  const prefixes = (site.routes ?? []).map((route) => {
+    const { id: routeId = '', canary } = route;
+    const bytes = prefixBytes(route.pathPrefix);
+    const skip = route.stripPrefix ? bytes.length : 0;
+    const choice = { ...use(route.upstream), routeId, skip };
+    if (canary === undefined) return { bytes, choice };
+    const other = { ...use(canary.upstream), routeId, skip };
+    return { bytes, choice: { ...choice, canary: new Canary(canary, other, site.id) } };
   });
   const all = { ...use(site.upstream), routeId: '', skip: 0 };
   return new PathPrefixes(prefixes, site.unmatchedNotFound === true ? null : all);
@@ -52,7 +60,10 @@ export function holdRoutes(site: SiteConfig, upstreams: UpstreamRegistry): PathR
 
 /** Gives back what was held. */
 export function releaseUpstreams(site: SiteConfig, upstreams: UpstreamRegistry): void {
-  for (const { upstream } of site.routes ?? []) upstreams.release(upstream);
+  for (const { upstream, canary } of site.routes ?? []) {
+    upstreams.release(upstream);
+    if (canary !== undefined) upstreams.release(canary.upstream);
+  }
   upstreams.release(site.upstream);
 }
 

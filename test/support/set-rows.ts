@@ -339,6 +339,7 @@ export const heldElsewhere: Readonly<Record<string, string>> = {
   'crs exclusion-use': 'list-change.test.ts',
   'user roles': 'list-change.test.ts',
   'user password': 'one value',
+  'site canary': 'one route of one site: control/cli/site/site-canary.test.ts',
   'site websocket': 'one value of one site: site-options.test.ts',
   'site grpc': 'one value of one site: site-options.test.ts',
   'site array-names': 'one value of one site: site-options.test.ts',

@@ -1,5 +1,6 @@
 /** SiteService/ExportSite and ExportSites; what they hand out holds keys and is audited. */
 
+import { poolsOf } from '../../domain/site/site-routing.ts';
 import {
   SiteConfigurationSchema,
   type SiteConfigurationJson,
@@ -69,7 +70,7 @@ function configurationOf(store: ReadStore, site: SiteRecord): SiteConfigurationJ
   const routing = store.get(siteRoutings, site.id)?.routing;
   const ids = new Set([
     ...(site.upstreams ?? []).map((one) => one.upstreamId ?? ''),
-    ...(routing?.routes ?? []).map((one) => one.upstreamId ?? ''),
+    ...poolsOf(routing),
   ]);
   return toConfiguration({
     site,

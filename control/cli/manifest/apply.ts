@@ -17,7 +17,7 @@ Example: waf apply -f shop.yaml --dry-run`,
     manifestFlag,
     { flags: '--dry-run', summary: 'check everything, show what would change, write nothing' },
     {
-      flags: '--plan <id>',
+      flags: '--plan <sha256>',
       summary: 'only this plan, as waf diff names it; exit code 1 where it is another one by now',
     },
   ],

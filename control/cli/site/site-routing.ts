@@ -1,6 +1,6 @@
 /** `waf site routing` and `waf site routing-set`: which paths of a site go where. */
 
-import type { SiteRouting } from '../../../proto/gen/waf/v1/site_pb.ts';
+import type { CanaryPool, SiteRouting } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { againWhenChanged, isRevisionGiven } from '../change-attempts.ts';
 import type {
   ArgumentDefinition,
@@ -136,17 +136,27 @@ function readRoutes(kept: readonly string[], stripped: readonly string[]): Route
   ];
 }
 
-function routingTable(routing: SiteRouting | undefined): Table {
+/** The routes of a site, a row each. */
+export function routingTable(routing: SiteRouting | undefined): Table {
   const rows = (routing?.routes ?? []).map((route) => [
     route.pathPrefix,
     route.upstreamId,
     rewriteNames[route.rewriteMode] ?? '-',
     route.name,
+    route.canary?.upstreamId ?? '',
+    canaryText(route.canary),
   ]);
   const rest = routing?.unmatchedAction === 2 ? '404' : "the site's own upstream";
   return {
-    columns: ['PREFIX', 'POOL', 'PATH', 'NAME'],
-    ids: { POOL: ['upstream'] },
-    rows: [...rows, ['(other paths)', rest, '', '']],
+    columns: ['PREFIX', 'POOL', 'PATH', 'NAME', 'CANARY', 'BY'],
+    ids: { POOL: ['upstream'], CANARY: ['upstream'] },
+    rows: [...rows, ['(other paths)', rest, '', '', '', '']],
   };
+}
+
+function canaryText(canary: CanaryPool | undefined): string {
+  if (canary === undefined) return '';
+  const { weight, headerName, cookieName } = canary;
+  const named = [headerName && `field ${headerName}`, cookieName && `cookie ${cookieName}`];
+  return [...named.filter((one) => one !== ''), `${weight} %`].join(', ');
 }

@@ -95,9 +95,11 @@ export function routingWithPools(
   routing: SiteRoutingJson,
   ids: ReadonlyMap<string, string>,
 ): SiteRoutingJson {
-  const routes = (routing.routes ?? []).map(({ id: _id, upstreamId = '', ...rest }) => ({
+  const here = (id = ''): string => ids.get(id) ?? id;
+  const routes = (routing.routes ?? []).map(({ id: _id, upstreamId, canary, ...rest }) => ({
     ...rest,
-    upstreamId: ids.get(upstreamId) ?? upstreamId,
+    upstreamId: here(upstreamId),
+    ...(canary && { canary: { ...canary, upstreamId: here(canary.upstreamId) } }),
   }));
   return { ...routing, routes };
 }

@@ -10,6 +10,8 @@ import { invalidField, refusal } from '../errors.ts';
 import { checkNameLength } from '../names.ts';
 
 const prefixCharactersMax = 1024;
+// RFC 9110 token, and RFC 6265 cookie-name.
+const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
 // RFC 3986 pchar without percent: a prefix is compared with the path as it was sent.
 const prefixPattern = /^\/[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/;
@@ -113,13 +115,8 @@ function checkRoute(
   const name = checkNameLength(route.name, `${field}.name`);
   const pathPrefix = normalizePrefix(route.pathPrefix ?? '', `${field}.pathPrefix`);
   const upstreamId = route.upstreamId ?? '';
-  if (upstreamId === '') throw invalidField(`${field}.upstreamId`, 'is required');
-  if (!around.upstreamExists(upstreamId)) {
-    throw invalidField(`${field}.upstreamId`, 'does not exist');
-  }
-  if (around.upstreamActive?.(upstreamId) === false) {
-    throw refusal('failed_precondition', `${field}.upstreamId: the pool is disabled`);
-  }
+  checkPool(upstreamId, `${field}.upstreamId`, around);
+  const canary = route.canary === undefined ? {} : { canary: checkCanary(route, field, around) };
   const strips = route.rewriteMode === 'PATH_REWRITE_MODE_STRIP_PREFIX';
   return {
     id: id === '' ? around.newId() : id,
@@ -127,5 +124,40 @@ function checkRoute(
     pathPrefix,
     upstreamId,
     rewriteMode: strips ? 'PATH_REWRITE_MODE_STRIP_PREFIX' : 'PATH_REWRITE_MODE_PRESERVE',
+    ...canary,
   };
+}
+
+function checkCanary(
+  { upstreamId: main, canary = {} }: SiteRouteJson,
+  field: string,
+  around: RoutingSurroundings,
+): NonNullable<SiteRouteJson['canary']> {
+  const { upstreamId = '', weight = 0, headerName = '', cookieName = '' } = canary;
+  checkPool(upstreamId, `${field}.canary.upstreamId`, around);
+  if (upstreamId === main) {
+    throw invalidField(`${field}.canary.upstreamId`, 'is the pool of the route itself');
+  }
+  if (headerName !== '' && !tokenPattern.test(headerName)) {
+    throw invalidField(`${field}.canary.headerName`, 'is no name of a field');
+  }
+  if (cookieName !== '' && !tokenPattern.test(cookieName)) {
+    throw invalidField(`${field}.canary.cookieName`, 'is no name of a cookie');
+  }
+  return { upstreamId, weight, headerName, cookieName };
+}
+
+function checkPool(id: string, field: string, around: RoutingSurroundings): void {
+  if (id === '') throw invalidField(field, 'is required');
+  if (!around.upstreamExists(id)) throw invalidField(field, 'does not exist');
+  if (around.upstreamActive?.(id) === false) {
+    throw refusal('failed_precondition', `${field}: the pool is disabled`);
+  }
+}
+
+/** Every pool that a table names, also for a part of the requests. */
+export function poolsOf(routing: SiteRoutingJson | undefined): string[] {
+  const routes = routing?.routes ?? [];
+  const ids = routes.flatMap(({ upstreamId, canary }) => [upstreamId, canary?.upstreamId]);
+  return [...new Set(ids.filter((id): id is string => id !== undefined && id !== ''))];
 }

@@ -6,6 +6,7 @@
 import type {
   SiteJson,
   SitePolicyOverrideJson,
+  SiteRouteJson,
   SiteRoutingJson,
   SiteUpstreamJson,
 } from '../../../proto/gen/waf/v1/site_pb.ts';
@@ -260,6 +261,41 @@ function strictTransportSpec(tls: SiteJson['tls']): Spec {
   return { hsts: { maxAgeSeconds: hstsMaxAgeSeconds, ...subdomains } };
 }
 
+const routeFields = ['id', 'name', 'pathPrefix', 'upstreamRef', 'stripPrefix', 'canary'];
+
+function readCanary(
+  stated: unknown,
+  where: string,
+  field: string,
+  references: References,
+): Pick<SiteRouteJson, 'canary'> {
+  if (stated === undefined) return {};
+  const canary = object(stated, where, field);
+  known(canary, ['upstreamRef', 'weight', 'headerName', 'cookieName'], where, `${field}.`);
+  const { weight = 0 } = canary;
+  if (typeof weight !== 'number' || !Number.isInteger(weight) || weight < 0 || weight > 100) {
+    throw invalid(where, `${field}.weight: must be a whole number from 0 to 100`);
+  }
+  const ref = text(canary, 'upstreamRef', where, `${field}.`);
+  return {
+    canary: {
+      upstreamId: references.idOf('upstream', ref, where, `${field}.upstreamRef`),
+      weight,
+      headerName: text(canary, 'headerName', where, `${field}.`),
+      cookieName: text(canary, 'cookieName', where, `${field}.`),
+    },
+  };
+}
+
+function canarySpec({ canary }: SiteRouteJson, references: References): Spec | undefined {
+  if (canary === undefined) return undefined;
+  const { upstreamId = '', weight, headerName, cookieName } = canary;
+  return filled({
+    ...{ upstreamRef: references.nameOf('upstream', upstreamId), weight: weight || undefined },
+    ...{ headerName: headerName || undefined, cookieName: cookieName || undefined },
+  });
+}
+
 function readRouting(spec: Spec, where: string, references: References): SiteRoutingJson {
   const routing = object(spec['routing'], where, 'spec.routing');
   known(routing, ['unmatched', 'routes'], where, 'spec.routing.');
@@ -268,7 +304,7 @@ function readRouting(spec: Spec, where: string, references: References): SiteRou
   const routes = list(routing, 'routes', where, 'spec.routing.').map((one, at) => {
     const field = `spec.routing.routes[${at}]`;
     const route = object(one, where, field);
-    known(route, ['id', 'name', 'pathPrefix', 'upstreamRef', 'stripPrefix'], where, `${field}.`);
+    known(route, routeFields, where, `${field}.`);
     const ref = text(route, 'upstreamRef', where, `${field}.`);
     const strip = route['stripPrefix'] ?? false;
     if (typeof strip !== 'boolean') throw invalid(where, `${field}.stripPrefix: must be a boolean`);
@@ -281,6 +317,7 @@ function readRouting(spec: Spec, where: string, references: References): SiteRou
       rewriteMode: strip
         ? ('PATH_REWRITE_MODE_STRIP_PREFIX' as const)
         : ('PATH_REWRITE_MODE_PRESERVE' as const),
+      ...readCanary(route['canary'], where, `${field}.canary`, references),
     };
   });
   return {
@@ -301,6 +338,7 @@ function routingSpec(routing: SiteRoutingJson, references: References): Spec | u
       pathPrefix: route.pathPrefix,
       upstreamRef: references.nameOf('upstream', route.upstreamId ?? ''),
       stripPrefix: route.rewriteMode === 'PATH_REWRITE_MODE_STRIP_PREFIX' ? true : undefined,
+      canary: canarySpec(route, references),
     }),
   );
   if (routes.length === 0 && !returns404) return undefined;

@@ -3,6 +3,7 @@
  * lie in a fixed number of drawers, so that a change of one rebuilds a handful.
  */
 
+import { poolsOf } from '../../domain/site/site-routing.ts';
 import { responsesJson } from '../../domain/site/response-settings.ts';
 import { certificateChooser, servesTls, travelingTls } from '../../domain/site/site-certificate.ts';
 import { travelingOptions } from '../../domain/site/site-options.ts';
@@ -91,7 +92,8 @@ function inputsOf(
   { site, routing, variant }: ServedSite,
   pools: ReadonlyMap<string, BundleUpstream>,
 ): unknown[] {
-  const named = [...(site.upstreams ?? []), ...(routing?.routing.routes ?? [])];
-  const missing = named.filter(({ upstreamId }) => upstreamId && !pools.has(upstreamId)).length;
+  const own = (site.upstreams ?? []).flatMap(({ upstreamId }) => upstreamId || []);
+  const named = [...own, ...poolsOf(routing?.routing)];
+  const missing = named.filter((id) => !pools.has(id)).length;
   return [site, routing, variant?.id, variant?.shadow, missing];
 }

@@ -306,6 +306,10 @@ export class Exchange implements PhaseHost, Owner {
     return this.requestClient.proved === true;
   }
 
+  get clientIp(): string {
+    return this.requestClient.facts.clientIp;
+  }
+
   get secure(): boolean {
     return this.requestClient.facts.scheme === 'https';
   }
@@ -377,7 +381,7 @@ export class Exchange implements PhaseHost, Owner {
   }
 
   holder(): Holder {
-    return this.front.held.holder(this.requestClient.facts.clientIp, this.site!.site.id);
+    return this.front.held.holder(this.clientIp, this.site!.site.id);
   }
 
   responseSent(): void {

@@ -27,6 +27,8 @@ import type { WebsocketTunnel } from '../websocket/websocket-tunnel.ts';
 export interface OriginOwner {
   readonly ended: boolean;
   readonly requestId: string;
+  /** The client as the trust profile resolves it. */
+  readonly clientIp: string;
   /** Ready header lines that name the client to origins. */
   readonly forwardedLines: string;
   /** Ready header lines that origins may believe; '' for none. */
@@ -116,7 +118,9 @@ export class OriginSide implements OriginSink {
     const choice = origins.choose(this.bytes, this.head.pathStart, this.head.pathEnd);
     if (choice === null) return 'unrouted';
     if ('reason' in choice) return choice;
-    this.choice = choice;
+    const { canary } = choice;
+    const { bytes, head, owner } = this;
+    this.choice = canary === null ? choice : canary.choose(choice, bytes, head, owner.clientIp);
     return 'routed';
   }
 

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/bundle.proto.
  */
 export const file_waf_runtime_v1_bundle: GenFile = /*@__PURE__*/
-  fileDesc("Cht3YWYvcnVudGltZS92MS9idW5kbGUucHJvdG8SDndhZi5ydW50aW1lLnYxIlwKE1NpZ25lZFJ1bnRpbWVCdW5kbGUSDgoGYnVuZGxlGAEgASgMEhEKCXNpZ25hdHVyZRgCIAEoDBIOCgZzaGEyNTYYAyABKAkSEgoKcHVibGljX2tleRgEIAEoDCKdCQoNUnVudGltZUJ1bmRsZRIWCg5mb3JtYXRfdmVyc2lvbhgBIAEoDRIKCgJpZBgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxIVCg1jcmVhdGVkX2F0X21zGAQgASgDEioKBXNpdGVzGAUgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGUSMgoJdXBzdHJlYW1zGAYgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVVwc3RyZWFtEi8KCHBvbGljaWVzGAcgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIwCghydWxlc2V0cxgIIAMoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EhYKDnJlc3BvbnNlc19qc29uGAkgASgJEioKBXBhcnRzGAogAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVBhcnQSLwoIaXBfbGlzdHMYCyADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EjUKC2lwX2JpbmRpbmdzGAwgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwQmluZGluZxI5Cg1jb3VudHJ5X3J1bGVzGA0gAygLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUNvdW50cnlSdWxlEjUKC3JhdGVfbGltaXRzGA4gAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZVJhdGVMaW1pdBI7Cg50cnVzdF9wcm9maWxlcxgPIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSOQoNZ2VvX2RhdGFiYXNlcxgQIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVHZW9EYXRhYmFzZRIVCg1oZWxkX3BvbGljaWVzGBEgAygJEjgKDGNlcnRpZmljYXRlcxgUIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVDZXJ0aWZpY2F0ZRI2Cgxsb2dfcG9saWNpZXMYICADKAsyIC53YWYucnVudGltZS52MS5SdW50aW1lTG9nUG9saWN5EjsKDmNoYWxsZW5nZV9rZXlzGDwgAygLMiMud2FmLnJ1bnRpbWUudjEuUnVudGltZUNoYWxsZW5nZUtleRI0CgphcGlfY2hlY2tzGEYgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUFwaUNoZWNrcxI4CgxhcGlfbGVhcm5pbmcYSyADKAsyIi53YWYucnVudGltZS52MS5SdW50aW1lQXBpTGVhcm5pbmcSQgoRZGV0ZWN0aW9uX2NvbnRlbnQYTCADKAsyJy53YWYucnVudGltZS52MS5SdW50aW1lRGV0ZWN0aW9uQ29udGVudBI4CgxzaXRlX29wdGlvbnMYUCADKAsyIi53YWYucnVudGltZS52MS5SdW50aW1lU2l0ZU9wdGlvbnMSMgoJdmVyaWZpZXJzGFUgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVZlcmlmaWVyIsMBCg9SdW50aW1lVmVyaWZpZXISCgoCaWQYASABKAkSDAoEa2luZBgCIAEoCRINCgVob3N0cxgDIAMoCRIQCghzaXRlX2tleRgEIAEoCRIOCgZzZWNyZXQYBSABKAkSEgoKc2NyaXB0X3VybBgGIAEoCRISCgp2ZXJpZnlfdXJsGAcgASgJEhEKCW1pbl9zY29yZRgIIAEoARIQCghmYWxsYmFjaxgJIAEoCBIYChBhbGxvd2VkX25ldHdvcmtzGAogAygJIsIBChJSdW50aW1lU2l0ZU9wdGlvbnMSDwoHc2l0ZV9pZBgBIAEoCRIaChJ3ZWJzb2NrZXRfbWVzc2FnZXMYAiABKAkSGQoRcmF0ZV9saW1pdF9maWVsZHMYAyABKAkSEwoLZ3JwY19maWVsZHMYBCABKAkSEwoLYXJyYXlfbmFtZXMYBSABKAkSGgoSZGV0ZWN0aW9uX2xlYXJuaW5nGAYgASgJEh4KFmRldGVjdGlvbl9hcHBsaWNhdGlvbnMYByABKAkiQAoXUnVudGltZURldGVjdGlvbkNvbnRlbnQSDwoHc2l0ZV9pZBgBIAEoCRIUCgxjb250ZW50X2pzb24YAiABKAwiPAoSUnVudGltZUFwaUxlYXJuaW5nEg8KB3NpdGVfaWQYASABKAkSFQoNbGVhcm5pbmdfanNvbhgCIAEoDCI4ChBSdW50aW1lQXBpQ2hlY2tzEg8KB3NpdGVfaWQYASABKAkSEwoLY2hlY2tzX2pzb24YAiABKAwiMQoTUnVudGltZUNoYWxsZW5nZUtleRIKCgJpZBgBIAEoCRIOCgZzZWNyZXQYAiABKAwiiAIKClJ1bnRpbWVCb3QSDAoEbW9kZRgBIAEoCRIdChVjaGFsbGVuZ2VfdHRsX3NlY29uZHMYAiABKA0SHQoVY2xlYXJhbmNlX3R0bF9zZWNvbmRzGAMgASgNEhgKEHByb29mX2RpZmZpY3VsdHkYBCABKA0SFAoMYmluZF9uZXR3b3JrGAUgASgIEhQKDGV4ZW1wdF9wYXRocxgGIAMoCRIWCg5leGVtcHRfbWV0aG9kcxgHIAMoCRIbChN0cnVzdGVkX2lwX2xpc3RfaWRzGAggAygJEhoKEmNoYWxsZW5nZV9jcmF3bGVycxgJIAEoCBIXCg9jaGFsbGVuZ2VfcGF0aHMYCiADKAkiSgoSUnVudGltZUNlcnRpZmljYXRlEgoKAmlkGAEgASgJEhcKD2NlcnRpZmljYXRlX3BlbRgCIAEoDBIPCgdrZXlfcGVtGAMgASgMIn0KDlJ1bnRpbWVTaXRlVGxzEhYKDmNlcnRpZmljYXRlX2lkGAEgASgJEhkKEW1pbl9taW5vcl92ZXJzaW9uGAIgASgNEhUKDWh0dHBfYmVoYXZpb3IYAyABKAkSIQoZc3RyaWN0X3RyYW5zcG9ydF9zZWN1cml0eRgEIAEoCSJDChJSdW50aW1lR2VvRGF0YWJhc2USDAoEa2luZBgBIAEoCRIOCgZzaGEyNTYYAiABKAkSDwoHY29udGVudBgDIAEoDCJFCgtSdW50aW1lUGFydBIMCgRraW5kGAEgASgJEgoKAmlkGAIgASgJEg4KBnNoYTI1NhgDIAEoDBIMCgRzaXplGAQgASgEIrIDCgtSdW50aW1lU2l0ZRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBWhvc3RzGAMgAygJEhMKC3Vwc3RyZWFtX2lkGAQgASgJEhMKC3dhZl9lbmFibGVkGAUgASgIEhYKDmRldGVjdGlvbl9vbmx5GAYgASgIEhEKCXBvbGljeV9pZBgHIAEoCRIRCglmYWlsX29wZW4YCCABKAgSLAoGcm91dGVzGAkgAygLMhwud2FmLnJ1bnRpbWUudjEuUnVudGltZVJvdXRlEhsKE3VubWF0Y2hlZF9ub3RfZm91bmQYCiABKAgSKwoDdGxzGA4gASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGVUbHMSJwoDYm90GDwgASgLMhoud2FmLnJ1bnRpbWUudjEuUnVudGltZUJvdBIYChBzaGFyZWRfcG9saWN5X2lkGCggASgJEhEKCXRlbmFudF9pZBgpIAEoCRItCgZzaGFkb3cYPiABKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lU2hhZG93EhUKDWRlbGl2ZXJ5X2pzb24YPSABKAwiRAoNUnVudGltZVNoYWRvdxIOCgZydW5faWQYASABKAkSEQoJcG9saWN5X2lkGAIgASgJEhAKCHVudGlsX21zGAMgASgDIloKDFJ1bnRpbWVSb3V0ZRITCgtwYXRoX3ByZWZpeBgBIAEoCRITCgt1cHN0cmVhbV9pZBgCIAEoCRIUCgxzdHJpcF9wcmVmaXgYAyABKAgSCgoCaWQYBCABKAkiwQIKD1J1bnRpbWVVcHN0cmVhbRIKCgJpZBgBIAEoCRILCgN0bHMYAiABKAgSMgoJZW5kcG9pbnRzGAMgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZUVuZHBvaW50EhMKC3NlcnZlcl9uYW1lGAQgASgJEjYKD3JlcXVlc3RfaGVhZGVycxgFIAMoCzIdLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVIZWFkZXISOAoMaGVhbHRoX2NoZWNrGAYgASgLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUhlYWx0aENoZWNrEjUKCnJlc2lsaWVuY2UYByABKAsyIS53YWYucnVudGltZS52MS5SdW50aW1lUmVzaWxpZW5jZRIOCgZjYV9wZW0YCCABKAkSEwoLc2tpcF92ZXJpZnkYCSABKAgiLAoNUnVudGltZUhlYWRlchIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgJIvUBChJSdW50aW1lSGVhbHRoQ2hlY2sSDAoEcGF0aBgBIAEoCRIOCgZtZXRob2QYAiABKAkSFwoPZXhwZWN0ZWRfc3RhdHVzGAMgASgNEhgKEGludGVydmFsX3NlY29uZHMYBCABKA0SFwoPdGltZW91dF9zZWNvbmRzGAUgASgNEhsKE3VuaGVhbHRoeV90aHJlc2hvbGQYBiABKA0SGQoRaGVhbHRoeV90aHJlc2hvbGQYByABKA0SGAoQZm9sbG93X3JlZGlyZWN0cxgIIAEoCBIVCg1leHBlY3RlZF9ib2R5GAkgASgJEgwKBGhvc3QYCiABKAkiiwEKEVJ1bnRpbWVSZXNpbGllbmNlEhkKEXBhc3NpdmVfbWF4X2ZhaWxzGAEgASgNEiUKHXBhc3NpdmVfZmFpbF9kdXJhdGlvbl9zZWNvbmRzGAIgASgNEhkKEXJldHJ5X2R1cmF0aW9uX21zGAMgASgNEhkKEXJldHJ5X2ludGVydmFsX21zGAQgASgNIj0KD1J1bnRpbWVFbmRwb2ludBIMCgRob3N0GAEgASgJEgwKBHBvcnQYAiABKA0SDgoGd2VpZ2h0GAMgASgNIowBCg1SdW50aW1lUG9saWN5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoIcmV2aXNpb24YAyABKAMSEgoKcnVsZXNldF9pZBgEIAEoCRIPCgdzZWNsYW5nGAUgASgJEioKBWZpbGVzGAYgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZUZpbGUiWQoOUnVudGltZVJ1bGVzZXQSCgoCaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIqCgVmaWxlcxgDIAMoCzIbLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVGaWxlIiwKC1J1bnRpbWVGaWxlEgwKBHBhdGgYASABKAkSDwoHY29udGVudBgCIAEoDGIGcHJvdG8z", [file_waf_runtime_v1_access, file_waf_runtime_v1_logging]);
+  fileDesc("Cht3YWYvcnVudGltZS92MS9idW5kbGUucHJvdG8SDndhZi5ydW50aW1lLnYxIlwKE1NpZ25lZFJ1bnRpbWVCdW5kbGUSDgoGYnVuZGxlGAEgASgMEhEKCXNpZ25hdHVyZRgCIAEoDBIOCgZzaGEyNTYYAyABKAkSEgoKcHVibGljX2tleRgEIAEoDCKdCQoNUnVudGltZUJ1bmRsZRIWCg5mb3JtYXRfdmVyc2lvbhgBIAEoDRIKCgJpZBgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxIVCg1jcmVhdGVkX2F0X21zGAQgASgDEioKBXNpdGVzGAUgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGUSMgoJdXBzdHJlYW1zGAYgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVVwc3RyZWFtEi8KCHBvbGljaWVzGAcgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIwCghydWxlc2V0cxgIIAMoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EhYKDnJlc3BvbnNlc19qc29uGAkgASgJEioKBXBhcnRzGAogAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVBhcnQSLwoIaXBfbGlzdHMYCyADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EjUKC2lwX2JpbmRpbmdzGAwgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwQmluZGluZxI5Cg1jb3VudHJ5X3J1bGVzGA0gAygLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUNvdW50cnlSdWxlEjUKC3JhdGVfbGltaXRzGA4gAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZVJhdGVMaW1pdBI7Cg50cnVzdF9wcm9maWxlcxgPIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSOQoNZ2VvX2RhdGFiYXNlcxgQIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVHZW9EYXRhYmFzZRIVCg1oZWxkX3BvbGljaWVzGBEgAygJEjgKDGNlcnRpZmljYXRlcxgUIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVDZXJ0aWZpY2F0ZRI2Cgxsb2dfcG9saWNpZXMYICADKAsyIC53YWYucnVudGltZS52MS5SdW50aW1lTG9nUG9saWN5EjsKDmNoYWxsZW5nZV9rZXlzGDwgAygLMiMud2FmLnJ1bnRpbWUudjEuUnVudGltZUNoYWxsZW5nZUtleRI0CgphcGlfY2hlY2tzGEYgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUFwaUNoZWNrcxI4CgxhcGlfbGVhcm5pbmcYSyADKAsyIi53YWYucnVudGltZS52MS5SdW50aW1lQXBpTGVhcm5pbmcSQgoRZGV0ZWN0aW9uX2NvbnRlbnQYTCADKAsyJy53YWYucnVudGltZS52MS5SdW50aW1lRGV0ZWN0aW9uQ29udGVudBI4CgxzaXRlX29wdGlvbnMYUCADKAsyIi53YWYucnVudGltZS52MS5SdW50aW1lU2l0ZU9wdGlvbnMSMgoJdmVyaWZpZXJzGFUgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVZlcmlmaWVyIsMBCg9SdW50aW1lVmVyaWZpZXISCgoCaWQYASABKAkSDAoEa2luZBgCIAEoCRINCgVob3N0cxgDIAMoCRIQCghzaXRlX2tleRgEIAEoCRIOCgZzZWNyZXQYBSABKAkSEgoKc2NyaXB0X3VybBgGIAEoCRISCgp2ZXJpZnlfdXJsGAcgASgJEhEKCW1pbl9zY29yZRgIIAEoARIQCghmYWxsYmFjaxgJIAEoCBIYChBhbGxvd2VkX25ldHdvcmtzGAogAygJIsIBChJSdW50aW1lU2l0ZU9wdGlvbnMSDwoHc2l0ZV9pZBgBIAEoCRIaChJ3ZWJzb2NrZXRfbWVzc2FnZXMYAiABKAkSGQoRcmF0ZV9saW1pdF9maWVsZHMYAyABKAkSEwoLZ3JwY19maWVsZHMYBCABKAkSEwoLYXJyYXlfbmFtZXMYBSABKAkSGgoSZGV0ZWN0aW9uX2xlYXJuaW5nGAYgASgJEh4KFmRldGVjdGlvbl9hcHBsaWNhdGlvbnMYByABKAkiQAoXUnVudGltZURldGVjdGlvbkNvbnRlbnQSDwoHc2l0ZV9pZBgBIAEoCRIUCgxjb250ZW50X2pzb24YAiABKAwiPAoSUnVudGltZUFwaUxlYXJuaW5nEg8KB3NpdGVfaWQYASABKAkSFQoNbGVhcm5pbmdfanNvbhgCIAEoDCI4ChBSdW50aW1lQXBpQ2hlY2tzEg8KB3NpdGVfaWQYASABKAkSEwoLY2hlY2tzX2pzb24YAiABKAwiMQoTUnVudGltZUNoYWxsZW5nZUtleRIKCgJpZBgBIAEoCRIOCgZzZWNyZXQYAiABKAwiiAIKClJ1bnRpbWVCb3QSDAoEbW9kZRgBIAEoCRIdChVjaGFsbGVuZ2VfdHRsX3NlY29uZHMYAiABKA0SHQoVY2xlYXJhbmNlX3R0bF9zZWNvbmRzGAMgASgNEhgKEHByb29mX2RpZmZpY3VsdHkYBCABKA0SFAoMYmluZF9uZXR3b3JrGAUgASgIEhQKDGV4ZW1wdF9wYXRocxgGIAMoCRIWCg5leGVtcHRfbWV0aG9kcxgHIAMoCRIbChN0cnVzdGVkX2lwX2xpc3RfaWRzGAggAygJEhoKEmNoYWxsZW5nZV9jcmF3bGVycxgJIAEoCBIXCg9jaGFsbGVuZ2VfcGF0aHMYCiADKAkiSgoSUnVudGltZUNlcnRpZmljYXRlEgoKAmlkGAEgASgJEhcKD2NlcnRpZmljYXRlX3BlbRgCIAEoDBIPCgdrZXlfcGVtGAMgASgMIn0KDlJ1bnRpbWVTaXRlVGxzEhYKDmNlcnRpZmljYXRlX2lkGAEgASgJEhkKEW1pbl9taW5vcl92ZXJzaW9uGAIgASgNEhUKDWh0dHBfYmVoYXZpb3IYAyABKAkSIQoZc3RyaWN0X3RyYW5zcG9ydF9zZWN1cml0eRgEIAEoCSJDChJSdW50aW1lR2VvRGF0YWJhc2USDAoEa2luZBgBIAEoCRIOCgZzaGEyNTYYAiABKAkSDwoHY29udGVudBgDIAEoDCJFCgtSdW50aW1lUGFydBIMCgRraW5kGAEgASgJEgoKAmlkGAIgASgJEg4KBnNoYTI1NhgDIAEoDBIMCgRzaXplGAQgASgEIrIDCgtSdW50aW1lU2l0ZRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBWhvc3RzGAMgAygJEhMKC3Vwc3RyZWFtX2lkGAQgASgJEhMKC3dhZl9lbmFibGVkGAUgASgIEhYKDmRldGVjdGlvbl9vbmx5GAYgASgIEhEKCXBvbGljeV9pZBgHIAEoCRIRCglmYWlsX29wZW4YCCABKAgSLAoGcm91dGVzGAkgAygLMhwud2FmLnJ1bnRpbWUudjEuUnVudGltZVJvdXRlEhsKE3VubWF0Y2hlZF9ub3RfZm91bmQYCiABKAgSKwoDdGxzGA4gASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGVUbHMSJwoDYm90GDwgASgLMhoud2FmLnJ1bnRpbWUudjEuUnVudGltZUJvdBIYChBzaGFyZWRfcG9saWN5X2lkGCggASgJEhEKCXRlbmFudF9pZBgpIAEoCRItCgZzaGFkb3cYPiABKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lU2hhZG93EhUKDWRlbGl2ZXJ5X2pzb24YPSABKAwiRAoNUnVudGltZVNoYWRvdxIOCgZydW5faWQYASABKAkSEQoJcG9saWN5X2lkGAIgASgJEhAKCHVudGlsX21zGAMgASgDIokBCgxSdW50aW1lUm91dGUSEwoLcGF0aF9wcmVmaXgYASABKAkSEwoLdXBzdHJlYW1faWQYAiABKAkSFAoMc3RyaXBfcHJlZml4GAMgASgIEgoKAmlkGAQgASgJEi0KBmNhbmFyeRgFIAEoCzIdLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVDYW5hcnkiXgoNUnVudGltZUNhbmFyeRITCgt1cHN0cmVhbV9pZBgBIAEoCRIOCgZ3ZWlnaHQYAiABKA0SEwoLaGVhZGVyX25hbWUYAyABKAkSEwoLY29va2llX25hbWUYBCABKAkiwQIKD1J1bnRpbWVVcHN0cmVhbRIKCgJpZBgBIAEoCRILCgN0bHMYAiABKAgSMgoJZW5kcG9pbnRzGAMgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZUVuZHBvaW50EhMKC3NlcnZlcl9uYW1lGAQgASgJEjYKD3JlcXVlc3RfaGVhZGVycxgFIAMoCzIdLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVIZWFkZXISOAoMaGVhbHRoX2NoZWNrGAYgASgLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUhlYWx0aENoZWNrEjUKCnJlc2lsaWVuY2UYByABKAsyIS53YWYucnVudGltZS52MS5SdW50aW1lUmVzaWxpZW5jZRIOCgZjYV9wZW0YCCABKAkSEwoLc2tpcF92ZXJpZnkYCSABKAgiLAoNUnVudGltZUhlYWRlchIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgJIvUBChJSdW50aW1lSGVhbHRoQ2hlY2sSDAoEcGF0aBgBIAEoCRIOCgZtZXRob2QYAiABKAkSFwoPZXhwZWN0ZWRfc3RhdHVzGAMgASgNEhgKEGludGVydmFsX3NlY29uZHMYBCABKA0SFwoPdGltZW91dF9zZWNvbmRzGAUgASgNEhsKE3VuaGVhbHRoeV90aHJlc2hvbGQYBiABKA0SGQoRaGVhbHRoeV90aHJlc2hvbGQYByABKA0SGAoQZm9sbG93X3JlZGlyZWN0cxgIIAEoCBIVCg1leHBlY3RlZF9ib2R5GAkgASgJEgwKBGhvc3QYCiABKAkiiwEKEVJ1bnRpbWVSZXNpbGllbmNlEhkKEXBhc3NpdmVfbWF4X2ZhaWxzGAEgASgNEiUKHXBhc3NpdmVfZmFpbF9kdXJhdGlvbl9zZWNvbmRzGAIgASgNEhkKEXJldHJ5X2R1cmF0aW9uX21zGAMgASgNEhkKEXJldHJ5X2ludGVydmFsX21zGAQgASgNIj0KD1J1bnRpbWVFbmRwb2ludBIMCgRob3N0GAEgASgJEgwKBHBvcnQYAiABKA0SDgoGd2VpZ2h0GAMgASgNIowBCg1SdW50aW1lUG9saWN5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoIcmV2aXNpb24YAyABKAMSEgoKcnVsZXNldF9pZBgEIAEoCRIPCgdzZWNsYW5nGAUgASgJEioKBWZpbGVzGAYgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZUZpbGUiWQoOUnVudGltZVJ1bGVzZXQSCgoCaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIqCgVmaWxlcxgDIAMoCzIbLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVGaWxlIiwKC1J1bnRpbWVGaWxlEgwKBHBhdGgYASABKAkSDwoHY29udGVudBgCIAEoDGIGcHJvdG8z", [file_waf_runtime_v1_access, file_waf_runtime_v1_logging]);
 
 /**
  * A configuration as it travels and as it lies on disk.
@@ -1726,6 +1726,13 @@ export type RuntimeRoute = Message<"waf.runtime.v1.RuntimeRoute"> & {
    * @generated from field: string id = 4;
    */
   id: string;
+
+  /**
+   * A second pool for a part of the requests; absent for none.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeCanary canary = 5;
+   */
+  canary?: RuntimeCanary | undefined;
 };
 
 /**
@@ -1761,6 +1768,13 @@ export type RuntimeRouteJson = {
    * @generated from field: string id = 4;
    */
   id?: string;
+
+  /**
+   * A second pool for a part of the requests; absent for none.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeCanary canary = 5;
+   */
+  canary?: RuntimeCanaryJson;
 };
 
 /**
@@ -1769,6 +1783,83 @@ export type RuntimeRouteJson = {
  */
 export const RuntimeRouteSchema: GenMessage<RuntimeRoute, {jsonType: RuntimeRouteJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_bundle, 15);
+
+/**
+ * A second pool of a route.
+ *
+ * @generated from message waf.runtime.v1.RuntimeCanary
+ */
+export type RuntimeCanary = Message<"waf.runtime.v1.RuntimeCanary"> & {
+  /**
+   * Origins, by identifier of a RuntimeUpstream.
+   *
+   * @generated from field: string upstream_id = 1;
+   */
+  upstreamId: string;
+
+  /**
+   * Percent of the clients.
+   *
+   * @generated from field: uint32 weight = 2;
+   */
+  weight: number;
+
+  /**
+   * Field whose value always or never decides; empty for none.
+   *
+   * @generated from field: string header_name = 3;
+   */
+  headerName: string;
+
+  /**
+   * Cookie whose value always or never decides; empty for none.
+   *
+   * @generated from field: string cookie_name = 4;
+   */
+  cookieName: string;
+};
+
+/**
+ * A second pool of a route.
+ *
+ * @generated from message waf.runtime.v1.RuntimeCanary
+ */
+export type RuntimeCanaryJson = {
+  /**
+   * Origins, by identifier of a RuntimeUpstream.
+   *
+   * @generated from field: string upstream_id = 1;
+   */
+  upstreamId?: string;
+
+  /**
+   * Percent of the clients.
+   *
+   * @generated from field: uint32 weight = 2;
+   */
+  weight?: number;
+
+  /**
+   * Field whose value always or never decides; empty for none.
+   *
+   * @generated from field: string header_name = 3;
+   */
+  headerName?: string;
+
+  /**
+   * Cookie whose value always or never decides; empty for none.
+   *
+   * @generated from field: string cookie_name = 4;
+   */
+  cookieName?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.RuntimeCanary.
+ * Use `create(RuntimeCanarySchema)` to create a new message.
+ */
+export const RuntimeCanarySchema: GenMessage<RuntimeCanary, {jsonType: RuntimeCanaryJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_bundle, 16);
 
 /**
  * A set of origins.
@@ -1915,7 +2006,7 @@ export type RuntimeUpstreamJson = {
  * Use `create(RuntimeUpstreamSchema)` to create a new message.
  */
 export const RuntimeUpstreamSchema: GenMessage<RuntimeUpstream, {jsonType: RuntimeUpstreamJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 16);
+  messageDesc(file_waf_runtime_v1_bundle, 17);
 
 /**
  * A header field.
@@ -1964,7 +2055,7 @@ export type RuntimeHeaderJson = {
  * Use `create(RuntimeHeaderSchema)` to create a new message.
  */
 export const RuntimeHeaderSchema: GenMessage<RuntimeHeader, {jsonType: RuntimeHeaderJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 17);
+  messageDesc(file_waf_runtime_v1_bundle, 18);
 
 /**
  * How the addresses of a set are probed.
@@ -2125,7 +2216,7 @@ export type RuntimeHealthCheckJson = {
  * Use `create(RuntimeHealthCheckSchema)` to create a new message.
  */
 export const RuntimeHealthCheckSchema: GenMessage<RuntimeHealthCheck, {jsonType: RuntimeHealthCheckJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 18);
+  messageDesc(file_waf_runtime_v1_bundle, 19);
 
 /**
  * What happens with failing addresses.
@@ -2202,7 +2293,7 @@ export type RuntimeResilienceJson = {
  * Use `create(RuntimeResilienceSchema)` to create a new message.
  */
 export const RuntimeResilienceSchema: GenMessage<RuntimeResilience, {jsonType: RuntimeResilienceJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 19);
+  messageDesc(file_waf_runtime_v1_bundle, 20);
 
 /**
  * One address of an origin.
@@ -2265,7 +2356,7 @@ export type RuntimeEndpointJson = {
  * Use `create(RuntimeEndpointSchema)` to create a new message.
  */
 export const RuntimeEndpointSchema: GenMessage<RuntimeEndpoint, {jsonType: RuntimeEndpointJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 20);
+  messageDesc(file_waf_runtime_v1_bundle, 21);
 
 /**
  * How requests are inspected.
@@ -2370,7 +2461,7 @@ export type RuntimePolicyJson = {
  * Use `create(RuntimePolicySchema)` to create a new message.
  */
 export const RuntimePolicySchema: GenMessage<RuntimePolicy, {jsonType: RuntimePolicyJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 21);
+  messageDesc(file_waf_runtime_v1_bundle, 22);
 
 /**
  * Rule and data files of one ruleset.
@@ -2433,7 +2524,7 @@ export type RuntimeRulesetJson = {
  * Use `create(RuntimeRulesetSchema)` to create a new message.
  */
 export const RuntimeRulesetSchema: GenMessage<RuntimeRuleset, {jsonType: RuntimeRulesetJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 22);
+  messageDesc(file_waf_runtime_v1_bundle, 23);
 
 /**
  * One file.
@@ -2482,5 +2573,5 @@ export type RuntimeFileJson = {
  * Use `create(RuntimeFileSchema)` to create a new message.
  */
 export const RuntimeFileSchema: GenMessage<RuntimeFile, {jsonType: RuntimeFileJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 23);
+  messageDesc(file_waf_runtime_v1_bundle, 24);
 
