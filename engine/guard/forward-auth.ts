@@ -9,6 +9,7 @@ import { request as httpsRequest } from 'node:https';
 import { checkedAddress } from '../../base/checked-address.ts';
 import { forwardAuthLimits } from '../../base/guard-limits.ts';
 import { withinTime } from '../../base/time-limit.ts';
+import { withoutSticky } from '../base/sticky-cookie.ts';
 import type { ForwardAuthConfig } from '../contract/delivery.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
 import type { Guard } from './guard.ts';
@@ -40,10 +41,13 @@ export class ForwardAuth implements Guard {
   private readonly rules: readonly ForwardAuthConfig[];
   /** Fields that only services say, of all rules. */
   private readonly copied: ReadonlySet<string>;
+  private readonly stickyName: string;
   private underWay = 0;
 
-  constructor(rules: readonly ForwardAuthConfig[]) {
+  /** `stickyName`: the cookie that keeps visitors with an address; '' for none. */
+  constructor(rules: readonly ForwardAuthConfig[], stickyName = '') {
     this.rules = rules;
+    this.stickyName = stickyName;
     this.copied = new Set(rules.flatMap(({ copiedFields }) => copiedFields));
   }
 
@@ -77,6 +81,7 @@ export class ForwardAuth implements Guard {
       const joint = lower === 'cookie' ? '; ' : ', ';
       headers[lower] = before === undefined ? value : before + joint + value;
     }
+    this.hideSticky(headers);
     return {
       ...headers,
       'x-forwarded-method': method,
@@ -85,6 +90,15 @@ export class ForwardAuth implements Guard {
       'x-forwarded-uri': query === '' ? path : `${path}?${query}`,
       'x-forwarded-for': facts.clientIp,
     };
+  }
+
+  /** Which address of the origin a visitor stays with is nothing to the service. */
+  private hideSticky(headers: Record<string, string>): void {
+    const cookie = headers['cookie'];
+    if (this.stickyName === '' || cookie === undefined) return;
+    const others = withoutSticky(cookie, this.stickyName);
+    if (others === '') delete headers['cookie'];
+    else headers['cookie'] = others;
   }
 
   private async ask(
@@ -101,14 +115,25 @@ export class ForwardAuth implements Guard {
         lines += copiedLines(rule, answer);
       }
       return lines.length > copiedBytesMax ? unavailable : granted(lines);
-    } catch {
-      // Whatever failed, nobody is let in; the event names the guard and the reason.
-      return unavailable;
+    } catch (error) {
+      // Whatever failed, nobody is let in; the event says what it was.
+      return { ...unavailable, detail: causeOf(error) };
     } finally {
       this.underWay--;
     }
   }
 }
+
+/** Why the service gave no answer, for the event: never a text of the service. */
+function causeOf(error: unknown): string {
+  const { code, name, message } = error as Partial<Record<'code' | 'name' | 'message', unknown>>;
+  if (name === 'TimeoutError' || name === 'AbortError') return 'no answer in time';
+  if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,63}$/.test(code)) return code;
+  return error instanceof UnaskedError ? String(message) : 'the service could not be asked';
+}
+
+/** What keeps a question from being asked, or its answer from being taken; its text is ours. */
+class UnaskedError extends Error {}
 
 /** What a request gets while nobody vouches for it. */
 const unavailable: GuardVerdict = {
@@ -162,9 +187,11 @@ function valueOf({ fields }: ServiceAnswer, wanted: string): string {
 function answerOf(rule: ForwardAuthConfig, headers: Question): Promise<ServiceAnswer> {
   return withinTime(rule.timeoutMs, [], async (signal) => {
     const url = new URL(rule.url);
-    if (Object.values(headers).some((value) => notCarried.test(value))) throw new Error('head');
+    if (Object.values(headers).some((value) => notCarried.test(value)))
+      throw new UnaskedError('the head holds bytes that no field carries');
     const lookup = await checkedAddress(url.hostname, rule.allowedNetworks);
-    if (typeof lookup === 'string') throw new Error(lookup);
+    if (typeof lookup === 'string')
+      throw new UnaskedError(`the address of the service is ${lookup}`);
     signal.throwIfAborted();
     const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
     return await new Promise<ServiceAnswer>((resolve, reject) => {
@@ -183,14 +210,15 @@ async function readAnswer(response: IncomingMessage): Promise<ServiceAnswer> {
   let bytes = 0;
   for await (const piece of response as AsyncIterable<Buffer>) {
     bytes += piece.length;
-    if (bytes > answerBytesMax) throw new Error('answer too long');
+    if (bytes > answerBytesMax) throw new UnaskedError('the answer is too long');
     pieces.push(piece);
   }
   const { rawHeaders, statusCode = 0 } = response;
   const fields: [string, string][] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const value = rawHeaders[i + 1]!;
-    if (notCarried.test(value)) throw new Error('field');
+    if (notCarried.test(value))
+      throw new UnaskedError('the answer holds bytes that no field carries');
     fields.push([rawHeaders[i]!.toLowerCase(), value]);
   }
   return { status: statusCode, fields, body: Buffer.concat(pieces) };

@@ -88,3 +88,40 @@ test('what no field carries is not sent, and lets nobody in', async () => {
   expect(await settled(guard(port).decide(view))).toMatchObject({ status: 503 });
   expect(asked.length).toBe(0);
 });
+
+test('the service does not get the cookie that keeps a visitor with an address', async () => {
+  const { port, asked } = await service(200);
+  const rule = { pathPrefix: '', url: `http://127.0.0.1:${port}/`, copiedFields: [], open: false };
+  const delivery = {
+    ...noDelivery,
+    forwardAuth: [{ ...rule, allowedNetworks: ['127.0.0.0/8'], timeoutMs: 5_000 }],
+    stickySessions: { cookieName: 'stay', maxAgeSeconds: 0 },
+  };
+  const auth = pathAuth.compile({ delivery } as unknown as SiteConfig, noGuardServices)!;
+  const cookies = ['a=1; stay=0; b=2', 'stay=0; stay-0123abcd=1', 'stay2=1', '\tstay =1; a=1'];
+  for (const cookie of cookies) {
+    await settled(auth.decide(viewOf({ target: '/', fields: [`Cookie: ${cookie}`] })));
+  }
+  expect(asked.map(({ headers }) => headers.cookie)).toEqual([
+    'a=1; b=2',
+    undefined,
+    'stay2=1',
+    'a=1',
+  ]);
+});
+
+test('the event says why nobody could be asked', async () => {
+  const detailOf = async (asking: Guard, field = 'X-A: a') =>
+    (await settled(asking.decide(viewOf({ target: '/in', fields: [field] }))))?.detail;
+  const silent = await httpOrigin(closing, () => undefined);
+  const long = await httpOrigin(closing, (_request, response) => {
+    response.end('a'.repeat(forwardAuthLimits.answerBytesMax + 1));
+  });
+  expect(await detailOf(guard(silent, { timeoutMs: 100 }))).toBe('no answer in time');
+  expect(await detailOf(guard(1))).toBe('ECONNREFUSED');
+  expect(await detailOf(guard(long))).toBe('the answer is too long');
+  expect(await detailOf(guard(long), 'X-A: a\u0001b')).toMatch(/^the head holds bytes/);
+  expect(await detailOf(guard(long, { allowedNetworks: [] }))).toBe(
+    'the address of the service is blocked',
+  );
+});

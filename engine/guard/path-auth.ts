@@ -10,9 +10,10 @@ import type { RequestView } from './request-view.ts';
 export const pathAuth: GuardKind = {
   name: 'auth',
   compile: ({ delivery }) => {
-    const { basicAuth = [], forwardAuth = [] } = delivery ?? {};
+    const { basicAuth = [], forwardAuth = [], stickySessions } = delivery ?? {};
     const users = basicAuth.length === 0 ? null : new BasicAuth(basicAuth);
-    const service = forwardAuth.length === 0 ? null : new ForwardAuth(forwardAuth);
+    const service =
+      forwardAuth.length === 0 ? null : new ForwardAuth(forwardAuth, stickySessions?.cookieName);
     return users === null || service === null ? (users ?? service) : new BothAuth(users, service);
   },
 };

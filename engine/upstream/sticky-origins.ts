@@ -5,6 +5,7 @@
  */
 
 import { createHash, createHmac, hkdfSync } from 'node:crypto';
+import { cookieNameOf, isStickyCookie, trimmed } from '../base/sticky-cookie.ts';
 import type { ResponseFields, StickySessionsConfig } from '../contract/delivery.ts';
 import { SPAN } from '../contract/message.ts';
 import { equalsIgnoreCase } from '../http/tables.ts';
@@ -45,9 +46,6 @@ const setCookieField = Buffer.from('set-cookie');
 const without: StickyCookie = { pool: null, current: false, others: null };
 /** Bytes of a code; guesses at 128 bits find none. */
 const codeBytes = 16;
-/** Pools of routes have cookies of their own: one cookie would change with every other path. */
-const poolSuffix = /^(?:-[0-9a-f]{8})?$/;
-
 /** The addresses of one pool, as one site names them. */
 export class StickyOrigins {
   private readonly config: StickySessionsConfig;
@@ -81,7 +79,7 @@ export class StickyOrigins {
     if (others.length === cookies.length) return without;
     const { addresses, newest } = this.codes();
     const code = cookies
-      .filter((one) => nameOf(one) === this.cookieName)
+      .filter((one) => cookieNameOf(one) === this.cookieName)
       .map((one) => trimmed(one.slice(one.indexOf('=') + 1)))
       .find((one) => addresses.has(one));
     const pool = code === undefined ? null : addresses.get(code)!;
@@ -120,9 +118,7 @@ export class StickyOrigins {
 
   /** True for a cookie of any pool of the site. */
   private isOurs(cookie: string): boolean {
-    const { cookieName } = this.config;
-    const name = nameOf(cookie);
-    return name.startsWith(cookieName) && poolSuffix.test(name.slice(cookieName.length));
+    return isStickyCookie(cookie, this.config.cookieName);
   }
 
   /** Made for the first visitor: most sites of a configuration are not asked for at once. */
@@ -157,22 +153,6 @@ function valuesOf(
     values.push(Buffer.prototype.latin1Slice.call(bytes, spans[at + 2]!, spans[at + 3]!));
   }
   return values;
-}
-
-/** The name of a cookie as servers read it; one without `=` is all name. */
-function nameOf(cookie: string): string {
-  const end = cookie.indexOf('=');
-  return trimmed(end < 0 ? cookie : cookie.slice(0, end));
-}
-
-/** Without spaces and tabs around it: other bytes belong to a cookie. */
-function trimmed(text: string): string {
-  let start = 0;
-  let end = text.length;
-  const blank = (at: number): boolean => text[at] === ' ' || text[at] === '\t';
-  while (start < end && blank(start)) start++;
-  while (end > start && blank(end - 1)) end--;
-  return text.slice(start, end);
 }
 
 /** Hex: rules find no attack in it. */
