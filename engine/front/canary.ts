@@ -7,7 +7,6 @@
 import { SPAN } from '../contract/message.ts';
 import type { CanaryConfig } from '../contract/site.ts';
 import { equalsIgnoreCase } from '../http/tables.ts';
-import type { OriginChoice } from './path-routes.ts';
 
 /** A head as `engine/http` reads it. */
 interface FieldSpans {
@@ -19,28 +18,21 @@ const cookieField = Buffer.from('cookie');
 
 /** The second pool of one route. */
 export class Canary {
-  private readonly choice: OriginChoice;
   private readonly weight: number;
   private readonly field: Buffer | null;
   private readonly cookie: string;
   private readonly seed: number;
 
-  constructor(
-    { weight, headerName, cookieName }: CanaryConfig,
-    choice: OriginChoice,
-    siteId: string,
-  ) {
-    this.choice = choice;
+  constructor({ weight, headerName, cookieName }: CanaryConfig, siteId: string) {
     this.weight = weight;
     this.field = headerName === '' ? null : Buffer.from(headerName);
     this.cookie = cookieName;
     this.seed = hashOf(siteId, 0x811c9dc5);
   }
 
-  /** The second pool, or `main`. Cost: a pass over the fields where one of them may decide. */
-  choose(main: OriginChoice, bytes: Buffer, head: FieldSpans, clientIp: string): OriginChoice {
-    const asked = this.byField(bytes, head) ?? this.byCookie(bytes, head) ?? this.byShare(clientIp);
-    return asked ? this.choice : main;
+  /** True for the second pool. Cost: a pass over the fields where one of them may decide. */
+  takes(bytes: Buffer, head: FieldSpans, clientIp: string): boolean {
+    return this.byField(bytes, head) ?? this.byCookie(bytes, head) ?? this.byShare(clientIp);
   }
 
   private byField(bytes: Buffer, head: FieldSpans): boolean | null {

@@ -22,8 +22,8 @@ export interface OriginChoice {
   readonly fields: OriginFields | null;
   /** Which address visitors stay with; null where any may answer. */
   readonly sticky: StickyOrigins | null;
-  /** Who goes to a second pool instead; null where nobody does. */
-  readonly canary: Canary | null;
+  /** A second pool, and who goes there instead; null for none. */
+  readonly canary: { readonly rule: Canary; readonly choice: OriginChoice } | null;
   /** `fields` of a request whose cookies are written anew; null where they are replaced anyway. */
   readonly fieldsWithoutCookie: OriginFields | null;
 }
@@ -52,7 +52,10 @@ export function holdRoutes(site: SiteConfig, upstreams: UpstreamRegistry): PathR
     const choice = { ...use(route.upstream), routeId, skip };
     if (canary === undefined) return { bytes, choice };
     const other = { ...use(canary.upstream), routeId, skip };
-    return { bytes, choice: { ...choice, canary: new Canary(canary, other, site.id) } };
+    return {
+      bytes,
+      choice: { ...choice, canary: { rule: new Canary(canary, site.id), choice: other } },
+    };
   });
   const all = { ...use(site.upstream), routeId: '', skip: 0 };
   return new PathPrefixes(prefixes, site.unmatchedNotFound === true ? null : all);

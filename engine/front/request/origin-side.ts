@@ -120,7 +120,8 @@ export class OriginSide implements OriginSink {
     if ('reason' in choice) return choice;
     const { canary } = choice;
     const { bytes, head, owner } = this;
-    this.choice = canary === null ? choice : canary.choose(choice, bytes, head, owner.clientIp);
+    const goes = canary !== null && canary.rule.takes(bytes, head, owner.clientIp);
+    this.choice = goes ? canary.choice : choice;
     return 'routed';
   }
 
