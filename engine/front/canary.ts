@@ -1,5 +1,5 @@
 /**
- * Which requests of a route go to its second pool: a field says so, else a cookie, else the share
+ * Which requests of a route go to its second pool: a field decides, else a cookie, else the share
  * of clients that its weight gives. A client is an address, so that it stays where it is; who goes
  * to the second pool at a weight goes there at every higher one.
  */

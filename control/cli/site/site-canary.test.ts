@@ -1,4 +1,4 @@
-/** Proof of `waf site canary`: what no flag names stays, and what is wrong is named. */
+/** Proof of `waf site canary`: unspecified options stay, and what is wrong is named. */
 
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { keepPrinted } from '../../../test/support/printed.ts';

@@ -15,8 +15,8 @@ export const siteCanaryCommand: CommandDefinition = {
   help:
     'Example: waf site canary shop /api --pool shop-next --weight 10 --header X-Canary\n' +
     'The field decides before the cookie, the cookie before the weight: their values always and\n' +
-    'never. The weight is a share of clients by address; a client stays where it is. What no flag\n' +
-    'names stays. For all paths of a site give it a route with the prefix /.',
+    'never. The weight is a share of clients by address; a client stays where it is. Unspecified\n' +
+    'options stay. For all paths of a site give it a route with the prefix /.',
   arguments: [
     { name: '<site>', summary: 'id or name', resource: 'site' },
     { name: '<prefix>', summary: 'path prefix of the route' },
