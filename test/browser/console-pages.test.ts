@@ -165,7 +165,7 @@ describe.skipIf(skip !== null)(
   { timeout: testMs },
   () => {
     beforeAll(async () => {
-      product = await startProduct('--management-tls', 'off');
+      product = await startProduct('--workers', '1', '--management-tls', 'off');
       await driver.choosePassword(product);
       token = await driver.tokenOf(product);
       browser = await startChromium();

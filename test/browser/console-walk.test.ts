@@ -162,7 +162,7 @@ async function walkAll(
 
 describe.skipIf(skip !== null)(`walk (${skip ?? 'in Chromium'})`, { timeout: testMs }, () => {
   beforeAll(async () => {
-    const product = await startProduct('--management-tls', 'off');
+    const product = await startProduct('--workers', '1', '--management-tls', 'off');
     await choosePassword(product);
     const token = await tokenOf(product);
     await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
