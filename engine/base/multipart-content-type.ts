@@ -37,7 +37,7 @@ const charsetPattern = /charset[*0-9]*\s*=\s*["']?([^\s"';,]*)/gi;
 /** UTF-8, and charsets of one byte a character, of which the lower half is ASCII. */
 const byteCharset = new RegExp(
   [
-    '^(?:utf-?8|(?:us-)?ascii|latin-?[19]|iso[-_]?8859-\\d\\d?|(?:windows-|cp)125\\d',
+    '^(?:utf[-_]?8(?:mb4)?|(?:us-)?ascii|latin-?\\d|iso[-_]?8859[-_]\\d\\d?|(?:windows-|cp)125\\d',
     '|koi8-(?:[rtu]|ru)|tis-?620|(?:windows-|cp)874|(?:x-)?mac(?:intosh|-?(?:roman|cyrillic))',
     '|(?:cp|ibm)-?(?:437|737|775|85[0257-8]|86\\d))$',
   ].join(''),
@@ -51,6 +51,9 @@ const severalBytesCharset = new RegExp(
   ].join(''),
   'i',
 );
+
+/** What programs write that have no charset: nobody decodes by it. */
+const noCharset = /^(?:|binary|none|null|undefined)$/i;
 
 /** True for a charset whose ASCII characters are the bytes of ASCII. */
 export function isAsciiCharset(charset: ByteString): boolean {
@@ -167,7 +170,7 @@ export function readParts(contentType: ByteString): PartsReading {
 /** False where the content does not show its characters: in UTF-7 and what is not ASCII either. */
 export function showsItsCharacters(contentType: ByteString, isWide: boolean): boolean {
   for (const [, charset = ''] of contentType.matchAll(/charset\*?\s*=\s*["']?([^\s"';,]*)/gi)) {
-    if (isAsciiCharset(charset)) continue;
+    if (isAsciiCharset(charset) || noCharset.test(charset)) continue;
     if (!isWide || !/^utf-?(?:16|32)(?:[lb]e)?$/i.test(charset)) return false;
   }
   return true;

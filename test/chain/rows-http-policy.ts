@@ -78,12 +78,15 @@ const typeRows = standardTypes.flatMap(([type, body, allowed]): ChainRow[] => [
   },
 ]);
 
+const hiding = new Set(['utf-7', 'utf-16', 'x-own']);
+
 const charsets = (
   [
     ['utf-8', true],
     ['UTF-8', true],
     ['iso-8859-1', true],
     ['windows-1252', true],
+    ['iso-8859-2', false],
     ['utf-7', false],
     ['utf-16', false],
     ['x-own', false],
@@ -91,14 +94,16 @@ const charsets = (
 ).flatMap(([charset, allowed]): ChainRow[] => {
   const request = post(`application/x-www-form-urlencoded; charset=${charset}`, 'a=1');
   const own = charset.toLowerCase() === 'utf-8';
+  // No list allows what hides ASCII, or may: a rule of every policy refuses it.
+  const hides: ChainExpected | null = hiding.has(charset) ? { status: 400, with: [199_407] } : null;
   return [
     {
       ...{ says: `allowedRequestContentCharsets, standard: ${charset}`, request },
-      ...{ site: 'http-standard', expected: judged(allowed, 920_480) },
+      ...{ site: 'http-standard', expected: hides ?? judged(allowed, 920_480) },
     },
     {
       ...{ says: `allowedRequestContentCharsets, a list of its own: ${charset}`, request },
-      ...{ site: 'http-charset', expected: judged(own, 920_480) },
+      ...{ site: 'http-charset', expected: hides ?? judged(own, 920_480) },
     },
   ];
 });

@@ -145,6 +145,12 @@ describe('bodies without a processor', () => {
     ['application/json; charset="ISO-2022-JP"', 'JSON', 'Charset: an encoding that is not read'],
     ['application/json; charset=TIS-620', 'JSON', ''],
     ['text/plain; charset=windows-1251', '', ''],
+    ['application/json; charset=utf8mb4', 'JSON', ''],
+    ['text/plain; charset=ISO8859_1', '', ''],
+    ['application/octet-stream; charset=binary', '', ''],
+    ['application/json; charset=', 'JSON', ''],
+    ['application/json; charset=""', 'JSON', ''],
+    ['application/json; charset=undefined', 'JSON', ''],
   ])('text in %s', (type, processor, message) => {
     const tx = read(type, processor === 'JSON' ? '{"a":1}' : 'a=1', processor);
     expect(tx.bodyErrorMessage.startsWith(message)).toBe(true);
