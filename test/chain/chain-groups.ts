@@ -22,6 +22,7 @@ import { ruleGroup } from './rows-rules.ts';
 import { siteGroup } from './rows-sites.ts';
 import { socketGroup } from './rows-sockets.ts';
 import { standingGroup } from './rows-standing.ts';
+import { canaryGroup } from './rows-canary.ts';
 import { stickyGroup } from './rows-sticky.ts';
 import { streamGroup } from './rows-streams.ts';
 import { trustGroup } from './rows-trust.ts';
@@ -37,6 +38,7 @@ export const chainGroups: Readonly<Record<string, ChainGroup>> = {
   compression: compressionGroup,
   pools: poolGroup,
   'sticky sessions': stickyGroup,
+  canary: canaryGroup,
   health: healthGroup,
   access: accessGroup,
   countries: countryGroup,

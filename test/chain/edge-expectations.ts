@@ -24,4 +24,5 @@ export const edgeExpectations: Readonly<Record<string, string>> = {
   'client certificates': 'Client certificates:',
   'compression of answers': 'Compression:',
   'sticky sessions': 'Sticky sessions:',
+  'canary by weight, field or cookie': 'Canary:',
 };
