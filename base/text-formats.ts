@@ -42,10 +42,9 @@ export const textFormats: Readonly<Record<string, TextFormat | NumberFormat>> = 
     type: 'number',
     validate: (value) => Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31,
   },
-  // The ends of the range are not exact as numbers of JavaScript.
   int64: {
     type: 'number',
-    validate: (value) => Number.isInteger(value) && value >= -(2 ** 63) && value <= 2 ** 63,
+    validate: (value) => Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63,
   },
   float: { type: 'number', validate: (value) => Number.isFinite(value) },
   double: { type: 'number', validate: (value) => Number.isFinite(value) },

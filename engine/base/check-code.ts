@@ -46,7 +46,7 @@ interface CheckRuntime {
  */
 export function loadChecks(code: string, pattern: CheckRuntime['pattern']): readonly ApiCheck[] {
   if (code === '') return [];
-  const formats = textFormats;
+  const formats = { ...textFormats, int64 };
   let calls = 0;
   const enter = (): void => {
     if (++calls > schemaLimits.callsPerCheckMax) {
@@ -122,6 +122,15 @@ function sortedText(value: unknown): string {
     `${JSON.stringify(key)}:${sortedText((value as Record<string, unknown>)[key])}`;
   return `{${keys.map(member).join(',')}}`;
 }
+
+/** The last number of int64 lies between two doubles; the upper one is no number of it. */
+const int64: (typeof textFormats)[string] = {
+  type: 'number',
+  validate: (value) => {
+    const end = numberReading.above ? value <= 2 ** 63 : value < 2 ** 63;
+    return Number.isInteger(value) && value >= -(2 ** 63) && end;
+  },
+};
 
 /** Whether a value is a whole number of divisors, in decimal: 0.0075 is a multiple of 0.0001. */
 function multipleOf(value: number, divisor: number): boolean {

@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { viewOf } from '../../test/support/request-view.ts';
-import type { ApiCheck } from '../base/check-code.ts';
+import { loadChecks, type ApiCheck } from '../base/check-code.ts';
 import { BodyChecks } from './body-checks.ts';
 import { operation, parameter } from './fixture.ts';
 import { ParameterChecks } from './parameter-checks.ts';
@@ -31,6 +31,10 @@ test.each([
   ['-9007199254740993', -past - 2, -past],
   ['9007199254740992', past, past],
   ['9223372036854775807', 2 ** 63 - 1024, 2 ** 63],
+  ['9223372036854775808', 2 ** 63, 2 ** 63],
+  ['9223372036854775809', 2 ** 63, 2 ** 63 + 2048],
+  ['-9223372036854775808', -(2 ** 63), -(2 ** 63)],
+  ['-9223372036854775809', -(2 ** 63) - 2048, -(2 ** 63)],
   ['100.00000000000000001', 100, 100.00000000000001],
   ['99.99999999999999999999', 99.99999999999999, 100],
   ['-100.00000000000000001', -100.00000000000001, -100],
@@ -77,17 +81,42 @@ test.each([
   ['9007199254740992.00000000001', 'violation'],
   ['-9007199254740993', null],
 ])('%s at most 2^53 in every place of a request: %s', (text, expected) => {
-  const checks = new ParameterChecks(spec, () => atMost(past));
+  expect(inEveryPlace(text, atMost(past))).toEqual([
+    expected,
+    expected,
+    expected,
+    expected,
+    expected,
+  ]);
+});
+
+const int64 = loadChecks('return [(value) => runtime.formats.int64.validate(value)];', () => {
+  throw new Error('it has no pattern');
+})[0]!;
+
+test.each([
+  ['9223372036854775807', null],
+  ['9223372036854775808', 'violation'],
+  ['9223372036854775809', 'violation'],
+  ['-9223372036854775808', null],
+  ['-9223372036854775809', 'violation'],
+  ['9223372036854775807.5', 'violation'],
+])('%s as int64 in every place of a request: %s', (text, expected) => {
+  expect(inEveryPlace(text, int64)).toEqual([expected, expected, expected, expected, expected]);
+});
+
+function inEveryPlace(text: string, check: ApiCheck): (string | null)[] {
+  const checks = new ParameterChecks(spec, () => check);
   const view = viewOf({ fields: [`n: ${text}`, `Cookie: n=${text}`] });
-  const found = [
+  const body = new BodyChecks({ required: true, media: [json], pointer: '' }, () => check);
+  return [
     checks.checkPath([text]),
     checks.checkQuery(`n=${text}`),
     checks.checkHeader(view),
     checks.checkCookie(view),
-    new BodyChecks({ required: true, media: [json], pointer: '' }, () => atMost(past)),
-  ].map((one) => (one instanceof BodyChecks ? checkJson(one, text) : one));
-  expect(found.map((one) => one && 'violation')).toEqual(found.map(() => expected));
-});
+    checkJson(body, text),
+  ].map((found) => (found === null ? null : 'violation'));
+}
 
 function checkJson(checks: BodyChecks, text: string): unknown {
   const fields = ['Content-Type: application/json', `Content-Length: ${text.length}`];

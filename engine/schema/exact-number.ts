@@ -15,7 +15,7 @@ export function numberOf(text: string): number {
   const near = Number(text);
   if (text.length <= exactCharsMax || String(near) === text) return near;
   if (text.length > textCharsMax) return Infinity;
-  const side = compare(text, near);
+  const side = isWhole(text, near) ? compareWhole(text, near) : compare(text, near);
   if (side === 0 || !Number.isFinite(near)) return near;
   // No double there has a fraction, so that both sides would be whole numbers.
   const whole = digitsOf(text);
@@ -57,6 +57,18 @@ function digitsOf(text: string): Digits {
   while (to > from && all.charCodeAt(to - 1) === 0x30) to--;
   const exponent = Number(power) + whole.length - from;
   return { negative: minus !== '', digits: all.slice(from, to), exponent };
+}
+
+/** Up to here whole numbers are compared as such: the range of int64 ends in one. */
+const wholeMax = 2 ** 64;
+
+function isWhole(text: string, near: number): boolean {
+  return Math.abs(near) >= 2 ** 53 && Math.abs(near) <= wholeMax && /^-?[0-9]+$/.test(text);
+}
+
+function compareWhole(text: string, near: number): number {
+  const [one, two] = [BigInt(text), BigInt(near)];
+  return one === two ? 0 : one > two ? 1 : -1;
 }
 
 /** On which side of the shortest decimal of a double a text lies; 0 for none. */
