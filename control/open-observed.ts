@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { entryFinder } from './access/entry-finder.ts';
 import type { ApiParts } from './api/context.ts';
 import { InventoryCounts } from './api/telemetry/inventory-counts.ts';
 import type { OtlpSettings } from './export/otlp/otlp-settings.ts';
@@ -298,6 +299,7 @@ function openCounters(kv: Kv, store: Store): CounterStore {
     systemClock,
     (siteId) => clientsPlaceOf(store, siteId),
     (runId) => store.find(shadowRuns, 'run', runId)[0]?.tenantId ?? null,
+    (tenantId, atMs) => entryFinder(store, tenantId, atMs),
   );
 }
 

@@ -16,6 +16,8 @@ export const observationLimits = {
   countedKeysMax: 2_000,
   /** Rules of guards of one tenant whose decisions are counted, a row of 100 bytes each. */
   countedGuardRulesMax: 5_000,
+  /** Entries of IP lists of one tenant whose decisions are counted, likewise. */
+  countedListEntriesMax: 20_000,
   /** Requests of one kind that a shadow run shows. */
   shadowExamplesMax: 20,
   /** Characters of a site's or policy's id in counts. */

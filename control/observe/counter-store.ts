@@ -42,6 +42,7 @@ import {
   readClients,
   type ClientsPlaceOf,
 } from './detection-clients.ts';
+import type { ListEntryPlace } from '../domain/access/ip-list.ts';
 import type { LearnedRow } from '../domain/policy/detection-learning.ts';
 import type { LearnedEvidence } from '../domain/documents/api-learning.ts';
 import {
@@ -50,6 +51,13 @@ import {
   readGuardRuleHits,
   type GuardRuleHits,
 } from './guard-rule-hits.ts';
+import {
+  addListEntryHits,
+  listHitFamily,
+  readListEntryHits,
+  type ListEntriesOf,
+  type ListEntryHits,
+} from './list-entry-hits.ts';
 import {
   addShadowCounts,
   forgetShadowCounts,
@@ -127,6 +135,8 @@ export interface CounterStore {
   shadow(runId: string): ShadowCounts;
   /** How often a rule of a guard decided; null for never. */
   guardRuleHits(tenantId: string, ruleId: string): GuardRuleHits | null;
+  /** How often an entry of an IP list decided, or those without a row; null for never. */
+  listEntryHits(tenantId: string, place: ListEntryPlace): ListEntryHits | null;
   /** Removes what was learned by endpoints whose learning was purged, or that are gone. */
   forgetLearned(): Promise<void>;
   /** The most frequent values of a site ('' for all of a tenant) in the hours of a span. */
@@ -152,6 +162,7 @@ export function openCounterStore(
   clock: Pick<Clock, 'nowMs'> = systemClock,
   placeOf: ClientsPlaceOf = () => null,
   tenantOfRun: TenantOfRun = () => null,
+  listEntriesOf: ListEntriesOf = () => () => null,
 ): CounterStore {
   const held = new HeldCounts(kv);
   const changes = new EndpointChanges();
@@ -169,6 +180,7 @@ export function openCounterStore(
     endpointChanges: (tenantId, siteId) => changes.of(tenantId, siteId),
     learned: (assetId, generation) => readLearning(kv, assetId, generation),
     guardRuleHits: (tenantId, ruleId) => readGuardRuleHits(kv, tenantId, ruleId),
+    listEntryHits: (tenantId, place) => readListEntryHits(kv, tenantId, place),
     shadow: (runId) => readShadowCounts(kv, runId),
     clients: (siteId, generation) => readClients(kv, siteId, generation),
     forgetLearned: () =>
@@ -191,9 +203,8 @@ export function openCounterStore(
         const seen = writer.get(runKey);
         if (seen !== undefined && BigInt(decoder.decode(seen)) >= batch.batchSeq) return 'repeated';
         writer.put(runKey, encoder.encode(String(batch.batchSeq)));
-        if (addAlertCounts(writer, batch.tenantId, batch.agentId, atMs, counted.deltas)) {
-          forgetAlertCounts(writer, knownMs);
-        }
+        addAlerts(writer, batch, atMs, knownMs, counted.deltas);
+        addListEntryHits(writer, listEntriesOf, batch.tenantId, knownMs, counted.deltas);
         for (const delta of counted.deltas) {
           addRankings(writer, batch.tenantId, atMs, delta);
           addDetection(writer, batch.tenantId, delta);
@@ -214,6 +225,17 @@ export function openCounterStore(
       return result;
     },
   };
+}
+
+function addAlerts(
+  writer: KvWriter,
+  { tenantId, agentId }: IncomingBatch,
+  atMs: number,
+  knownMs: number,
+  deltas: readonly CounterDelta[],
+): void {
+  const added = addAlertCounts(writer, tenantId, agentId, atMs, deltas);
+  if (added) forgetAlertCounts(writer, knownMs);
 }
 
 function forgetOld(writer: KvWriter, nowMs: number): void {
@@ -242,6 +264,7 @@ const apartFamilies = new Set([
   alertFamily,
   detectionClientsFamily,
   guardRuleFamily,
+  listHitFamily,
   ...shadowFamilies,
 ]);
 

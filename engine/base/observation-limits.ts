@@ -61,6 +61,11 @@ export const countLimits = {
   alertCoarseKeysMax: 512,
   /** Rules of one combination; requests that match more are counted without them. */
   alertRulesMax: 64,
+  /**
+   * Addresses that IP lists decided about; those past them are counted by binding. Some 100 bytes
+   * each, so that one batch has room for those of 64 threads and more.
+   */
+  listHitsMax: 256,
 } as const;
 
 /** The file of finished requests (`waf engine --events`). */

@@ -20,11 +20,18 @@ export type CounterFamily =
   | 'guard'
   /** Decisions of guards by the rule, binding or limit that decided. */
   | 'guard_rule'
+  /** Addresses that an IP list decided about; keys as `listHitKey` writes them. */
+  | 'list_hit'
   /** Inspected messages of WebSockets by what became of them. */
   | 'message'
   | 'rule'
   /** Security events by what alerts can be limited to; keys as `alertKey` writes them. */
   | 'alert';
+
+/** Key of the family `list_hit`; the address is '' for those that found no place of their own. */
+export function listHitKey(bindingId: string, address: string): string {
+  return `${bindingId} ${address}`;
+}
 
 /** Keys of the family `served` beside statuses: slow answers of origins, and their time. */
 export const servedKeys = { slow: 'slow', verySlow: 'very_slow', time: 'duration_us' } as const;

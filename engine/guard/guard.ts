@@ -26,6 +26,8 @@ export interface GuardServices {
   readonly countryOf: (ip: string) => string;
   /** Counts of requests; null where nothing is limited. */
   readonly rates: RateTable | null;
+  /** Counts that a binding of an IP list decided about an address in it; absent: not counted. */
+  readonly countListHit?: (bindingId: string, address: string) => void;
   /** Challenges of the thread; absent: each site's guards have their own. */
   readonly challenges?: Challenges;
   /** Who knows crawlers; absent: nobody does. */

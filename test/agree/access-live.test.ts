@@ -4,6 +4,7 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { describeCase, type DescribedCase } from './described-case.ts';
 import { startLiveWaf, type LiveWaf } from './live-waf.ts';
 
@@ -50,6 +51,14 @@ test('a list that is bound denies; what it does not hold and other paths pass', 
   });
   expect([await statusOf('/admin/x'), await decisionFor('/admin/x')]).toEqual([403, 'deny']);
   expect([await statusOf('/open'), await decisionFor('/open')]).toEqual([0, 'none']);
+  const shown = { hits: [{ value: '127.0.0.0/8', hits: '1' }], otherHits: {} };
+  await eventually(async () => {
+    const answer = await waf.ask('IpListService/ListIpListEntries', { ipListId: listId });
+    const [entry] = answer['hits'] as { hits?: string }[];
+    if (entry!.hits === undefined) return false;
+    expect(answer).toMatchObject(shown);
+    return true;
+  });
 });
 
 test('a changed list decides once it is served', async () => {

@@ -129,7 +129,7 @@ const attackInspector = new ScriptedInspector({
 /** Loopback lies in Germany here. */
 const countryOf = (ip: string): string => (ip.startsWith('127.') ? 'DE' : '');
 
-async function ask(row: AccessRow): Promise<{ text: string; event: RequestEvent }> {
+async function ask(row: AccessRow): Promise<{ text: string; event: RequestEvent; hits: string[] }> {
   const port = await httpOrigin(closing, (_, response) => response.end('ok'));
   const { sites } = toRuntimeConfig({
     bundle: bundleOf(row, port),
@@ -138,8 +138,10 @@ async function ask(row: AccessRow): Promise<{ text: string; event: RequestEvent 
   });
   const inspector = row.policyId === '' ? null : attackInspector;
   const nowMs = (): number => startMs + (row.atMs ?? 0);
+  const hits: string[] = [];
+  const countListHit = (id: string, ip: string) => void hits.push(`${id} ${ip}`);
   const running = await startFront(closing, sites, inspector, {}, 'strict', {
-    guardServices: { ...noGuardServices, countryOf },
+    guardServices: { ...noGuardServices, countryOf, countListHit },
     clock: { nowMs, monotonicUs: () => Math.round(performance.now() * 1000) },
   });
   const { path = '/', client, attack, peer } = row;
@@ -148,7 +150,7 @@ async function ask(row: AccessRow): Promise<{ text: string; event: RequestEvent 
   const head = `GET ${target} HTTP/1.1\r\nHost: a.example\r\n${named}Connection: close\r\n\r\n`;
   const text = await new RawClient(running.port, peer).send(head).all();
   const [event] = await running.eventsReach(1);
-  return { text, event: event! };
+  return { text, event: event!, hits };
 }
 
 test('every row has a sentence of its own', () => {
@@ -157,11 +159,19 @@ test('every row has a sentence of its own', () => {
 });
 
 test.each(accessTable)('$says', async (row) => {
-  const { text, event } = await ask(row);
+  const { text, event, hits } = await ask(row);
   expect(Number(text.slice(9, 12))).toBe(row.status);
   const { guards = [] } = event;
   const notes = guards.map(({ guard, action, ruleId }) => `${guard} ${action} ${ruleId.slice(1)}`);
   if (row.notes !== undefined) expect(notes).toEqual(row.notes);
+  // Each decision by an entry of a list is counted for the address that the entry holds.
+  const counted = guards.flatMap(({ guard, ruleId }) => {
+    const binding = row.bindings[Number(ruleId.slice(1))];
+    if (guard !== 'ip' || binding?.match === 'not_in_list') return [];
+    const peer = row.peer ?? '127.0.0.1';
+    return `${ruleId} ${binding?.source === 'peer_ip' ? peer : event.clientIp}`;
+  });
+  expect(hits).toEqual(counted);
   if (row.skipped !== undefined) {
     // Kinds of guards that this site has no use for are not there to be skipped.
     expect(guards.at(-1)?.skipped.join(' ')).toBe(row.skipped);

@@ -1,6 +1,7 @@
 /** The entries of lists: pages, edits, replacement, CSV, look-ups in one list. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import {
   IpListEntrySchema,
   type IpListEntry,
@@ -9,7 +10,7 @@ import {
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import { guardLimits } from '../../../base/guard-limits.ts';
 import { storeLimits } from '../../limits/store-limits.ts';
-import { parseAddress, parseNetwork } from '../../../base/ip-address.ts';
+import { parseAddress, parseNetwork, textOfKey } from '../../../base/ip-address.ts';
 import { runInSlices } from '../../../base/steps.ts';
 import { toCsvLine } from '../../access/csv.ts';
 import {
@@ -20,6 +21,7 @@ import {
   stageContent,
 } from '../../access/list-contents.ts';
 import { referencesOf } from '../../access/references.ts';
+import { meets, type PermissionRule } from '../../auth/permissions.ts';
 import { warningsOf } from '../../domain/enforcement.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { checkListTexts, oneOf } from '../../domain/access/ip-list-checks.ts';
@@ -32,7 +34,7 @@ import {
   type IpListContent,
   type ReadChunk,
 } from '../../domain/access/ip-list-content.ts';
-import { checkEntriesInSteps, showEntry } from '../../domain/access/ip-list.ts';
+import { checkEntriesInSteps, showEntry, type IpListRecord } from '../../domain/access/ip-list.ts';
 import { ipListBindings } from '../../store/collections.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, toMessage, toRecord } from '../convert.ts';
@@ -55,11 +57,12 @@ const show = (entry: IpEntry) => toMessage(IpListEntrySchema, showEntry(entry));
 
 /** One page of entries in the order of addresses, IPv4 first. */
 export function listIpListEntries(
-  parts: Uses<'store'>,
+  parts: Uses<'store' | 'counters'>,
 ): Method<typeof IpListService, 'listIpListEntries'> {
   return async (request, context) => {
     const { store } = parts;
-    const list = storedList(store, callerOf(context), request.ipListId, 'ipListId');
+    const caller = callerOf(context);
+    const list = storedList(store, caller, request.ipListId, 'ipListId');
     const family = oneOf(request.addressFamily || 'all', ['all', 'ipv4', 'ipv6'], 'addressFamily');
     const content = contentOf(store, list.id);
     requireEtag(request.etag, content.etag);
@@ -69,8 +72,28 @@ export function listIpListEntries(
       query === ''
         ? pageOfFamily(content, chunkReader(store), family, request.page)
         : pageOf(await search(content, chunkReader(store), family, query), request.page);
-    return { items: found.items.map(show), page: found.page, ipv4Count, ipv6Count, etag };
+    return {
+      ...{ items: found.items.map(show), page: found.page, ipv4Count, ipv6Count, etag },
+      ...(meets(readsLog, caller.permissions) ? hitsOf(parts, list, found.items) : {}),
+    };
   };
+}
+
+const readsLog: PermissionRule = { public: false, anyPermission: ['log:read'], allPermission: [] };
+
+/** How often entries of a list decided, and what is counted for none of them. */
+function hitsOf(
+  { counters }: Uses<'counters'>,
+  { id: listId, tenantId }: IpListRecord,
+  entries: readonly IpEntry[],
+) {
+  const counted = (entryKey: string) => {
+    const value = entryKey === '' ? '' : textOfKey(entryKey);
+    const found = counters.listEntryHits(tenantId, { listId, entryKey });
+    if (found === null) return { value };
+    return { value, hits: BigInt(found.hits), lastHitAt: timestampFromMs(found.lastMs) };
+  };
+  return { hits: entries.map(({ key }) => counted(key)), otherHits: counted('') };
 }
 
 /** Checked entries of a request, which may have a million: read in slices. */

@@ -45,7 +45,7 @@ import {
 
 /** IpListService. */
 export function ipListService(
-  parts: Uses<'store' | 'clock' | 'logger' | 'publisher' | 'nodes' | 'subscriptions'>,
+  parts: Uses<'store' | 'clock' | 'logger' | 'publisher' | 'nodes' | 'subscriptions' | 'counters'>,
 ): Built<typeof IpListService> {
   return {
     listIpLists: listIpLists(parts),

@@ -51,6 +51,9 @@ test('a list: made, imported, exported, bound, asked, unbound, removed', async (
   expect(await run('ip-list', 'lookup', '192.0.2.9', '--path', '/x')).toBe(0);
   expect(line.out).toContain('decision: deny');
   expect(itemOf(await json('ip-list', 'bindings'))['id']).toBe(bound['id']);
+  expect(await run('ip-list', 'entries', id)).toBe(0);
+  expect(line.out).toMatch(/^VALUE +NOTE +EXPIRES +HITS +LAST HIT/);
+  expect(line.out).toMatch(/192\.0\.2\.0\/24 .*- +0 +never/);
   expect(await run('log', 'hits', bound['id'] ?? '', 'none-such')).toBe(0);
   expect(line.out).toMatch(/^RULE +HITS +LAST HIT/);
   expect(line.out).toMatch(/none-such +0 +never/);

@@ -6,6 +6,7 @@ import type {
   IpList,
   IpListBindingRecord,
   IpListEntry,
+  IpListEntryHits,
   IpListEntrySchema,
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import type { ApiClient } from '../api-client.ts';
@@ -120,9 +121,16 @@ export const ipListCommands: readonly CommandDefinition[] = [
       const asked = { ipListId, page: readPage(flags), query };
       const response = await ipLists.listIpListEntries(asked);
       await showMessage(context, response, {
-        columns: ['VALUE', 'NOTE', 'EXPIRES'],
-        rows: response.items.map((one) => [one.value, one.note, timeText(one.expiresAt) || '-']),
+        columns: ['VALUE', 'NOTE', 'EXPIRES', 'HITS', 'LAST HIT'],
+        rows: response.items.map((one, at) => [
+          one.value,
+          one.note,
+          timeText(one.expiresAt) || '-',
+          ...hitTexts(response.hits[at]),
+        ]),
       });
+      const { hits = 0n } = response.otherHits ?? {};
+      if (hits > 0n) context.output.note(`Hits of this list without an entry: ${hits}.`);
       notePage(context.output, response.items.length, response.page?.total);
       return 0;
     },
@@ -303,6 +311,12 @@ export const ipListCommands: readonly CommandDefinition[] = [
     },
   },
 ];
+
+/** What is known of the hits of an entry; nothing without the right to read it. */
+function hitTexts(entry: IpListEntryHits | undefined): string[] {
+  if (entry === undefined) return ['-', '-'];
+  return [String(entry.hits), timeText(entry.lastHitAt) || 'never'];
+}
 
 /** The entry that a list has for exactly this network. */
 async function entryOf(

@@ -10,7 +10,7 @@ import {
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
-import { useHitsColumn } from '../parts/rule-hits.tsx';
+import { Hits, useHitsColumn } from '../parts/rule-hits.tsx';
 import { Edit, partsOf } from '../parts/edit.tsx';
 import { Link } from '../parts/link.tsx';
 import { FoldedEdit, List, usePages, type Listed, type Pages } from '../parts/list.tsx';
@@ -70,6 +70,8 @@ const w = pageTexts({
   uses: ['Where this list is used', '此名单的使用处'],
   noUse: ['Nothing uses this list.', '此名单未被使用。'],
   requests: ['Its requests', '其请求'],
+  hits: ['Hits', '命中'],
+  otherHits: ['Hits of this list without an entry: {count}', '此名单未计入任何条目的命中：{count}'],
 });
 
 /** The view. */
@@ -156,9 +158,12 @@ function Entries({
   readonly changed: () => void;
 }): JSX.Element {
   const ipListId = list.id;
-  const found = usePages(ipListId, (page, signal) =>
-    lists.listIpListEntries({ ipListId, page }, { signal }),
-  );
+  const found = usePages(ipListId, async (page, signal) => {
+    const answer = await lists.listIpListEntries({ ipListId, page }, { signal });
+    const items = answer.items.map((one, at) => ({ ...one, counted: answer.hits[at] }));
+    return { items, page: answer.page, otherHits: answer.otherHits?.hits ?? 0n };
+  });
+  const others = found.value?.otherHits ?? 0n;
   const both = (): void => {
     found.reload();
     changed();
@@ -173,6 +178,7 @@ function Entries({
           { title: w('value'), of: ({ value }) => value },
           { title: w('note'), of: ({ note }) => note },
           { title: w('until'), of: ({ expiresAt }) => when(expiresAt) },
+          { title: w('hits'), number: true, of: ({ counted }) => <Hits of={counted} /> },
           {
             title: '',
             of: ({ value }) => (
@@ -191,6 +197,7 @@ function Entries({
           },
         ]}
       />
+      {others > 0n && <p>{w('otherHits', { count: exactNumber(others) })}</p>}
       {list.source === undefined && <AddEntries ipListId={ipListId} added={both} />}
       <Uses ipListId={ipListId} />
       <button type="button" onClick={close}>

@@ -1,7 +1,7 @@
 /** How often rules of guards decided: a column of the tables that list them. */
 
 import { createClient } from '@connectrpc/connect';
-import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt';
 import type { JSX } from 'preact';
 import { GuardService, type RuleHits } from '../../../proto/gen/waf/guard/v1/guard_pb.ts';
 import { useCall } from '../call.ts';
@@ -24,6 +24,11 @@ const w = pageTexts({
     '不跳过检测的允许不改变任何处理，不计数。',
   ],
 });
+
+interface Counted {
+  readonly hits: bigint;
+  readonly lastHitAt?: Timestamp | undefined;
+}
 
 interface Rule {
   readonly id: string;
@@ -51,12 +56,13 @@ async function hitsOf(
   return new Map(items.map((one) => [one.ruleId, one]));
 }
 
-function Hits({
+/** What is known of the hits of a rule or an entry of a list; nothing where it is not told. */
+export function Hits({
   of,
-  allows,
+  allows = false,
 }: {
-  readonly of: RuleHits | undefined;
-  readonly allows: boolean;
+  readonly of: Counted | undefined;
+  readonly allows?: boolean;
 }): JSX.Element {
   if (of === undefined) return <>–</>;
   const { hits, lastHitAt } = of;

@@ -58,6 +58,12 @@ export type IpListBinding = IpListBindingRecordJson & {
   readonly kind: string;
 };
 
+/** An entry by its list and its key, see base/ip-address.ts; '' where no entry is meant. */
+export interface ListEntryPlace {
+  readonly listId: string;
+  readonly entryKey: string;
+}
+
 /** Directory of the update that waits for a list. */
 export function heldContentId(listId: string): string {
   return `${listId}.held`;

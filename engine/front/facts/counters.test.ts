@@ -1,6 +1,7 @@
 /** Tests that front threads count the rules that matched and the limits that were reached. */
 
 import { expect, test } from 'vitest';
+import { countLimits } from '../../base/observation-limits.ts';
 import type { RequestEvent } from '../../contract/events.ts';
 import { passVerdict, type MatchedRule } from '../../contract/verdict.ts';
 import { sampleMatch } from '../../../test/support/sample-event.ts';
@@ -58,4 +59,21 @@ test('counts what guards decided, by the rule that decided where there is one', 
   const [delta] = counters.drain();
   expect(Object.fromEntries(delta!.entries.get('guard')!)).toEqual({ 'ip:deny': 3 });
   expect(Object.fromEntries(delta!.entries.get('guard_rule')!)).toEqual({ binding: 2 });
+});
+
+test('counts addresses that IP lists decided about by binding, past the bound by binding alone', () => {
+  const counters = new FrontCounters();
+  const { listHitsMax } = countLimits;
+  for (let at = 0; at < listHitsMax; at++) counters.addListHit('binding', `2001:db8::${at}`);
+  counters.addListHit('binding', '192.0.2.1');
+  counters.addListHit('another', '192.0.2.1');
+  counters.addListHit('another', '192.0.2.2');
+  counters.addListHit('binding', '2001:db8::7');
+  const [delta, none] = counters.drain();
+  const hits = delta!.entries.get('list_hit')!;
+  expect([delta!.siteId, delta!.requests, none]).toEqual(['', 0, undefined]);
+  expect(hits.size).toBe(listHitsMax + 2);
+  const counted = ['binding 2001:db8::7', 'binding ', 'another '].map((key) => hits.get(key));
+  expect(counted).toEqual([2, 1, 2]);
+  expect(counters.drain()).toEqual([]);
 });

@@ -3,7 +3,8 @@
  * one set of counts per site and policy that had traffic since the last `drain`.
  */
 
-import { durationBoundsUs, servedKeys, slowUs } from '../../contract/counters.ts';
+import { durationBoundsUs, listHitKey, servedKeys, slowUs } from '../../contract/counters.ts';
+import { countLimits } from '../../base/observation-limits.ts';
 import type { CounterDelta, CounterFamily } from '../../contract/counters.ts';
 import type { RequestEvent } from '../../contract/events.ts';
 import type { TransactionRecord } from '../../contract/verdict.ts';
@@ -74,6 +75,18 @@ export class FrontCounters {
     count(this.deltaOf('', ''), 'refusal', 'proxy_header');
   }
 
+  /**
+   * Counts a request that an IP list decided about, by binding and address; past the bound, by
+   * binding alone.
+   */
+  addListHit(bindingId: string, address: string): void {
+    const delta = this.deltaOf('', '');
+    const hits = delta.entries.get('list_hit')!;
+    const key = listHitKey(bindingId, address);
+    const room = hits.size < countLimits.listHitsMax || hits.has(key);
+    count(delta, 'list_hit', room ? key : listHitKey(bindingId, ''));
+  }
+
   /** What was counted since the last call; [] when there was nothing. */
   drain(): CounterDelta[] {
     const deltas = [...this.bySite.values()].flat();
@@ -115,6 +128,7 @@ function emptyDelta(siteId: string, policyId: string): CounterDelta {
       ['event', new Map()],
       ['guard', new Map()],
       ['guard_rule', new Map()],
+      ['list_hit', new Map()],
       ['message', new Map()],
       ['alert', new Map()],
       ['rule', new Map()],

@@ -212,7 +212,10 @@ class FrontWorker {
       listener: this.data.listener,
       clientWatch: this.clientWatch,
       overload: this.overload,
-      guardServices: this.parts.guardServices,
+      guardServices: {
+        ...this.parts.guardServices,
+        countListHit: (bindingId, address) => this.counters.addListHit(bindingId, address),
+      },
       ...(this.parts.schemaServices && { schemaServices: this.parts.schemaServices }),
       ...(this.parts.samples === true ? { captures: this.captures, tracer: this.tracer } : {}),
       onRequestDone: (event, policyId, evidence) =>

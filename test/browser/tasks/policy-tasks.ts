@@ -216,6 +216,12 @@ export const policyTasks: readonly Task[] = [
         );
         return uses.join(' | ') === 'All sites | Deny | 3';
       });
+      await eventually(async () => {
+        const hits = await desk.page.$$eval('main [aria-label="Hit"] [data-title=Hits]', (cells) =>
+          cells.map((cell) => cell.textContent?.split(' ')[0]),
+        );
+        return hits.join() === '3';
+      });
     },
   },
   {
