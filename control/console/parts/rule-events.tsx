@@ -8,11 +8,12 @@ import { transport } from '../session.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
 import { timeRange } from '../time-span.ts';
 import { Link } from './link.tsx';
+import { NotKnown } from './not-known.tsx';
 import { lacking } from './rights.tsx';
 import type { Column } from './table.tsx';
 
 const logs = createClient(LogService, transport);
-/** Rules that are asked for; those after them show a dash. */
+/** Rules that are asked for. */
 const rulesMax = 100;
 
 const w = pageTexts({
@@ -32,7 +33,13 @@ export function useRuleEvents<T>(items: readonly T[], ruleOf: (item: T) => strin
   return {
     title: w('events'),
     number: true,
-    of: (item) => <Events rule={ruleOf(item)} of={found.value} />,
+    of: (item) => {
+      const rule = ruleOf(item);
+      const count = found.value?.get(rule);
+      if (count !== undefined) return <Events rule={rule} count={count} />;
+      const asked = rule === '' || rules.includes(rule);
+      return <NotKnown error={rule === '' ? '' : found.error} asked={asked} rows={rulesMax} />;
+    },
   };
 }
 
@@ -51,15 +58,7 @@ async function eventsOf(
 }
 
 /** How often a rule matched, as the way to these events. */
-function Events({
-  rule,
-  of,
-}: {
-  readonly rule: string;
-  readonly of: ReadonlyMap<string, bigint> | null;
-}): JSX.Element {
-  const count = of?.get(rule);
-  if (count === undefined) return <>–</>;
+function Events({ rule, count }: { readonly rule: string; readonly count: bigint }): JSX.Element {
   if (count === 0n) return <span class="quiet">{w('never')}</span>;
   return <Link href={`/attacks?span=30d&rule=${rule}`}>{exactNumber(count)}</Link>;
 }

@@ -7,6 +7,7 @@ import { GuardService, type RuleHits } from '../../../proto/gen/waf/guard/v1/gua
 import { useCall } from '../call.ts';
 import { transport } from '../session.ts';
 import { exactNumber, localTime, pageTexts, utcTime } from '../text/text.ts';
+import { NotKnown } from './not-known.tsx';
 import { lacking } from './rights.tsx';
 import type { Column } from './table.tsx';
 
@@ -43,7 +44,11 @@ export function useHitsColumn<T extends Rule>(rules: readonly T[]): Column<T> {
   return {
     title: w('hits'),
     number: true,
-    of: ({ id, kind = '' }) => <Hits of={found.value?.get(id)} allows={kind === 'allow'} />,
+    of: ({ id, kind = '' }) => {
+      const hits = found.value?.get(id);
+      if (hits !== undefined) return <Hits of={hits} allows={kind === 'allow'} />;
+      return <NotKnown error={found.error} asked={ids.includes(id)} rows={idsMax} />;
+    },
   };
 }
 
