@@ -166,6 +166,21 @@ function Health(): JSX.Element {
   );
 }
 
+const streamNames = {
+  security_fact: ['Security events', '安全事件'],
+  metric: ['Exact counts', '精确计数'],
+  access_detail: ['Access events', '访问事件'],
+  access_sample: ['Sampled access events', '抽样访问事件'],
+  access_export: ['Access events for other systems', '外发的访问事件'],
+  error_detail: ['Error events', '错误事件'],
+  other: ['Streams that are not understood', '无法识别的数据流'],
+} as const;
+const streams = pageTexts(streamNames);
+
+function isStream(name: string): name is keyof typeof streamNames {
+  return Object.hasOwn(streamNames, name);
+}
+
 /** What became of observations on their way to the store and to the systems of others. */
 function Pipelines(): JSX.Element {
   const found = useCall('pipelines', (signal) =>
@@ -185,7 +200,7 @@ function Pipelines(): JSX.Element {
             empty={t('common.none')}
             keyOf={({ name }) => name}
             columns={[
-              { title: w('part'), of: ({ name }) => name },
+              { title: w('part'), of: ({ name }) => (isStream(name) ? streams(name) : name) },
               count(w('written'), ({ written }) => written),
               count(w('dropped'), ({ dropped }) => dropped),
               count(w('waiting'), ({ pendingItems }) => pendingItems),

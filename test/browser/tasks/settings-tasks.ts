@@ -124,11 +124,11 @@ export const settingsTasks: readonly Task[] = [
     does: 'reads how many events name the rule of an exclusion',
     expects: 'their number, as the way to them; another rule was never met',
     run: async (desk, world) => {
-      const { eventId } = await world.refused('counted');
+      const { eventId } = await world.refused('matched');
       const { event } = await world.call('LogService/GetSecurityEvent', { id: eventId });
       const { messages } = event as { messages: { ruleId: string }[] };
       const rule = messages.find(({ ruleId }) => ruleId.startsWith('942'))!.ruleId;
-      const policyId = await world.policy('Counted');
+      const policyId = await world.policy('Matched');
       for (const crsRuleId of [rule, '920100']) {
         const override = { policyId, crsRuleId, actionEnum: 'RULE_OVERRIDE_ACTION_LOG_ONLY' };
         await world.call('RuleOverrideService/UpsertRuleOverride', { override });
