@@ -367,6 +367,7 @@ const noLists: Readonly<Record<string, string>> = {
   explain: 'asks',
   'rule from-template': 'creates',
   'crs rules': 'asks',
+  'crs update': 'names policies of one run',
   'ip-list create': 'creates',
   'ip-list subscribe': 'creates',
   'rate-limit set': 'methods say which limit is meant',
