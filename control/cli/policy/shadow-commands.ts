@@ -22,7 +22,7 @@ const shadowHelp =
 export const shadowCommands: readonly CommandDefinition[] = [
   {
     path: ['crs', 'shadow-start'],
-    summary: 'Inspect live traffic of a policy by another ruleset, too; nothing is blocked by it',
+    summary: 'Compare another ruleset on live traffic of a policy; it blocks nothing',
     help: shadowHelp,
     arguments: [
       policyArgument,
