@@ -103,7 +103,7 @@ function Numbers({ answer, before, span }: NumbersProps): JSX.Element {
         <Tile
           name={t('overview.nodes')}
           value={stats?.nodesOnline ?? 0}
-          note={`/ ${exactNumber(stats?.nodesTotal ?? 0)}`}
+          note={t('overview.ofNodes', { count: exactNumber(stats?.nodesTotal ?? 0) })}
         />
       </div>
       <Attention answer={answer} />

@@ -75,6 +75,7 @@ export const en = {
   'overview.change': '{change} against the week before',
   'overview.sites': 'Active sites',
   'overview.nodes': 'Nodes online',
+  'overview.ofNodes': 'of {count}',
   'overview.traffic': 'Requests over time',
   'overview.trafficText': '{total} requests, {blocked} of them blocked, from {from} to {to}',
   'overview.attention': 'Needs a person',

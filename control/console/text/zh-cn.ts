@@ -76,6 +76,7 @@ export const zhCn: Readonly<Record<TextName, string>> = {
   'overview.change': '较前一周 {change}',
   'overview.sites': '启用的站点',
   'overview.nodes': '在线节点',
+  'overview.ofNodes': '共 {count} 个',
   'overview.traffic': '请求趋势',
   'overview.trafficText': '{from} 至 {to}：共 {total} 个请求，拦截 {blocked} 个',
   'overview.attention': '需要处理',
