@@ -142,7 +142,7 @@ function Health(): JSX.Element {
             items={checks}
             empty={w('none')}
             columns={[
-              { title: w('part'), of: ({ component }) => component },
+              { title: w('part'), of: ({ component }) => stateName(component) },
               {
                 title: w('state'),
                 of: (check) => (

@@ -37,6 +37,13 @@ const chinese: Readonly<Record<string, string>> = {
   config_failed: '未能生效',
   not_in_use: '未使用',
   unverified: '未确认（节点未连接）',
+  store: '存储',
+  engine: '引擎',
+  configuration: '配置',
+  origins: '源站',
+  overload: '过载',
+  observations: '观测数据',
+  siem: 'SIEM',
 };
 
 /** Words of the API that say too little in English. */
@@ -47,6 +54,7 @@ const english: Readonly<Record<string, string>> = {
   config_failed: 'could not be applied',
   not_in_use: 'not in use',
   unverified: 'not known: the node is not connected',
+  siem: 'SIEM',
 };
 
 /** The word in the language that is shown; one that is not known here stays as it is. */
