@@ -333,7 +333,9 @@ export const operateTasks: readonly Task[] = [
     run: async (desk, world) => {
       const { checks } = await world.call('SystemService/Health', {});
       await desk.go('/settings');
-      for (const { component } of checks as { component: string }[]) await desk.shows(component);
+      for (const { component } of checks as { component: string }[]) {
+        await desk.shows(`${component.slice(0, 1).toUpperCase()}${component.slice(1)}`);
+      }
     },
   },
   {
