@@ -131,6 +131,9 @@ class Collected implements RequestSigns {
   private readonly leavesOf = new Map<string, number[]>();
   /** Of each leaf the text in lower case, once a rule is looked for in it. */
   private readonly lowerTexts: string[] = [];
+  private lookUps = 0;
+  /** By name in lower case; once many names were looked for. */
+  private valueOf: Map<string, ScoredValue> | null = null;
   /** The value that a leaf of a detector is of, by leaf. */
   private readonly wholeOf: ScoredValue[] = [];
 
@@ -211,12 +214,21 @@ class Collected implements RequestSigns {
     const known = this.leavesOf.get(name);
     if (known !== undefined) return known;
     const lower = name.toLowerCase();
-    const value = this.values.find((one) => {
-      return one.nameBytes === name.length && one.name.toLowerCase() === lower;
-    });
+    const value = this.valueNamed(lower);
     const bytes = value?.bytes.subarray(value.start, value.end) ?? noBytes;
     this.addLeaf({ name, path: value?.path ?? lower, bytes, opened: false });
     return this.leavesOf.get(name)!;
+  }
+
+  /** Few names are looked for among the values; for many, the name of each value is read once. */
+  private valueNamed(lower: string): ScoredValue | undefined {
+    if (this.lookUps++ < lookUpsMax) {
+      return this.values.find(
+        (one) => one.nameBytes === lower.length && one.name.toLowerCase() === lower,
+      );
+    }
+    this.valueOf ??= byLowerName(this.values);
+    return this.valueOf.get(lower);
   }
 
   private addLeaf(leaf: SignedLeaf): void {
@@ -229,6 +241,18 @@ class Collected implements RequestSigns {
 }
 
 const noBytes = new Uint8Array(0);
+/** Names that are compared with each value, before those of all are read. */
+const lookUpsMax = 8;
+
+/** The first value of each name. */
+function byLowerName(values: readonly ScoredValue[]): Map<string, ScoredValue> {
+  const found = new Map<string, ScoredValue>();
+  for (const value of values) {
+    const name = value.name.toLowerCase();
+    if (!found.has(name)) found.set(name, value);
+  }
+  return found;
+}
 
 /** Whether a rule matched in more values than are listed. */
 function isCut(matched: MatchedRule['matched']): boolean {
