@@ -6,7 +6,7 @@
 import { fromByteString, toByteString, type ByteString } from '../../base/byte-string.ts';
 import { detectLimits } from '../base/detect-limits.ts';
 import { isPlainBytes } from './bytes-seen.ts';
-import type { Detected, DetectedLeaf, DetectedValue } from './detection.ts';
+import type { Decider, Detected, DetectedLeaf, DetectedValue } from './detection.ts';
 import { pathOf, type Family, type Hit, type Leaf, type Report } from './detector.ts';
 import { scanBytes, scanned } from './leaf-scan.ts';
 import { families } from './list.ts';
@@ -20,9 +20,9 @@ const quiet = new QuietValues();
 /**
  * Leaves with hits, in the order of the values. Values of letters, digits, `_`, `-` and `.` cost
  * one look at each byte, values in which nothing was found before cost three. Limits:
- * `detectLimits`, over all values of a call together.
+ * `detectLimits`, over all values of a call together. A `decider` ends the search.
  */
-export function detect(values: readonly DetectedValue[]): Detected {
+export function detect(values: readonly DetectedValue[], decider: Decider | null = null): Detected {
   let found: DetectedLeaf[] | null = null;
   const budget = newBudget(bytesOf(values));
   for (let value = 0; value < values.length; value++) {
@@ -48,13 +48,17 @@ export function detect(values: readonly DetectedValue[]): Detected {
       const opened = leaf.parent !== null;
       const own = opened ? fromByteString(leaf.text) : bytes.subarray(start, end);
       found ??= [];
-      found.push({ value, path: pathOf(leaf), bytes: own, opened, hits });
+      const last: DetectedLeaf = { value, path: pathOf(leaf), bytes: own, opened, hits };
+      found.push(last);
+      if (decider?.decides(last) === true) {
+        return { leaves: found, complete: budget.complete, settled: true };
+      }
     }
     const isQuiet = (found?.length ?? 0) === hitsBefore && !report.leftOut;
     if (!repeats || !isQuiet || !budget.complete) continue;
     quiet.keep(bytes, start, end, leavesBefore - budget.leaves, bytesBefore - budget.bytes);
   }
-  return { leaves: found ?? noLeaves, complete: budget.complete };
+  return { leaves: found ?? noLeaves, complete: budget.complete, settled: false };
 }
 
 /** Takes what opening the value that was found took; false where the budget is too small. */

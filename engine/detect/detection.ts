@@ -39,6 +39,14 @@ export interface Detected {
   readonly leaves: readonly DetectedLeaf[];
   /** False where a limit kept a part of the values from being opened. */
   readonly complete: boolean;
+  /** The leaves decided before all values were searched. */
+  readonly settled: boolean;
+}
+
+/** Is told of each leaf with hits, and says when those that follow change nothing. */
+export interface Decider {
+  /** Whether the leaves so far decide, so that no more are searched. */
+  decides(leaf: DetectedLeaf): boolean;
 }
 
 /** What a policy scores with. */
@@ -47,8 +55,8 @@ export interface Detection {
   /** For leaves that rules do not see: the points where there is no ruleset. */
   readonly openedWeights: Weights;
   readonly facts: SignFacts;
-  /** Limits: `detectLimits`. */
-  detect(values: readonly DetectedValue[]): Detected;
+  /** Limits: `detectLimits`. Without a decider all values are searched. */
+  detect(values: readonly DetectedValue[], decider: Decider | null): Detected;
   /** What a detector proves, as the predicate of a sentence; '' for ids of others. */
   proves(id: number): string;
   /** Whether a detector finds addresses. */

@@ -16,6 +16,10 @@ const w = pageTexts({
     'The request was opened in part only: its whole score may be higher.',
     '仅解析了请求的一部分：完整评分可能更高。',
   ],
+  ended: [
+    'Enough values refuse the request: those after them were not searched.',
+    '已有足够多的值可拦截该请求：其后的值未再检索。',
+  ],
   points: ['Points', '分数'],
   sign: ['Sign', '依据'],
   confirmed: ['{id}, confirmed by a rule', '{id}，有规则佐证'],
@@ -46,7 +50,7 @@ export function ScoreDecision({
 }): JSX.Element | null {
   const found = scoreOf(messages);
   if (found === null) return null;
-  const { sentence, piece, marked, points, verdicts, decision, weights, inPart } = found;
+  const { sentence, piece, marked, points, verdicts, decision, weights, inPart, ended } = found;
   const messageOf = (id: string): string =>
     messages.find(({ ruleId }) => ruleId === id)?.message ?? '';
   const shownName = ({ decision: one }: Verdict): string =>
@@ -59,6 +63,7 @@ export function ScoreDecision({
         </strong>
       </p>
       {inPart && <p class="notice">{w('inPart')}</p>}
+      {ended && <p class="notice">{w('ended')}</p>}
       <p>{w('piece')}</p>
       {piece === '' ? (
         <p class="quiet">{w('noPiece')}</p>

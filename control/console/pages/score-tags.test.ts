@@ -22,6 +22,7 @@ test('the sentence, the piece, the points and each decision are read', () => {
     piece: 'before a « b after',
     marked: { start: 7, end: 12 },
     inPart: false,
+    ended: false,
     points: [
       { id: '942100', rule: false, value: '12.5' },
       { id: '198100', rule: true, value: '9' },
@@ -57,4 +58,5 @@ test('what a compact event keeps, and a request that was opened in part', () => 
   const tags = [...match.tags, 'opened/in-part'];
   const compact = { ...match, matchData: '', matchValue: '', tags };
   expect(scoreOf([compact])).toMatchObject({ piece: '', marked: { start: 0 }, inPart: true });
+  expect(scoreOf([{ ...match, tags: ['searched/in-part'] }])?.ended).toBe(true);
 });

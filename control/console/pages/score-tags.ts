@@ -37,6 +37,8 @@ export interface Score {
   readonly marked: Span;
   /** The request was opened in part only: its whole score may be higher. */
   readonly inPart: boolean;
+  /** The search ended once enough values refused. */
+  readonly ended: boolean;
   readonly points: readonly Points[];
   readonly verdicts: readonly Verdict[];
   /** The way that is in force. */
@@ -64,6 +66,7 @@ export function scoreOf(messages: readonly ScoreMessage[]): Score | null {
     decision: rest('decision/')[0] ?? '',
     weights: rest('weights/')[0] ?? '',
     inPart: found.tags.includes('opened/in-part'),
+    ended: found.tags.includes('searched/in-part'),
   };
 }
 

@@ -9,22 +9,10 @@ import { isHarmlessMarkup } from '../../detect/harmless-markup.ts';
 import type { Sign } from '../../detect/score.ts';
 import type { MatchedRule } from '../../contract/verdict.ts';
 import { ruleRunLimits } from '../../../base/rule-limits.ts';
-import { isExcluded, isRuleRemoved, removedTargetsOf } from '../transaction/removal.ts';
-import { nameIs } from '../transaction/ascii.ts';
 import type { Transaction } from '../transaction/transaction.ts';
-import type { Rule } from '../transaction/types.ts';
-import { SOURCE } from '../transaction/values.ts';
+import { addSigns, latin1Of, type DetectorRules, type SignedLeaf } from './leaf-signs.ts';
+import { Refusals, refusingLeavesMax } from './refusals.ts';
 import { scoredValues, type ScoredValue } from './scored-values.ts';
-
-/** A leaf that signs are in. */
-export interface SignedLeaf {
-  /** As rules name its value: `ARGS:q`. */
-  readonly name: string;
-  readonly path: string;
-  readonly bytes: Uint8Array;
-  /** Rules of the ruleset do not see it. */
-  readonly opened: boolean;
-}
 
 /** The signs of a request and their leaves. */
 export interface RequestSigns {
@@ -32,6 +20,8 @@ export interface RequestSigns {
   readonly signs: readonly Sign[];
   /** False where detectors did not see all that the values hold. */
   readonly complete: boolean;
+  /** Enough values refuse by themselves; detectors did not search those after them. */
+  readonly settled: boolean;
 }
 
 /** Rules of CRS that look for attacks, by thousands of their ids. */
@@ -39,32 +29,27 @@ const attackRules = new Set([921, 930, 931, 932, 933, 934, 941, 942, 944]);
 /** Rules of the product in their place. */
 const narrowedRules = [199_201, 199_299] as const;
 
-/** The rules that stand for detectors, by id. */
-export type DetectorRules = ReadonlyMap<number, Rule>;
-
 /**
- * Collects them; call after the rules of phase 2. Cost: without special bytes and matches, a look
- * at each byte of each value.
+ * Collects them; call after the rules of phase 2. `blockScore`: the search ends where enough leaves
+ * have it; 0: never. Cost: without special bytes and matches, a look at each byte of each value.
  */
 export function requestSigns(
   tx: Transaction,
   detection: Detection,
   detectors: DetectorRules,
+  blockScore = 0,
 ): RequestSigns {
   const values = scoredValues(tx);
-  const found = values.length === 0 ? nothing : detection.detect(values);
+  const mayEnd = blockScore > 0 && values.length > refusingLeavesMax;
+  const decider = mayEnd ? new Refusals(values, tx, { detection, detectors, blockScore }) : null;
+  const found = values.length === 0 ? nothing : detection.detect(values, decider);
   if (found.leaves.length === 0 && !hasAttackRule(tx.matchedRules)) {
     return found.complete ? noSigns : unopened;
   }
   const collected = new Collected(values, found);
   for (const [at, leaf] of found.leaves.entries()) {
     const { name } = values[leaf.value]!;
-    for (const { id, start, end } of leaf.hits) {
-      const rule = detectors.get(id);
-      if (rule === undefined || !looksAt(rule, name, tx)) continue;
-      if (detection.findsAddresses(id) && isOwnAddress(leaf.bytes, start, tx)) continue;
-      collected.signs.push({ id, leaf: at, start, end });
-    }
+    addSigns(collected.signs, leaf, at, name, tx, detection, detectors);
   }
   for (const matched of tx.matchedRules) collected.addRule(matched);
   // These need the leaves of all others.
@@ -79,8 +64,8 @@ const markupSigns: ReadonlySet<number> = new Set([
   loadingTag,
 ]);
 
-const nothing: Detected = { leaves: [], complete: true };
-const noSigns: RequestSigns = { leaves: [], signs: [], complete: true };
+const nothing: Detected = { leaves: [], complete: true, settled: false };
+const noSigns: RequestSigns = { leaves: [], signs: [], complete: true, settled: false };
 const unopened: RequestSigns = { ...noSigns, complete: false };
 
 function hasAttackRule(matched: readonly MatchedRule[]): boolean {
@@ -88,44 +73,11 @@ function hasAttackRule(matched: readonly MatchedRule[]): boolean {
   return false;
 }
 
-/** False where an exclusion takes the value, or the whole detector, out. */
-function looksAt(rule: Rule, name: string, tx: Transaction): boolean {
-  if (isRuleRemoved(rule, tx)) return false;
-  const colon = name.indexOf(':');
-  const variable = colon < 0 ? name : name.slice(0, colon);
-  const key = colon < 0 ? '' : name.slice(colon + 1);
-  const target = rule.targets.find((one) => one.variable.name === variable);
-  if (target === undefined) return false;
-  if (isExcluded(rule.exclusions, target, key)) return false;
-  return !isExcluded(removedTargetsOf(rule, tx), target, key);
-}
-
-/** Bytes in which the host of a URL begins. */
-const addressBytesMax = 300;
-
-/** Whether a URL that begins at an offset is one of the host that the request names. */
-function isOwnAddress(bytes: Uint8Array, start: number, tx: Transaction): boolean {
-  const host = hostOf(tx);
-  if (host === '') return false;
-  const text = latin1Of(bytes.subarray(start, start + addressBytesMax)).toLowerCase();
-  const at = text.indexOf('//');
-  if (at < 0 || !text.startsWith(host, at + 2)) return false;
-  return /^(?:[/?#\s"'&]|$)/.test(text.slice(at + 2 + host.length));
-}
-
-function hostOf({ values }: Transaction): string {
-  const { slab, start, end, keyStart, keyEnd } = values;
-  for (const row of values.rowsOf(SOURCE.requestHeader)) {
-    if (!nameIs(slab, keyStart[row]!, keyEnd[row]!, 'host')) continue;
-    return latin1Of(slab.subarray(start[row]!, end[row]!)).toLowerCase();
-  }
-  return '';
-}
-
 class Collected implements RequestSigns {
   readonly leaves: SignedLeaf[] = [];
   signs: Sign[] = [];
   readonly complete: boolean;
+  readonly settled: boolean;
   private readonly values: readonly ScoredValue[];
   /** Leaves of a value, by the name that rules know it by. */
   private readonly leavesOf = new Map<string, number[]>();
@@ -137,9 +89,10 @@ class Collected implements RequestSigns {
   /** The value that a leaf of a detector is of, by leaf. */
   private readonly wholeOf: ScoredValue[] = [];
 
-  constructor(values: readonly ScoredValue[], { leaves, complete }: Detected) {
+  constructor(values: readonly ScoredValue[], { leaves, complete, settled }: Detected) {
     this.values = values;
     this.complete = complete;
+    this.settled = settled;
     for (const { value, path, bytes, opened } of leaves) {
       this.addLeaf({ name: values[value]!.name, path, bytes, opened });
       this.wholeOf.push(values[value]!);
@@ -309,7 +262,3 @@ function shown(data: string): string {
 }
 
 const dataStart = 'Matched Data: ';
-
-function latin1Of(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-}

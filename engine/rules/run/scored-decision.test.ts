@@ -31,8 +31,6 @@ const bytesOf = ({ bytes, start, end }: DetectedValue): Buffer =>
 
 /** Bytes of the values that were searched last. */
 let searchedBytes = 0;
-const sumOf = (values: readonly DetectedValue[]): number =>
-  values.reduce((sum, one) => sum + bytesOf(one).length, 0);
 
 /** Finds the word `sign` in values, and the word `opened` as if it stood in an encoding. */
 const detection: Detection = {
@@ -41,19 +39,20 @@ const detection: Detection = {
   facts: { isStrong: (id) => id === detector, confirmedBy: (id) => (id === detector ? [942] : []) },
   proves: (id) => (id === detector ? 'a sign stands' : ''),
   findsAddresses: (id) => id === detector,
-  detect: (values) => {
-    searchedBytes = sumOf(values);
-    return {
-      leaves: values.flatMap((one, value): DetectedLeaf[] => {
-        const { path } = one;
-        const bytes = bytesOf(one);
-        const start = bytes.indexOf('sign');
-        if (start < 0) return [];
-        const opened = bytes.includes('opened');
-        return [{ value, path, bytes, opened, hits: [{ id: detector, start, end: start + 4 }] }];
-      }),
-      complete: !values.some((one) => bytesOf(one).includes('too deep')),
-    };
+  detect: (values, decider) => {
+    searchedBytes = 0;
+    const leaves: DetectedLeaf[] = [];
+    const complete = !values.some((one) => bytesOf(one).includes('too deep'));
+    for (const [value, one] of values.entries()) {
+      const bytes = bytesOf(one);
+      searchedBytes += bytes.length;
+      const start = bytes.indexOf('sign');
+      if (start < 0) continue;
+      const hits = [{ id: detector, start, end: start + 4 }];
+      leaves.push({ value, path: one.path, bytes, opened: bytes.includes('opened'), hits });
+      if (decider?.decides(leaves.at(-1)!) === true) return { leaves, complete, settled: true };
+    }
+    return { leaves, complete, settled: false };
   },
 };
 
@@ -271,6 +270,37 @@ describe('thresholds of a policy', () => {
   test('come before those of the weights', () => {
     expect(inspect(engineFor('score', 'SecBlockScore 40'), signOnly).verdict.ruleId).toBe(198_000);
     expect(inspect(engineFor('score', 'SecBlockScore 71'), both).verdict.action).toBe('pass');
+  });
+});
+
+describe('values after many that refuse', () => {
+  const text = 'SecBlockScore 40';
+  const query = (count: number, value: string): string =>
+    Array.from({ length: count }, (_, at) => `q${at}=${value}`).join('&');
+  const searched = (engine: PolicyEngine, target: string): readonly [number, boolean] => {
+    const record = inspect(engine, target);
+    const inPart = told(record)!.tags.includes('searched/in-part');
+    return [searchedBytes, inPart && record.verdict.ruleId === 198_000];
+  };
+
+  test('are not searched, which the event says', () => {
+    const engine = engineFor('score', text);
+    expect(searched(engine, `/?${query(100, 'a+sign')}`)).toEqual([16 * 'a sign'.length, true]);
+    expect(searched(engine, `/?${query(10, 'a+sign')}&${query(90, 'not+one')}`)[1]).toBe(false);
+  });
+
+  test('are searched where those before them do not refuse', () => {
+    const weak = engineFor('score', 'SecBlockScore 41');
+    const [bytes, inPart] = searched(weak, `/?${query(100, 'a+sign')}`);
+    expect([bytes > 600, inPart]).toEqual([true, false]);
+    // No excluded value hides one that is not.
+    const own = Array.from({ length: 100 }, (_, at) => `!ARGS:q${at}`).join(',');
+    const excluded = `${text}\nSecRuleUpdateTargetById ${detector} "${own}"`;
+    const [, cut] = searched(engineFor('score', excluded), `/?${query(100, 'a+sign')}&r=a+sign`);
+    expect(cut).toBe(false);
+    expect(
+      told(inspect(engineFor('score', excluded), `/?${query(100, 'a+sign')}&r=a+sign`))!.message,
+    ).toContain(' in args.r');
   });
 });
 

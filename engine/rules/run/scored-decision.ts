@@ -4,7 +4,6 @@
  */
 
 import type { Decision } from '../../contract/decision.ts';
-import type { RequestContent } from '../../contract/detection-content.ts';
 import type { MatchedRule, Verdict } from '../../contract/verdict.ts';
 import type { Detection } from '../../detect/detection.ts';
 import { countedSigns, weakSigns } from '../../detect/learning/content-signs.ts';
@@ -13,12 +12,9 @@ import type { Thresholds } from '../../detect/weights.ts';
 import { buildMatchedRule } from '../transaction/report.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import type { ProgramSettings } from '../transaction/types.ts';
-import {
-  requestSigns,
-  type DetectorRules,
-  type RequestSigns,
-  type SignedLeaf,
-} from './request-signs.ts';
+import type { DetectorRules, SignedLeaf } from './leaf-signs.ts';
+import { noContent, scoreLeaves } from './refusals.ts';
+import { requestSigns, type RequestSigns } from './request-signs.ts';
 
 /** The rule that a score refuses by, and under which events tell of it. */
 export const scoreRuleId = 198_000;
@@ -73,27 +69,24 @@ export function decideByScore(
   anomaly: Verdict | null,
 ): Verdict | null {
   const { detection, detectors, thresholds, decision } = scoring;
-  const { leaves, signs: all, complete } = requestSigns(tx, detection, detectors);
-  const { weights, openedWeights, facts } = detection;
-  const signs = countedSigns(all, leaves, tx.request.content ?? noContent, facts);
-  const isOpened = (leaf: number): boolean => leaves[leaf]!.opened;
-  const opened = { weights: openedWeights, isOpened };
-  const scored = signs.length === 0 ? null : scoreSigns(signs, weights, facts, opened);
+  const content = tx.request.content ?? noContent;
+  const found = requestSigns(tx, detection, detectors, thresholds.block);
+  const { leaves, signs: all, complete, settled } = found;
+  const signs = countedSigns(all, leaves, content, detection.facts);
+  const scored = scoreLeaves(signs, leaves, detection);
   const score = scored?.score ?? 0;
   noteSigns(tx, scoring, { leaves, signs: all }, signs === all ? scored : null);
   const byScore = score >= thresholds.block;
   const judged = complete && !tx.matchedRules.some(({ ruleId }) => listRules.has(ruleId));
   const refused = refuses(decision, byScore, anomaly !== null, judged);
   if (scored !== null && (score >= thresholds.watch || anomaly !== null)) {
-    const outcome = { refused, anomaly: anomaly !== null, judged, complete };
+    const outcome = { refused, anomaly: anomaly !== null, judged, complete, settled };
     report(tx, scoring, scored, leaves[scored.leaf]!, outcome);
   }
   if (!refused) return null;
   if (anomaly !== null && !byScore) return anomaly;
   return { action: 'block', status: anomaly?.status || 403, ruleId: scoreRuleId, phase: 2 };
 }
-
-const noContent: readonly RequestContent[] = [];
 
 /** For learning what is ordinary in which value. Nothing is done without signs. */
 function noteSigns(
@@ -115,6 +108,7 @@ interface Outcome {
   readonly anomaly: boolean;
   readonly judged: boolean;
   readonly complete: boolean;
+  readonly settled: boolean;
 }
 
 /** The detectors of the worst piece, then the score. */
@@ -142,7 +136,7 @@ function scoreRecord(
   scored: Scored,
   leaf: SignedLeaf,
   piece: ShownPiece,
-  { refused, anomaly, judged, complete }: Outcome,
+  { refused, anomaly, judged, complete, settled }: Outcome,
   tx: Transaction,
 ): MatchedRule {
   const { score, bits, weights } = scored;
@@ -167,6 +161,7 @@ function scoreRecord(
       ...[would('crs'), would('score'), would('both'), would('scoreConfirms')],
       ...bitTags,
       ...(complete ? [] : ['opened/in-part']),
+      ...(settled ? ['searched/in-part'] : []),
     ],
     operator: '@detected',
     matched: [{ name: leaf.name, value: piece.text }],
