@@ -43,7 +43,7 @@ export interface Detected {
   readonly settled: boolean;
 }
 
-/** Is told of each leaf with hits, and says when those that follow change nothing. */
+/** Receives each leaf with hits, and returns whether those that follow change nothing. */
 export interface Decider {
   /** Whether the leaves so far decide, so that no more are searched. */
   decides(leaf: DetectedLeaf): boolean;
