@@ -67,6 +67,16 @@
       "cflags_cc!": ["-std=gnu++17", "-std=gnu++20"]
     },
     {
+      "target_name": "waf_re2",
+      "sources": ["native-bindings/re2/re2.cc"],
+      "include_dirs": ["<!(node -p \"require('node-addon-api').include_dir\")"],
+      "defines": ["NAPI_VERSION=8", "NAPI_DISABLE_CPP_EXCEPTIONS", "NODE_ADDON_API_DISABLE_DEPRECATED"],
+      "cflags": ["<!@(pkg-config --cflags re2)", "-Wall", "-Wextra", "-Werror", "-O3"],
+      "cflags_cc": ["-std=c++17", "-fno-exceptions", "-fvisibility=hidden"],
+      "cflags_cc!": ["-std=gnu++17", "-std=gnu++20"],
+      "libraries": ["<!@(pkg-config --libs re2)"]
+    },
+    {
       "target_name": "waf_pages",
       "sources": ["native-bindings/pages/file-pages.cc"],
       "defines": ["NAPI_VERSION=8"],

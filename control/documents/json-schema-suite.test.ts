@@ -3,8 +3,8 @@
  * compiled has to agree with the suite on every value; what is not compiled is counted by keyword.
  */
 
-import RE2 from 're2';
 import { expect, test } from 'vitest';
+import { Re2 } from '../../native-bindings/re2/re2.ts';
 import { loadChecks, type ApiCheck } from '../../engine/base/check-code.ts';
 import { checkBothSides } from '../../engine/base/number-reading.ts';
 import { readCorpus } from '../../test/seclang/corpus.ts';
@@ -51,7 +51,7 @@ test.skipIf(corpus === null)('what is reported as compiled agrees with the suite
     } else count.groups++;
     let run: ApiCheck | undefined;
     try {
-      run = loadChecks(compiler.code(), (source) => new RE2(source, 'u'))[check ?? -1];
+      run = loadChecks(compiler.code(), (source) => new Re2(source, 'text'))[check ?? -1];
     } catch (error) {
       wrong.push(`${title}: ${String(error)}`);
       continue;

@@ -4,7 +4,7 @@
  * have (looking around, references back) has no translation.
  */
 
-import RE2 from 're2';
+import { Re2, re2CompileCode } from '../../native-bindings/re2/re2.ts';
 import { apiDocumentLimits } from '../limits/api-document-limits.ts';
 
 /** A pattern in RE2's syntax, or why there is none. */
@@ -57,11 +57,12 @@ export function linearPattern(pattern: string): LinearPattern {
   try {
     const source = new Translation(pattern).run();
     // RE2 has the last word: it bounds repetitions and memory.
-    void new RE2(source, 'u');
+    void new Re2(source, 'text');
     return { source };
   } catch (error) {
     if (error instanceof Untranslatable) return { problem: error.message };
-    if (error instanceof SyntaxError) return { problem: 'is not a pattern that RE2 takes' };
+    const { code } = error as { readonly code?: string };
+    if (code === re2CompileCode) return { problem: 'is not a pattern that RE2 takes' };
     throw error;
   }
 }

@@ -30,7 +30,7 @@ export const entries = [
 const external = [
   // They have native parts or files of their own.
   ...['@node-rs/argon2', '@seriousme/openapi-schema-validator'],
-  ...['lmdb', 'piscina', 're2', 'uWebSockets.js'],
+  ...['lmdb', 'piscina', 'uWebSockets.js'],
   // They are CommonJS or large, and imported where somebody uses them, not at a start.
   ...['@clickhouse/client', '@modelcontextprotocol/sdk', '@node-saml/node-saml'],
   ...['@peculiar/x509', '@redis/client'],

@@ -41,12 +41,13 @@ async function buildProgram() {
   await ensureConsole();
 }
 
-/** Compiles TypeScript, where that is all a caller needs. Errors: SetupError. */
+/** Compiles TypeScript and the addon, where that is all a caller needs. Errors: SetupError. */
 export async function compileProduct() {
   const release = await takeLock();
   try {
     await ensureCompiled();
     await ensureBundles();
+    await ensureNativeAddon();
   } finally {
     release();
   }

@@ -58,6 +58,11 @@ export const systemPackages = [
     present: () => anyHeader('pcre2.h') && anyLibrary('libpcre2-8.so'),
   },
   {
+    name: 'libre2-dev',
+    why: 'decides whether a pattern matches, in linear time',
+    present: () => anyHeader('re2/re2.h') && anyLibrary('libre2.so'),
+  },
+  {
     name: 'libnghttp2-dev',
     why: 'HTTP/2 towards clients',
     present: () => anyHeader('nghttp2/nghttp2.h') && anyLibrary('libnghttp2.so'),

@@ -4,9 +4,9 @@
  * searched for in. Never says that a value matches.
  */
 
-import RE2 from 're2';
 import type { ByteString } from '../../base/byte-string.ts';
 import { matchLimits } from '../../base/rule-limits.ts';
+import { Re2 } from '../../native-bindings/re2/re2.ts';
 
 /** A pattern for joined values. */
 export interface JoinedSearch {
@@ -16,26 +16,25 @@ export interface JoinedSearch {
 
 const { joinedBytesMax, joinedValuesMin, joinedValuesMax } = matchLimits;
 const newline = 0x0a;
-/** A byte from 0x80 takes two in UTF-8, which RE2 reads. */
-const text = Buffer.allocUnsafeSlow(2 * joinedBytesMax + joinedValuesMax);
+const text = Buffer.allocUnsafeSlow(joinedBytesMax + joinedValuesMax);
 /** Where the values of a batch start in `text`, and where the last one ends. */
 const starts = new Int32Array(joinedValuesMax + 1);
 
 /**
- * `source` is RE2's, for values by themselves. With `m` its `^` and `$` also match at newlines:
+ * `source` is RE2's, for values by themselves. With `(?m)` its `^` and `$` also match at newlines:
  * what matches in a value by itself matches in the joined ones, some more may. Null for a pattern
  * that RE2 cannot take.
  */
 export function compileJoined(source: string): JoinedSearch | null {
   try {
-    const regex = new RE2(source, 'um');
+    const regex = new Re2(`(?m)${source}`, 'bytes');
     return { sift: (values, possible) => siftAll(regex, values, possible) };
   } catch {
     return null;
   }
 }
 
-function siftAll(regex: RE2, values: readonly ByteString[], possible: Uint8Array): void {
+function siftAll(regex: Re2, values: readonly ByteString[], possible: Uint8Array): void {
   let from = 0;
   while (from < values.length) {
     let bytes = 0;
@@ -52,7 +51,7 @@ function siftAll(regex: RE2, values: readonly ByteString[], possible: Uint8Array
 }
 
 function siftBatch(
-  regex: RE2,
+  regex: Re2,
   values: readonly ByteString[],
   from: number,
   to: number,
@@ -61,7 +60,7 @@ function siftBatch(
   let end = 0;
   for (let at = from; at < to; at++) {
     starts[at - from] = end;
-    end += text.write(values[at]!, end);
+    end += text.latin1Write(values[at]!, end);
     text[end++] = newline;
   }
   starts[to - from] = end;
@@ -69,7 +68,7 @@ function siftBatch(
 }
 
 /** Halves a range until the rest does not match, or is not worth another search. */
-function siftRange(regex: RE2, from: number, to: number, possible: Uint8Array): void {
+function siftRange(regex: Re2, from: number, to: number, possible: Uint8Array): void {
   // Without the last newline: after it `^` finds an empty line.
   const found = regex.test(text.subarray(starts[from], starts[to]! - 1));
   if (!found) possible.fill(0, from, to);

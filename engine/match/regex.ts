@@ -2,9 +2,9 @@
  * Exact regular expressions: picks RE2 (linear time) where it means the same as PCRE in byte
  * mode, PCRE2 with limits elsewhere. Never used to search many patterns: that is Hyperscan's work.
  */
-import RE2 from 're2';
 import { matchLimits } from '../../base/rule-limits.ts';
 import { LIMIT_EXCEEDED, Pcre } from '../../native-bindings/index.ts';
+import { Re2 } from '../../native-bindings/re2/re2.ts';
 import type { ByteString } from '../../base/byte-string.ts';
 import { compileJoined, type JoinedSearch } from './joined-search.ts';
 import { translateToRe2 } from './translate-re2.ts';
@@ -52,6 +52,9 @@ export interface ExactRegex {
 
 const unset: Capture = { start: -1, end: -1 };
 
+/** Offsets of the match that RE2 found last. */
+const places = new Int32Array(2 * matchLimits.capturesMax);
+
 /** Searches that a limit stopped, of all patterns of this thread. */
 let stoppedSearches = 0;
 
@@ -63,7 +66,7 @@ export function searchesStopped(): number {
 /**
  * Compiles a pattern.
  * Errors: code `pcre_compile` with `offset` when PCRE2 does not accept it either.
- * Cost: microseconds to milliseconds; RE2 compiles once more at the first exec.
+ * Cost: microseconds to milliseconds.
  */
 export function compileExact(
   pattern: ByteString,
@@ -93,30 +96,24 @@ function isForRe2(regex: Re2Regex, source: string | null): boolean {
   }
 }
 
-const encoded = Buffer.allocUnsafeSlow(32_768);
+/** Each search of a string copies it; longer ones are copied once for all searches in a row. */
+const copiedMax = 16_384;
 
-/** Longer values are not written to `encoded`. */
-const encodedMax = encoded.length / 2;
+/** The long value that was searched last, and its bytes. */
+let longValue: { readonly value: ByteString; readonly bytes: Buffer } | null = null;
 
-/** The long value that was searched last, and its UTF-8. */
-let encodedLong: { readonly value: ByteString; readonly bytes: Buffer } | null = null;
-
-/**
- * What RE2 reads: a value in the thread's own buffer, until the next one; of the long ones the last
- * is kept, since rules search it one after the other. Handed a string, the binding makes a new
- * UTF-8 copy: 1.2 us a search instead of 0.5, a millisecond for a megabyte.
- */
-function encode(value: ByteString): Buffer {
-  if (value.length <= encodedMax) return encoded.subarray(0, encoded.write(value));
-  if (encodedLong === null || encodedLong.value !== value) {
-    encodedLong = { value, bytes: Buffer.from(value, 'utf8') };
+/** What RE2 reads: a value, or the bytes of a long one, which rules search one after the other. */
+function readable(value: ByteString): ByteString | Buffer {
+  if (value.length <= copiedMax) return value;
+  if (longValue === null || longValue.value !== value) {
+    longValue = { value, bytes: Buffer.from(value, 'latin1') };
   }
-  return encodedLong.bytes;
+  return longValue.bytes;
 }
 
 /** Lets go of the long value that was searched last. */
 export function forgetSearched(): void {
-  encodedLong = null;
+  longValue = null;
 }
 
 /** Quantified quantifiers: RE2 refuses them, and PCRE2 may, so that it has to be asked at once. */
@@ -156,8 +153,7 @@ class Re2Regex implements ExactRegex {
   readonly #translate: () => string | null;
   readonly #fallBack: () => ExactRegex;
   #other: ExactRegex | undefined;
-  #tester: RE2 | undefined;
-  #finder: RE2 | undefined;
+  #compiled: Re2 | undefined;
   #joined: JoinedSearch | null | undefined;
 
   constructor(translate: () => string | null, fallBack: () => ExactRegex) {
@@ -174,8 +170,8 @@ class Re2Regex implements ExactRegex {
   }
 
   /** Errors: what RE2 throws for a pattern that it cannot take. */
-  compile(): RE2 {
-    return (this.#tester ??= new RE2(this.#source(), 'u'));
+  compile(): Re2 {
+    return (this.#compiled ??= new Re2(this.#source(), 'bytes'));
   }
 
   #source(): string {
@@ -185,45 +181,30 @@ class Re2Regex implements ExactRegex {
   }
 
   test(value: ByteString): boolean {
-    const tester = this.#tester ?? (this.#ready() ? this.compile() : undefined);
-    return tester ? tester.test(encode(value)) : this.#other!.test(value);
+    const regex = this.#compiled ?? this.#ready();
+    return regex ? regex.test(readable(value)) : this.#other!.test(value);
   }
 
-  /** False when PCRE2 has to do the work. */
-  #ready(): boolean {
-    if (this.#other) return false;
+  /** Undefined when PCRE2 has to do the work. */
+  #ready(): Re2 | undefined {
+    if (this.#other) return undefined;
     try {
-      this.compile();
-      return true;
+      return this.compile();
     } catch {
       this.#other = this.#fallBack();
-      return false;
+      return undefined;
     }
   }
 
   exec(value: ByteString, start = 0): Capture[] | null {
-    if (!this.#finder && !this.#ready()) return this.#other!.exec(value, start);
-    this.#finder ??= new RE2(this.#source(), 'udg');
-    if (value.length > encodedMax) {
-      const bytes = encode(value);
-      const plain = bytes.length === value.length;
-      if (plain) return this.#find(bytes, start);
-      if (start === 0) return countBytes(bytes, this.#find(bytes, 0));
-    }
-    return this.#find(value, start);
-  }
-
-  /** `start`, and what is found, in the units of `text`: of UTF-8 for a buffer. */
-  #find(text: string | Buffer, start: number): Capture[] | null {
-    const finder = this.#finder!;
-    finder.lastIndex = start;
-    const indices = finder.exec(text as string)?.indices;
-    if (indices === undefined) return null;
-    const count = Math.min(indices.length, matchLimits.capturesMax);
+    const regex = this.#compiled ?? this.#ready();
+    if (regex === undefined) return this.#other!.exec(value, start);
+    const count = regex.exec(readable(value), start, places);
+    if (count === 0) return null;
     const captures: Capture[] = [];
     for (let i = 0; i < count; i++) {
-      const pair: [number, number] | undefined = indices[i];
-      captures.push(pair === undefined ? unset : { start: pair[0], end: pair[1] });
+      const from = places[2 * i]!;
+      captures.push(from < 0 ? unset : { start: from, end: places[2 * i + 1]! });
     }
     return captures;
   }
@@ -234,31 +215,16 @@ class Re2Regex implements ExactRegex {
 
   joined(): JoinedSearch | null {
     if (this.#joined === undefined) {
-      this.#joined = this.#ready() ? compileJoined(this.#source()) : null;
+      this.#joined = this.#ready() === undefined ? null : compileJoined(this.#source());
     }
     return this.#joined;
   }
 
   close(): void {
-    this.#tester = undefined;
-    this.#finder = undefined;
+    this.#compiled = undefined;
     this.#joined = undefined;
     this.#other?.close();
   }
-}
-
-/** Captures in the UTF-8 of a value as captures in the value, where each byte is one character. */
-function countBytes(utf8: Buffer, found: Capture[] | null): Capture[] | null {
-  const from = found?.[0]?.start ?? 0;
-  const before = utf8.utf8Slice(0, from).length;
-  const count = (at: number): number => {
-    return at < from ? utf8.utf8Slice(0, at).length : before + utf8.utf8Slice(from, at).length;
-  };
-  return (
-    found?.map((one) =>
-      one.start < 0 ? unset : { start: count(one.start), end: count(one.end) },
-    ) ?? null
-  );
 }
 
 /** A word, or a word at the start: no engine needed. */

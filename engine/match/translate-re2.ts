@@ -45,15 +45,14 @@ function print(node: RegexNode): string | null {
 }
 
 /**
- * RE2 finds \\B inside the UTF-8 form of a byte from 0x80, where no position of the value is. `\\A`
- * and `\\z` are written as `^` and `$`, which mean the same here, so that a search in joined values
- * finds them at newlines, too.
+ * `\\A` and `\\z` are written as `^` and `$`, which mean the same here, so that a search in joined
+ * values finds them at newlines, too.
  */
-function printAssertion(name: AssertionName): string | null {
+function printAssertion(name: AssertionName): string {
   return printedAssertions[name];
 }
 
-const printedAssertions = { '^': '^', A: '^', $: '$', z: '$', b: '\\b', B: null } as const;
+const printedAssertions = { '^': '^', A: '^', $: '$', z: '$', b: '\\b', B: '\\B' } as const;
 type AssertionName = keyof typeof printedAssertions;
 
 function joined(nodes: readonly RegexNode[], separator: string): string | null {
@@ -109,11 +108,11 @@ function re2Byte(code: number): string {
   return wordByte.test(c) ? c : `\\x{${code.toString(16)}}`;
 }
 
-/** RE2 matches code points; values hold one byte each, so 0..0xff is all there is. */
+/** RE2 reads Latin-1: a byte is a character. */
 function printSet(set: ByteSet): string {
   const ranges = rangesOf(set);
   const [only] = ranges;
-  if (only === undefined) return '[^\\x{0}-\\x{10ffff}]';
+  if (only === undefined) return '[^\\x{0}-\\x{ff}]';
   if (ranges.length === 1 && only[0] === only[1]) return re2Byte(only[0]);
   if (only[0] === 0 && only[1] === 255) return '(?s:.)';
   const text = ranges.map(([low, high]) =>

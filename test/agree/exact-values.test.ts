@@ -1,7 +1,7 @@
 /** Values that schemas list or divide are held to their decimals, past double precision too. */
 
-import RE2 from 're2';
 import { expect, test } from 'vitest';
+import { Re2 } from '../../native-bindings/re2/re2.ts';
 import { SchemaCompiler } from '../../control/documents/schema-compiler.ts';
 import { loadChecks, type ApiCheck } from '../../engine/base/check-code.ts';
 import { BodyChecks } from '../../engine/schema/body-checks.ts';
@@ -45,7 +45,7 @@ function checkOf(schema: object): ApiCheck {
   const compiler = new SchemaCompiler(document, options);
   const { check, faults } = compiler.add({ $ref: '#/components/schemas/Value' }, '/body');
   expect([check, faults]).toEqual([0, []]);
-  return loadChecks(compiler.code(), (source) => new RE2(source, 'u'))[0]!;
+  return loadChecks(compiler.code(), (source) => new Re2(source, 'text'))[0]!;
 }
 
 function findingOfJson(check: ApiCheck, text: string): unknown {

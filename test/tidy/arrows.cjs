@@ -29,7 +29,7 @@ const rooms = [
   { room: 'engine/http', may: [common, base, contract] },
   {
     room: 'engine/match',
-    may: [common, base, 'native-bindings'],
+    may: [common, base, 'native-bindings', 'native-bindings/re2'],
   },
   // Calls of the operating system through the addon: sockets and memory.
   {
@@ -254,7 +254,10 @@ const rooms = [
     may: [common, limits, 'control/domain', 'control/store', 'control/access', gen],
   },
   // API documents: reading, placing and compiling them. Types of the engine's contract only.
-  { room: 'control/documents', may: [common, contract, limits, 'control/domain'] },
+  {
+    room: 'control/documents',
+    may: [common, contract, limits, 'control/domain', 'native-bindings/re2'],
+  },
   // Asking a language model that an operator has set up.
   {
     room: 'control/assist',
@@ -338,6 +341,8 @@ const rooms = [
   { room: 'native-bindings/listen', may: [] },
   // Small enough for processes that match nothing.
   { room: 'native-bindings/pages', may: [] },
+  // Patterns of API documents, which control checks and engines run.
+  { room: 'native-bindings/re2', may: [] },
   { room: gen, may: [] },
 ];
 
@@ -346,7 +351,6 @@ const packages = [
   { name: 'uWebSockets.js', only: ['engine/front/clients'] },
   { name: 'piscina', only: ['engine/pool'] },
   { name: 'lmdb', only: ['engine/state', 'control/store'] },
-  { name: 're2', only: ['engine/match', 'control/documents'] },
   { name: '@clickhouse/client', only: ['control/observe'] },
   { name: 'commander', only: ['control/cli'] },
   { name: 'preact', only: ['control/console'] },
