@@ -1,5 +1,8 @@
 /** The bounds of rule files, of what is read of one request, and of what rules make of it. */
 
+/** Tag of rules that limit the files of a request: they refuse wherever in a body files stand. */
+export const uploadLimitTag = 'limit-uploads';
+
 /** Rule files: what the SecLang parser and the linker accept. */
 export const seclangLimits = {
   /** One rule file. CRS's longest is 0.2 MB. */

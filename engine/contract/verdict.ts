@@ -54,8 +54,12 @@ export interface FilesNeed {
   readonly boundary: string;
   /** Bytes that are kept of the body: all fields, and the beginnings of files. */
   readonly keptBytesMax: number;
-  /** True: a body over `limitBytes` or `keptBytesMax` is refused. False: the rest is counted. */
+  /** True: a body over `limitBytes` is refused. False: the rest is counted. */
   readonly refuses: boolean;
+  /** True: past `keptBytesMax` the rest is counted. False: the body is refused. */
+  readonly stops: boolean;
+  /** Bytes of the body that all rules inspect; past them limits of uploads alone count. */
+  readonly inspectedBytes: number;
 }
 
 /** A value that a rule matched, with its name. */

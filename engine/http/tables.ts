@@ -112,16 +112,8 @@ const names: readonly (readonly [string, number])[] = [
   ['x-forwarded-scheme', FIELD.X_FORWARDED_OTHER],
   ['x-forwarded-ssl', FIELD.X_FORWARDED_OTHER],
   ['x-forwarded-prefix', FIELD.X_FORWARDED_OTHER],
-  ['x-forwarded-protocol', FIELD.OF_PROXIES],
-  ['x-forwarded-proto-version', FIELD.OF_PROXIES],
-  ['x-forwarded-by', FIELD.OF_PROXIES],
   ['x-forwarded', FIELD.OF_PROXIES],
   ['forwarded-for', FIELD.OF_PROXIES],
-  ['x-forwarded-client-ip', FIELD.OF_PROXIES],
-  ['x-forwarded-path', FIELD.OF_PROXIES],
-  ['x-forwarded-uri', FIELD.OF_PROXIES],
-  ['x-forwarded-method', FIELD.OF_PROXIES],
-  ['x-forwarded-https', FIELD.OF_PROXIES],
   ['front-end-https', FIELD.OF_PROXIES],
   ['x-url-scheme', FIELD.OF_PROXIES],
   ['x-scheme', FIELD.OF_PROXIES],
@@ -145,14 +137,30 @@ const names: readonly (readonly [string, number])[] = [
   ['cf-connecting-ip', FIELD.OF_PROXIES],
   ['cf-connecting-ipv6', FIELD.OF_PROXIES],
   ['fastly-client-ip', FIELD.OF_PROXIES],
-  ['wl-proxy-client-ip', FIELD.OF_PROXIES],
   ['proxy-client-ip', FIELD.OF_PROXIES],
-  ['wl-proxy-ssl', FIELD.OF_PROXIES],
-  ['wl-proxy-client-cert', FIELD.OF_PROXIES],
-  ['x-arr-ssl', FIELD.OF_PROXIES],
-  ['x-forwarded-client-cert', FIELD.OF_PROXIES],
-  ['x-forwarded-tls-client-cert', FIELD.OF_PROXIES],
-  ['x-forwarded-tls-client-cert-info', FIELD.OF_PROXIES],
+  ['x-client-subject', FIELD.OF_PROXIES],
+  ['x-client-issuer', FIELD.OF_PROXIES],
+  ['x-client-verify', FIELD.OF_PROXIES],
+  ['x-client-dn', FIELD.OF_PROXIES],
+  ['x-client-cn', FIELD.OF_PROXIES],
+  ['cf-visitor', FIELD.OF_PROXIES],
+  ['fastly-ssl', FIELD.OF_PROXIES],
+  ['https', FIELD.OF_PROXIES],
+  ['x-https', FIELD.OF_PROXIES],
+  ['x-ssl', FIELD.OF_PROXIES],
+  ['x-tls', FIELD.OF_PROXIES],
+  ['x-proto', FIELD.OF_PROXIES],
+  ['x-client-proto', FIELD.OF_PROXIES],
+  ['x-client-scheme', FIELD.OF_PROXIES],
+  ['x-edge-proto', FIELD.OF_PROXIES],
+  ['x-proxy-proto', FIELD.OF_PROXIES],
+  ['x-proxy-https', FIELD.OF_PROXIES],
+  ['x-proxy-ssl', FIELD.OF_PROXIES],
+  ['x-real-scheme', FIELD.OF_PROXIES],
+  ['x-original-proto', FIELD.OF_PROXIES],
+  ['x-original-scheme', FIELD.OF_PROXIES],
+  ['x-original-for', FIELD.OF_PROXIES],
+  ['x-original-uri', FIELD.OF_PROXIES],
   ['x-envoy-external-address', FIELD.OF_PROXIES],
   ['x-envoy-original-path', FIELD.OF_PROXIES],
   ['x-envoy-original-host', FIELD.OF_PROXIES],
@@ -178,20 +186,61 @@ interface KnownField {
   readonly kind: number;
 }
 
-const byLength: readonly (readonly KnownField[])[] = Array.from({ length: 32 }, (_, length) =>
-  names
-    .filter(([name]) => name.length === length)
-    .map(([name, kind]) => ({ bytes: Buffer.from(name, 'latin1'), kind })),
+const longestName = Math.max(...names.map(([name]) => name.length));
+const byLength: readonly (readonly KnownField[])[] = Array.from(
+  { length: longestName + 1 },
+  (_, length) =>
+    names
+      .filter(([name]) => name.length === length)
+      .map(([name, kind]) => ({ bytes: Buffer.from(name, 'latin1'), kind })),
 );
+
+/**
+ * How names begin that only proxies use: of what they forward, of the TLS connection that they took
+ * and of the client's certificate on it. Sources: RFC 9440, Apache mod_ssl, nginx, HAProxy, Envoy,
+ * Traefik, IIS ARR, WebLogic, AWS, Cloudflare and Google Cloud.
+ */
+const beginnings = [
+  'x-forwarded-',
+  'ssl-',
+  'x-ssl-',
+  'x-tls-',
+  'x-mtls-',
+  'client-cert',
+  'x-client-cert',
+  'x-client-ssl-',
+  'x-client-tls-',
+  'x-amzn-mtls-',
+  'x-amzn-tls-',
+  'cf-cert-',
+  'cf-client-cert',
+  'cloudfront-viewer-cert',
+  'cloudfront-viewer-tls',
+  'wl-proxy-',
+  'x-arr-',
+  'x-lb-',
+].map((name) => Buffer.from(name, 'latin1'));
+/** By the first letter. */
+const beginningsOf: readonly (readonly Uint8Array[])[] = Array.from({ length: 128 }, (_, letter) =>
+  beginnings.filter((name) => name[0] === letter),
+);
+const none: readonly Uint8Array[] = [];
+const noFields: readonly KnownField[] = [];
+const UNDERSCORE = 0x5f;
 
 /** The kind of the field named by bytes [start, end), which must all be token bytes. */
 export function fieldKind(bytes: Uint8Array, start: number, end: number): number {
-  const candidates = byLength[end - start];
-  if (candidates === undefined) return FIELD.OTHER;
-  for (const candidate of candidates) {
+  for (const candidate of byLength[end - start] ?? noFields) {
     const match = compareName(bytes, start, candidate.bytes);
     if (match === 1) return candidate.kind;
     if (match === 2) return FIELD.ALIAS;
+  }
+  for (const name of beginningsOf[bytes[start]! | 0x20] ?? none) {
+    if (end - start < name.length) continue;
+    const match = compareName(bytes, start, name);
+    if (match === 1) return FIELD.OF_PROXIES;
+    // Apache's own names have underscores: SSL_CLIENT_VERIFY.
+    if (match === 2) return bytes[start + 3] === UNDERSCORE ? FIELD.OF_PROXIES : FIELD.ALIAS;
   }
   return FIELD.OTHER;
 }

@@ -4,7 +4,7 @@
  * Never decides what a verdict leads to.
  */
 
-import { ruleRunLimits, valueLimits } from '../../base/rule-limits.ts';
+import { ruleRunLimits, uploadLimitTag, valueLimits } from '../../base/rule-limits.ts';
 import type { InspectionSession, Inspector, MaybePromise } from '../contract/inspection.ts';
 import { failureOf, inspectionFailed, type PhaseResult } from '../contract/inspection-failure.ts';
 import type { BodySnapshot, RequestSnapshot } from '../contract/message.ts';
@@ -40,6 +40,8 @@ export class BodyRestRun {
   private inspectionUs = 0;
   private verdict: Verdict = passVerdict;
   private failure: InspectionFailure | null = null;
+  /** Rules that match and refuse uploads. */
+  private readonly uploadLimits = new Set<number>();
   private readonly limits = new Set<string>();
 
   /** `first`: what was inspected of the body so far. */
@@ -80,9 +82,19 @@ export class BodyRestRun {
   /** Bytes that are still inspected. */
   get room(): number {
     if (this.failure !== null || this.reader.over === 'stop') return 0;
+    const { files, limitBytes } = this.need;
+    if (files !== undefined && this.reached < files.inspectedBytes) {
+      return files.inspectedBytes - this.reached;
+    }
     // What is over a limit that refuses is taken to be refused.
-    if (this.need.files?.refuses === true) return Infinity;
-    return Math.max(0, this.need.limitBytes - this.reached);
+    if (files?.refuses === true) return Infinity;
+    return Math.max(0, limitBytes - this.reached);
+  }
+
+  /** True where the request ends with the result: where the rest acts, or for limits of uploads. */
+  enforces(result: PhaseResult): boolean {
+    if (this.need.acts) return true;
+    return result.action !== 'failed' && this.uploadLimits.has(result.ruleId);
   }
 
   /** Bytes that follow the last window. */
@@ -102,6 +114,8 @@ export class BodyRestRun {
   inspect(piece: Buffer, last: boolean): MaybePromise<PhaseResult> {
     const offset = this.reached;
     this.reached += piece.length;
+    const { files } = this.need;
+    if (files !== undefined && offset >= files.inspectedBytes) this.uninspected += piece.length;
     const body = this.reader.next(piece, last);
     return body === null ? passVerdict : this.runWindow(body, offset);
   }
@@ -116,7 +130,7 @@ export class BodyRestRun {
     const leftOut = (record.matchesLeftOut ?? 0) + this.leftOut;
     return {
       ...record,
-      ...(need.acts && verdict.action !== 'pass' && { verdict }),
+      ...(verdict.action !== 'pass' && { verdict }),
       matchedRules: [...record.matchedRules, ...found].slice(0, ruleRunLimits.matchedRulesMax),
       ...(leftOut > 0 && { matchesLeftOut: leftOut }),
       ...(need.acts && { inboundScore: Math.max(record.inboundScore, this.inboundScore) }),
@@ -166,23 +180,26 @@ export class BodyRestRun {
   }
 
   private keep(record: TransactionRecord, offset: number): void {
-    const { acts } = this.need;
+    const { acts, files } = this.need;
     const known = new Set(this.matched.map(identityOf));
+    const isInspected = files === undefined || offset < files.inspectedBytes;
     for (const rule of record.matchedRules) {
-      const place = { bodyOffset: offset, disruptive: rule.disruptive && acts };
-      if (known.has(identityOf(rule))) continue;
+      const limits = files?.refuses === true && rule.tags.includes(uploadLimitTag);
+      if (limits) this.uploadLimits.add(rule.ruleId);
+      const place = { bodyOffset: offset, disruptive: rule.disruptive && (acts || limits) };
+      if (known.has(identityOf(rule)) || !(isInspected || limits)) continue;
       if (this.matched.length < valueLimits.restMatchesMax)
         this.matched.push({ ...rule, ...place });
       else this.leftOut++;
     }
     this.inboundScore = Math.max(this.inboundScore, record.inboundScore);
     this.inspectionUs += record.inspectionUs;
-    for (const name of record.limitsReached ?? []) this.limits.add(name);
+    if (isInspected) for (const name of record.limitsReached ?? []) this.limits.add(name);
   }
 
   private noted(result: PhaseResult): PhaseResult {
     if (result.action === 'failed') this.failure ??= result.reason;
-    else if (result.action !== 'pass') this.verdict = result;
+    else if (result.action !== 'pass' && this.enforces(result)) this.verdict = result;
     return result;
   }
 }

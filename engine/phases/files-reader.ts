@@ -50,7 +50,7 @@ export class FilesReader implements RestReader {
     const { sieve, need } = this;
     sieve.changed = false;
     // A file whose head is unclear is kept like fields, but no limit on fields counts it.
-    if (sieve.kept.length > need.keptBytesMax) this.over = need.refuses ? 'refuse' : 'stop';
+    if (sieve.kept.length > need.keptBytesMax) this.over = need.stops ? 'stop' : 'refuse';
     return { bytes: sieve.kept, truncated, files: { gaps: [...sieve.gaps], again } };
   }
 }

@@ -104,7 +104,7 @@ export class PhaseDriver implements GuardFaults {
       this.host.endings.refuse(413, overInspectionLimit);
       return false;
     }
-    if (result.action === 'pass' || this.rest?.need.acts !== true) return true;
+    if (result.action === 'pass' || this.rest?.enforces(result) !== true) return true;
     return this.decide(result) !== EVENT.STOP;
   }
 

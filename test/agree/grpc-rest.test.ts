@@ -90,3 +90,19 @@ test('a text longer than a window continues as the same field', () => {
   expect(rulesOf(wrap(3, 'one long evil text'))).toEqual([rule]);
   expect(rulesOf(wrap(4, 'one long evil text'))).toEqual([]);
 });
+
+test.each([
+  ['in zstd', 'compression=zstd&encoding=json&base64=1&message=KLUv_QQAIQAA', [199_407]],
+  ['that is not what it says', 'compression=gzip&encoding=json&message=hello', [199_407]],
+  ['as it is', 'encoding=json&message=%7B%22q%22%3A%22hello%22%7D', []],
+])('a message of Connect in a query %s', (_, query, expected) => {
+  const snapshot = {
+    ...{ requestId: 'x', receivedAtMs: 0, siteId: 's', grpcFields: true },
+    connection: makeConnection(),
+    head: headFrom(`GET /a.B/C?connect=v1&${query} HTTP/1.1\r\nHost: a.example`),
+  };
+  const { status, record } = simulateRequest(policyAlone(engine), { snapshot, body: null });
+  const ids = record!.matchedRules.map(({ ruleId }) => ruleId);
+  expect(ids.filter((id) => id === 199_407)).toEqual(expected);
+  expect(status).toBe(expected.length > 0 ? 400 : 0);
+});

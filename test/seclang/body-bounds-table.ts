@@ -27,7 +27,7 @@ const entities = '&lt;evil&gt;';
 const elements = (bytes: number): string => '<b>words</b>'.repeat(Math.ceil(bytes / 12));
 
 /** Every way in which bodies are read. */
-export const bodyKinds: readonly BodyKind[] = [
+const bodyKinds: readonly BodyKind[] = [
   {
     says: 'form, one long value',
     type: 'application/x-www-form-urlencoded',
@@ -80,6 +80,46 @@ export const bodyKinds: readonly BodyKind[] = [
   },
 ];
 
+const boundary = '--xyz';
+const part = (named: string, content: string): string =>
+  `${boundary}\r\nContent-Disposition: form-data; ${named}\r\n\r\n${content}`;
+const attackPart = `\r\n${part('name="b"', attack)}\r\n${boundary}--\r\n`;
+
+/** Multipart forms, which have limits of their own but where they are observed. */
+const forms: readonly BodyKind[] = [
+  {
+    says: 'multipart, after a long field',
+    type: 'multipart/form-data; boundary=xyz',
+    of: around(part('name="a"', ''), attackPart),
+  },
+  {
+    says: 'multipart, an attack within a long field',
+    type: 'multipart/form-data; boundary=xyz',
+    of: around(part('name="a"', ''), `${attack}\r\n${boundary}--\r\n`),
+  },
+  {
+    says: 'multipart, after a file',
+    type: 'multipart/form-data; boundary=xyz',
+    of: around(part('name="a"; filename="a.txt"', ''), attackPart),
+  },
+  {
+    says: 'multipart, after many fields',
+    type: 'multipart/form-data; boundary=xyz',
+    of: around('', attackPart, (bytes) =>
+      Array.from({ length: Math.min(200, Math.ceil(bytes / 400)) }, (_, at) =>
+        part(`name="n${at}"`, text(Math.max(200, bytes / 200))),
+      ).join('\r\n'),
+    ),
+  },
+];
+
+/** The kinds of bodies to which the settings of a row apply. */
+export function kindsOf({ core }: BoundRow): readonly BodyKind[] {
+  const observed = core.requestBodyLimitAction === 'REQUEST_BODY_LIMIT_ACTION_OBSERVE';
+  const blocks = core.requestBodyExcessAction === 'REQUEST_BODY_EXCESS_ACTION_BLOCK';
+  return observed && !blocks ? [...bodyKinds, ...forms] : bodyKinds;
+}
+
 /** What comes of a request. */
 export interface BoundExpected {
   readonly status: number;
@@ -100,7 +140,8 @@ export interface BoundRow {
   readonly mode?: 'blocking' | 'detection';
 }
 
-const observe = { requestBodyLimitAction: 'REQUEST_BODY_LIMIT_ACTION_OBSERVE' } as const;
+/** OBSERVE, with what it does to the rest left to its default. */
+export const observe = { requestBodyLimitAction: 'REQUEST_BODY_LIMIT_ACTION_OBSERVE' } as const;
 const block: Core = { ...observe, requestBodyExcessAction: 'REQUEST_BODY_EXCESS_ACTION_BLOCK' };
 const record: Core = { ...observe, requestBodyExcessAction: 'REQUEST_BODY_EXCESS_ACTION_RECORD' };
 const off: Core = { ...observe, requestBodyExcessAction: 'REQUEST_BODY_EXCESS_ACTION_OFF' };

@@ -26,7 +26,15 @@ import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-re
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { databaseFolder } from '../support/databases.ts';
 import { rulePorts } from '../support/rule-ports.ts';
-import { attack, bodyKinds, boundRows, budget, type BoundRow } from './body-bounds-table.ts';
+import {
+  attack,
+  boundRows,
+  budget,
+  kindsOf,
+  observe,
+  type BodyKind,
+  type BoundRow,
+} from './body-bounds-table.ts';
 
 const log = createLogger('test', 'error');
 const ruleId = 1;
@@ -98,7 +106,23 @@ function seenIn(record: TransactionRecord | null) {
 
 const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-test.each(boundRows)('$says', async (row) => {
+test.each(boundRows)('$says', (row) => expectAnswers(row, kindsOf(row)));
+
+const across: BoundRow = {
+  says: 'OBSERVE alone, across the budget',
+  core: observe,
+  padding: 3_000,
+  expected: { status: 200, found: 'window', uninspected: false },
+};
+
+test.each(kindsOf(across))('an attack across the budget is recorded: $says', async (kind) => {
+  const body = kind.of(across.padding);
+  const letters = [Buffer.from('evil'), Buffer.from('evil', 'utf16le')];
+  const end = 2 + Math.max(...letters.map((text) => body.indexOf(text)));
+  await expectAnswers({ ...across, core: { ...observe, requestBodyLimit: String(end) } }, [kind]);
+});
+
+async function expectAnswers(row: BoundRow, kinds: readonly BodyKind[]): Promise<void> {
   const { padding, expected, mode = 'blocking' } = row;
   const engine = await engineOf(row);
   const arrived: string[] = [];
@@ -115,7 +139,7 @@ test.each(boundRows)('$says', async (row) => {
     await startFront(closing, [site], engine),
     await startFront(closing, [site], late(engine)),
   ];
-  for (const kind of bodyKinds) {
+  for (const kind of kinds) {
     const body = kind.of(padding);
     for (const chunked of [false, true]) {
       for (const front of fronts) {
@@ -135,7 +159,7 @@ test.each(boundRows)('$says', async (row) => {
     }
     if (mode === 'blocking') expect(simulated(engine, kind.type, body)).toMatchObject(inTrial(row));
   }
-});
+}
 
 function simulated(engine: PolicyEngine, type: string, body: Buffer) {
   const typed = type === '' ? [] : [`Content-Type: ${type}`];

@@ -39,12 +39,14 @@ async function engineOf(
   name: string,
   folder: string,
   limits: ArgLimits = {},
+  core: NonNullable<PolicyJson['crsCore']> = {},
 ): Promise<PolicyEngine> {
-  const key = JSON.stringify([name, folder, limits]);
+  const key = JSON.stringify([name, folder, limits, core]);
   const known = engines.get(key);
   if (known !== undefined) return known;
   const template = builtInTemplates.find((one) => one.name === name)!;
-  const policy = { ...template, argLimits: { ...template.argLimits, ...limits } };
+  const argLimits = { ...template.argLimits, ...limits };
+  const policy = { ...template, argLimits, crsCore: { ...template.crsCore, ...core } };
   const { version, includes, files } = readRulesetFolder(folder);
   const { seclang } = renderPolicy(policy, { version, includes });
   const log = createLogger('test', 'error');
@@ -282,6 +284,34 @@ describe.each(rulesets)('%s', (folder) => {
           expect([framing, statusOf(one)]).toEqual([framing, 413]);
           expect([framing, statusOf(two)]).toEqual([framing, twoFiles]);
           expect([framing, statusOf(exact)]).toEqual([framing, 0]);
+        }
+      }
+    },
+  );
+
+  test(
+    'OBSERVE records what a form has after the limit of bodies, and limits files there',
+    { timeout: timeoutMs },
+    async () => {
+      const limited = { maxFileSize: '300000', combinedFileSizes: '400000' };
+      for (const action of ['RECORD', 'OFF'] as const) {
+        const excess = { requestBodyExcessAction: `REQUEST_BODY_EXCESS_ACTION_${action}` } as const;
+        const engine = await engineOf('Light', folder, limited, excess);
+        const statusOf = (framing: Framing, ...pieces: readonly string[]): number =>
+          send(engine, multipart, parts(...pieces), [], framing).status;
+        const file100 = file('x'.repeat(100_000));
+        for (const framing of framings) {
+          const found = names.map(([, attack]) => [
+            statusOf(framing, field(attack), file100),
+            statusOf(framing, file100, field(attack)),
+            statusOf(framing, field(padding(70_000)), field(attack)),
+          ]);
+          expect([framing, found]).toEqual([framing, names.map(() => [403, 0, 0])]);
+          expect(statusOf(framing, file100, file('x'.repeat(310_000)))).toBe(413);
+          expect(statusOf(framing, file100, file100, file100, file100, file100)).toBe(413);
+          expect(statusOf(framing, file100, file('x'.repeat(290_000)))).toBe(0);
+          // Past the limit of uploads the whole body is refused, whatever it holds.
+          expect(statusOf(framing, field(padding(1_200_000)))).toBe(413);
         }
       }
     },

@@ -34,8 +34,14 @@ import {
   type IpListContent,
   type ReadChunk,
 } from '../../domain/access/ip-list-content.ts';
-import { checkEntriesInSteps, showEntry, type IpListRecord } from '../../domain/access/ip-list.ts';
-import { ipListBindings } from '../../store/collections.ts';
+import {
+  checkEntriesInSteps,
+  showEntry,
+  type IpListBinding,
+  type IpListRecord,
+} from '../../domain/access/ip-list.ts';
+import { countryRules, ipListBindings } from '../../store/collections.ts';
+import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
@@ -75,11 +81,24 @@ export function listIpListEntries(
     return {
       ...{ items: found.items.map(show), page: found.page, ipv4Count, ipv6Count, etag },
       ...(meets(readsLog, caller.permissions) ? hitsOf(parts, list, found.items) : {}),
+      hitsNotCounted: hitsNotCounted(store, list),
     };
   };
 }
 
 const readsLog: PermissionRule = { public: false, anyPermission: ['log:read'], allPermission: [] };
+
+/**
+ * No node counts an allow that skips nothing: it changes nothing. One for lists alone skips rules
+ * of countries, where there are any.
+ */
+function hitsNotCounted(store: ReadStore, { id }: IpListRecord): boolean {
+  const bindings = store.find(ipListBindings, 'list', id);
+  const skipsCountries = store.list(countryRules).length > 0;
+  const decides = ({ kind, bypassMode }: IpListBinding): boolean =>
+    kind !== 'allow' || bypassMode === 'all_waf' || skipsCountries;
+  return bindings.length > 0 && !bindings.some(decides);
+}
 
 /** How often entries of a list decided, and what is counted for none of them. */
 function hitsOf(

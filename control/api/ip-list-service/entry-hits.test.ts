@@ -22,6 +22,7 @@ interface Shown {
   readonly items?: readonly { readonly value: string }[];
   readonly hits?: readonly { value: string; hits?: string; lastHitAt?: string }[];
   readonly otherHits?: { readonly hits?: string };
+  readonly hitsNotCounted?: boolean;
 }
 
 test('each entry of a list shows its hits and its last hit, on every page', async () => {
@@ -67,6 +68,26 @@ test('each entry of a list shows its hits and its last hit, on every page', asyn
     expect(body['items']).toHaveLength(3);
     expect([body['hits'] !== undefined, body['otherHits'] !== undefined]).toEqual([shows, shows]);
   }
+});
+
+test.each([
+  ['no binding', [], false],
+  ['an allow that skips no inspection', [['allow', 'ip_lists_only']], true],
+  ['an allow that skips all inspection', [['allow', 'all_waf']], false],
+  ['a deny', [['deny', '']], false],
+  ['a monitor', [['monitor', '']], false],
+] as const)('whether hits of a list with %s are counted', async (name, bindings, told) => {
+  const entries = [{ value: '198.51.100.1' }];
+  const made = await waf.call('IpListService/CreateIpList', { ipList: { name, entries } });
+  const ipListId = (made.body['ipList'] as { id: string }).id;
+  for (const [kind, bypassMode] of bindings) {
+    const place = { addressSource: 'client_ip', matchMode: 'in_list' };
+    const binding = { ipListId, kind, bypassMode, ...place };
+    const bound = await waf.call('IpListService/UpsertGlobalIpListBinding', { binding });
+    expect(bound.status, bound.text).toBe(200);
+  }
+  const shown = await waf.call('IpListService/ListIpListEntries', { ipListId });
+  expect((shown.body as Shown).hitsNotCounted ?? false).toBe(told);
 });
 
 async function signUp(username: string, permissions: readonly string[]): Promise<string> {

@@ -126,11 +126,14 @@ export const ipListCommands: readonly CommandDefinition[] = [
           one.value,
           one.note,
           timeText(one.expiresAt) || '-',
-          ...hitTexts(response.hits[at]),
+          ...hitTexts(response.hits[at], response.hitsNotCounted),
         ]),
       });
       const { hits = 0n } = response.otherHits ?? {};
       if (hits > 0n) context.output.note(`Hits of this list without an entry: ${hits}.`);
+      if (response.hitsNotCounted) {
+        context.output.note('Allows of this list skip nothing: their hits are not counted.');
+      }
       notePage(context.output, response.items.length, response.page?.total);
       return 0;
     },
@@ -313,8 +316,9 @@ export const ipListCommands: readonly CommandDefinition[] = [
 ];
 
 /** What is known of the hits of an entry; nothing without the right to read it. */
-function hitTexts(entry: IpListEntryHits | undefined): string[] {
-  if (entry === undefined) return ['-', '-'];
+function hitTexts(entry: IpListEntryHits | undefined, notCounted: boolean): string[] {
+  const isKnown = entry !== undefined && !(notCounted && entry.lastHitAt === undefined);
+  if (!isKnown) return ['-', '-'];
   return [String(entry.hits), timeText(entry.lastHitAt) || 'never'];
 }
 

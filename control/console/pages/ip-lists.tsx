@@ -10,7 +10,7 @@ import {
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
-import { Hits, useHitsColumn } from '../parts/rule-hits.tsx';
+import { Hits, hitsNotCounted, useHitsColumn } from '../parts/rule-hits.tsx';
 import { Edit, partsOf } from '../parts/edit.tsx';
 import { Link } from '../parts/link.tsx';
 import { FoldedEdit, List, usePages, type Listed, type Pages } from '../parts/list.tsx';
@@ -161,9 +161,11 @@ function Entries({
   const found = usePages(ipListId, async (page, signal) => {
     const answer = await lists.listIpListEntries({ ipListId, page }, { signal });
     const items = answer.items.map((one, at) => ({ ...one, counted: answer.hits[at] }));
-    return { items, page: answer.page, otherHits: answer.otherHits?.hits ?? 0n };
+    const { hitsNotCounted } = answer;
+    return { items, page: answer.page, otherHits: answer.otherHits?.hits ?? 0n, hitsNotCounted };
   });
   const others = found.value?.otherHits ?? 0n;
+  const allows = found.value?.hitsNotCounted === true;
   const both = (): void => {
     found.reload();
     changed();
@@ -178,7 +180,11 @@ function Entries({
           { title: w('value'), of: ({ value }) => value },
           { title: w('note'), of: ({ note }) => note },
           { title: w('until'), of: ({ expiresAt }) => when(expiresAt) },
-          { title: w('hits'), number: true, of: ({ counted }) => <Hits of={counted} /> },
+          {
+            title: w('hits'),
+            number: true,
+            of: ({ counted }) => <Hits of={counted} allows={allows} />,
+          },
           {
             title: '',
             of: ({ value }) => (
@@ -197,6 +203,7 @@ function Entries({
           },
         ]}
       />
+      {allows && <p>{hitsNotCounted()}</p>}
       {others > 0n && <p>{w('otherHits', { count: exactNumber(others) })}</p>}
       {list.source === undefined && <AddEntries ipListId={ipListId} added={both} />}
       <Uses ipListId={ipListId} />

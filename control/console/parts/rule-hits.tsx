@@ -61,6 +61,9 @@ async function hitsOf(
   return new Map(items.map((one) => [one.ruleId, one]));
 }
 
+/** Why hits of some allows are not known. */
+export const hitsNotCounted = (): string => w('uncounted');
+
 /** What is known of the hits of a rule or an entry of a list; nothing where it is not told. */
 export function Hits({
   of,

@@ -4,7 +4,7 @@
  */
 
 import { frontLimits } from '../../../base/delivery-limits.ts';
-import { valueLimits } from '../../../base/rule-limits.ts';
+import { uploadLimitTag, valueLimits } from '../../../base/rule-limits.ts';
 import type {
   ArgLimitsJson,
   CrsCoreSettingsJson,
@@ -197,6 +197,8 @@ function requestBodySection({ crsCore, argLimits }: CrsSettings): string {
   const lines = ['SecRequestBodyAccess On'];
   if (observed) {
     const { action, inspected } = bodyExcessOf(crsCore, argLimits);
+    const recorded =
+      action === 'record' ? Math.min(inspected, valueLimits.multipartHeldBytesMax) : 0;
     const excess =
       action === 'block' ? Math.min(valueLimits.bodyExcessBytesMax, inspected - limit) : 0;
     lines.push(
@@ -205,7 +207,7 @@ function requestBodySection({ crsCore, argLimits }: CrsSettings): string {
       `SecRequestBodyExcessAction ${action}`,
       `SecRequestBodyInspectionLimit ${inspected}`,
       // Fields of multipart bodies have it too, whatever the action.
-      `SecRequestBodyNoFilesLimit ${limit + valueLimits.bodyExcessBytesMax}`,
+      `SecRequestBodyNoFilesLimit ${Math.max(limit + valueLimits.bodyExcessBytesMax, recorded)}`,
       'SecRequestBodyLimitAction ProcessPartial',
     );
   } else {
@@ -339,12 +341,17 @@ function fileLimitRules(limits: ArgLimitsJson): string {
     [limits.maxFileSize, 'FILES_SIZES', 'Uploaded file too large'],
     [limits.combinedFileSizes, 'FILES_COMBINED_SIZE', 'Files too large'],
   ];
-  return limitRules(ownFileRules, rows, false).join('\n');
+  return limitRules(ownFileRules, rows, false, `,tag:'${uploadLimitTag}'`).join('\n');
 }
 
 type LimitRow = readonly [max: number | string | undefined, target: string, what: string];
 
-function limitRules(firstId: number, rows: readonly LimitRow[], observed: boolean): string[] {
+function limitRules(
+  firstId: number,
+  rows: readonly LimitRow[],
+  observed: boolean,
+  tag = '',
+): string[] {
   return rows.flatMap(([max, target, what], at) => {
     if (max === undefined) return [];
     const length = target === 'ARGS' || target === 'ARGS_NAMES' ? 't:length,' : '';
@@ -352,7 +359,7 @@ function limitRules(firstId: number, rows: readonly LimitRow[], observed: boolea
     return [
       `SecRule ${target} "@gt ${max}" \\
   "id:${firstId + at},phase:2,t:none,${length}log,${decision},severity:5,\\
-  msg:'${what}${observed ? ' (observed)' : ''}'"`,
+  msg:'${what}${observed ? ' (observed)' : ''}'${tag}"`,
     ];
   });
 }

@@ -91,6 +91,53 @@ test.each<[string, TrustConfig | undefined, boolean]>([
   expect(headers).not.toHaveProperty('front_end_https');
 });
 
+const ofTls = [
+  ...['X-Client-Cert', 'X-Client-Cert-Present', 'X-Client-Certificate', 'X-Client-Verify'],
+  ...['X-Client-DN', 'Client-Cert', 'Client-Cert-Chain', 'X-Client-SSL-Serial'],
+  ...['Ssl-Client-Cert', 'SSL-Client-Verify', 'SSL_CLIENT_S_DN', 'SSL_PROTOCOL', 'ssl-cipher'],
+  ...['X-SSL', 'X-Ssl-Client-Verify', 'X-SSL-Client-CN', 'X-SSL-Issuer', 'X-TLS-Version'],
+  ...['X-Forwarded-Client-Cert', 'X-Forwarded-Tls-Client-Cert-Info', 'X-Forwarded-Https'],
+  ...['X-Forwarded-User', 'X-ARR-ClientCert', 'X-ARR-SSL', 'X-Amzn-Mtls-Clientcert'],
+  ...['X-Amzn-Mtls-Clientcert-Serial-Number', 'X-Amzn-Tls-Version', 'Cf-Client-Cert-Der-Base64'],
+  ...['Cf-Cert-Verified', 'CF-Visitor', 'CloudFront-Viewer-TLS', 'WL-Proxy-Client-Keysize'],
+  ...['HTTPS', 'X-Https', 'X-Lb-Proto', 'X-LB-SSL', 'X-Proto', 'X-Client-Proto', 'Fastly-SSL'],
+  ...['X-Original-Proto', 'X-Original-URI', 'X-mTLS-Subject'],
+];
+
+test.each<[string, TrustConfig | undefined, boolean]>([
+  ['a trusted proxy', trust('127.0.0.0/8'), true],
+  ['nobody trusted', trust('10.0.0.0/8'), false],
+  ['a client without a profile', undefined, false],
+])('fields on TLS and certificates, of %s, reach the origin: %s', async (_, profile, kept) => {
+  const change = profile === undefined ? {} : { trust: profile };
+  const lines = ofTls.map((name) => `${name}: 1\r\n`).join('');
+  const { headers } = await ask(change, new ClientWatch(), lines);
+  const names = ofTls.map((name) => name.toLowerCase());
+  expect(names.filter((name) => name in headers)).toEqual(kept ? names : []);
+});
+
+test('ordinary fields of applications with names like those reach the origin', async () => {
+  const names = [
+    ...['x-client-version', 'x-client-id', 'x-client-name', 'client-id', 'x-client-data'],
+    ...['x-csrf-token', 'x-request-scheme-id', 'x-protocol-version', 'sslmode', 'x-sslmode'],
+    ...['x-original-filename', 'x-forward', 'x-amzn-trace-id', 'x-amz-date', 'cf-ray'],
+    ...['upgrade-insecure-requests', 'sec-fetch-site', 'x-tlsa', 'x-lbs', 'x-realm', 'wl-token'],
+  ];
+  const lines = names.map((name) => `${name}: 1\r\n`).join('');
+  const { headers } = await ask({}, new ClientWatch(), lines);
+  expect(names.filter((name) => !(name in headers))).toEqual([]);
+});
+
+test.each(['ssl.client.verify', 'x-ssl_client.verify', 'x_client_cert', 'X_SSL_CLIENT_DN'])(
+  'a field that a CGI origin reads as one of a proxy does not reach it: %s',
+  async (name) => {
+    for (const change of [{}, { trust: trust('10.0.0.0/8') }]) {
+      const { headers } = await ask(change, new ClientWatch(), `${name}: 1\r\n`);
+      expect(headers).not.toHaveProperty([name.toLowerCase()]);
+    }
+  },
+);
+
 test('a trusted proxy names the client: to the rules, to the origin, in the event', async () => {
   const { forwarded, connection, event } = await ask({ trust: trust('127.0.0.0/8') });
   expect(connection).toMatchObject({ clientIp: '203.0.113.9', peerIp: '127.0.0.1' });

@@ -44,6 +44,9 @@ export function loadRequestBody(tx: Transaction, body: BodySnapshot | null): voi
   else {
     tx.filesLeftOut = body.files.gaps;
     tx.bodyRest = body.files.again;
+    const { requestBodyLimitAction, requestBodyExcessAction } = tx.settings;
+    const observed = requestBodyLimitAction === 'processPartial';
+    if (observed && requestBodyExcessAction !== 'block') tx.inboundDataError = 1;
   }
   if (length === 0) return;
   tx.requestBodyPresent = true;

@@ -340,6 +340,7 @@ function requestNeed(tx: Transaction): BodyNeed {
   const processor = control.requestBodyProcessor || tx.bodyProcessor;
   const readAs = readingOf[processor] ?? 'none';
   if (processor === 'MULTIPART' && settings.multipartBodyLimitBytes > 0) {
+    if (partial && settings.requestBodyExcessAction !== 'block') return observedFormNeed(tx, acts);
     const limitBytes = settings.multipartBodyLimitBytes;
     if (limitBytes > valueLimits.multipartHeldBytesMax) return longFormNeed(tx, acts);
     if (acts) return { inspect: true, limitBytes, onExcess: 'reject', readAs };
@@ -369,13 +370,28 @@ function requestNeed(tx: Transaction): BodyNeed {
 
 /** The content of its files is not held, so that its size is no matter of memory. */
 function longFormNeed(tx: Transaction, acts: boolean): BodyNeed {
-  const { multipartBodyLimitBytes, requestBodyNoFilesLimitBytes } = tx.settings;
+  const files = { ...filesNeed(tx, acts), stops: !acts, inspectedBytes: Infinity };
+  const rest = { acts, limitBytes: tx.settings.multipartBodyLimitBytes, files };
+  const limitBytes = valueLimits.multipartHeldBytesMax;
+  return { inspect: true, limitBytes, onExcess: 'prefix', readAs: 'multipart', rest };
+}
+
+/** The limit of the body decides what blocks, as for other bodies; uploads keep their limits. */
+function observedFormNeed(tx: Transaction, acts: boolean): BodyNeed {
+  const { settings } = tx;
+  const { requestBodyLimitBytes: limitBytes, requestBodyInspectionLimitBytes } = settings;
+  const recorded = settings.requestBodyExcessAction === 'record';
+  const inspectedBytes = recorded ? requestBodyInspectionLimitBytes || Infinity : limitBytes;
+  const files = { ...filesNeed(tx, acts), stops: true, inspectedBytes };
+  const rest = { acts: false, limitBytes: settings.multipartBodyLimitBytes, files };
+  return { inspect: true, limitBytes, onExcess: 'prefix', readAs: 'multipart', rest };
+}
+
+function filesNeed(tx: Transaction, refuses: boolean) {
   const held = valueLimits.multipartHeldBytesMax;
-  const fields = Math.min(held, requestBodyNoFilesLimitBytes || held);
+  const fields = Math.min(held, tx.settings.requestBodyNoFilesLimitBytes || held);
   const keptBytesMax = fields + valueLimits.fileHeadsBytesMax + valueLimits.bodyExcessBytesMax;
-  const files = { boundary: clearBoundary(tx), keptBytesMax, refuses: acts };
-  const rest = { acts, limitBytes: multipartBodyLimitBytes, files };
-  return { inspect: true, limitBytes: held, onExcess: 'prefix', readAs: 'multipart', rest };
+  return { boundary: clearBoundary(tx), keptBytesMax, refuses };
 }
 
 /** What is inspected after the part that is held. */

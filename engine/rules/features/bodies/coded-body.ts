@@ -12,6 +12,9 @@ import { decodeContent } from './content-coding.ts';
 import { contentCoding } from './fields.ts';
 import { addRawText } from './raw-text.ts';
 
+/** Every policy has a rule that refuses it. */
+export const unreadCoding = 'Content coding: an encoding that is not read';
+
 /** Values that name no coding of the bytes: S3's chunks are text around them. */
 const uncoded = new Set(['', 'identity', 'aws-chunked', 'none', 'binary', 'utf-8', 'utf8']);
 
@@ -29,7 +32,7 @@ export function decodeRequestBody(tx: Transaction, cut: boolean): void {
   const bytesMax = Math.min(values.room(), settings.requestBodyLimitBytes);
   const decoded = decodeContent(values.slab.subarray(start, end), coding, bytesMax);
   if (decoded === null || isDeflatedBothWays(values.slab.subarray(start, end), coding)) {
-    failBody(tx, 'Content coding: an encoding that is not read');
+    failBody(tx, unreadCoding);
     return;
   }
   if (cut || decoded.truncated) {

@@ -40,6 +40,17 @@ function callOf(body: Uint8Array, call: Call = {}): Transaction {
   return tx;
 }
 
+/** A GET with that query; `on`: fields of gRPC are read. */
+function getOf(query: string, on: boolean): Transaction {
+  const request = requestFrom(`GET /a.B/C?connect=v1&${query} HTTP/1.1\r\nHost: a`);
+  const tx = new Transaction();
+  const settings = { ...sampleSettings, inspectsUnparsed: true };
+  tx.begin({ ...request, grpcFields: on }, settings, samplePorts);
+  loadRequestHead(tx);
+  loadRequestBody(tx, null);
+  return tx;
+}
+
 const read = (body: Uint8Array, call: Call = {}): [rows: string[], error: string] => {
   const tx = callOf(body, call);
   return [rowTexts(tx, SOURCE.argPost), tx.bodyErrorMessage];
@@ -155,16 +166,47 @@ describe('fields', () => {
     ['JSON in base64', `encoding=json&base64=1&message=${base64(quoted)}`],
     ['compressed', `compression=gzip&encoding=json&base64=1&message=${base64(gzipSync(quoted))}`],
     ['Protocol Buffers', `encoding=proto&base64=1&message=${base64(field(1, quoted))}`],
+    ['of two the first', `encoding=json&message=${encodeURIComponent(quoted)}&message=1`],
+    ['of two the last', `encoding=json&message=1&message=${encodeURIComponent(quoted)}`],
+    [
+      'in the first of two encodings',
+      `encoding=proto&base64=1&message=${base64(field(1, quoted))}&encoding=json&base64=0`,
+    ],
+    ['with a charset', `encoding=json%3B%20charset%3Dutf-8&message=${encodeURIComponent(quoted)}`],
   ])('a message in the query of a GET of Connect: %s', (_, query) => {
-    const tx = new Transaction();
-    const request = requestFrom(`GET /a.B/C?connect=v1&${query} HTTP/1.1\r\nHost: a`);
-    for (const grpcFields of [true, false]) {
-      tx.begin({ ...request, grpcFields }, { ...sampleSettings, ...settings }, samplePorts);
-      loadRequestHead(tx);
-      loadRequestBody(tx, null);
+    for (const on of [true, false]) {
+      const tx = getOf(query, on);
       expect([misplacedRows(tx), tx.bodyError]).toEqual([[], 0]);
-      expect(rowTexts(tx, SOURCE.argPost).includes("json.q=' or 1")).toBe(grpcFields);
+      expect(rowTexts(tx, SOURCE.argPost).includes("json.q=' or 1")).toBe(on);
     }
+  });
+
+  const gzipped = gzipSync(quoted);
+  const withoutEnd = base64(gzipped.subarray(0, -9));
+  test.each([
+    ['zstd', `compression=zstd&encoding=json&base64=1&message=${base64(gzipped)}`],
+    ['two codings', `compression=gzip%2Cbr&encoding=json&base64=1&message=${base64(gzipped)}`],
+    ['no gzip', 'compression=gzip&encoding=json&base64=1&message=c2VsZWN0IDEgZnJvbSBh'],
+    [
+      'damaged',
+      `compression=br&encoding=proto&base64=1&message=${base64(gzipped.fill(7, 12, 20))}`,
+    ],
+    ['in the first', `compression=zstd&encoding=json&message=a&compression=identity&message={}`],
+    ['not in base64', `compression=snappy&encoding=json&message=%01abc`],
+  ])('a message of Connect is refused that is compressed as %s', (_, query) => {
+    const tx = getOf(query, true);
+    expect(tx.bodyErrorMessage).toBe('Content coding: an encoding that is not read');
+    expect(getOf(query, false).bodyError).toBe(0);
+  });
+
+  test.each([
+    ['identity', `compression=identity&encoding=json&message=%7B%7D`],
+    ['an empty message', 'compression=gzip&encoding=proto&base64=1&message='],
+    ['no message', 'compression=zstd&encoding=json'],
+    ['no encoding', 'compression=zstd&message=hello'],
+    ['a message that was cut', `compression=gzip&encoding=json&base64=1&message=${withoutEnd}`],
+  ])('a query with %s is taken', (_, query) => {
+    expect(getOf(query, true).bodyError).toBe(0);
   });
 
   test.each([
@@ -273,7 +315,7 @@ describe('what cannot be read is an error, and its text is inspected', () => {
     ['a number without an end', framed(join(Buffer.alloc(11, 0xff), text)), /not a message/],
     ['the end of no group', framed(join(Buffer.from([0x0c]), text)), /not a message/],
     ['flags of no request', framed(text, 0x80), /unknown flags/],
-    ['a coding that is not known', framed(text, 1), /cannot be decompressed/],
+    ['a coding that is not known', framed(text, 1), /an encoding that is not read/],
   ])('%s', (_name, body, reason) => {
     const [rows, message] = read(body, { settings, lines });
     expect(message).toMatch(reason);

@@ -11,6 +11,7 @@ import type { BodyProcessorDefinition } from '../../transaction/types.ts';
 import { SOURCE } from '../../transaction/values.ts';
 import { failBody } from './arguments.ts';
 import { lastField, lastFieldRow } from './fields.ts';
+import { unreadCoding } from './coded-body.ts';
 import { decodeContent } from './content-coding.ts';
 import { ProtobufReader } from './protobuf-reader.ts';
 import { addRawText } from './raw-text.ts';
@@ -125,7 +126,7 @@ class MessageReader {
     }
     const decoded = decodeContent(values.slab.subarray(start, end), this.coding, room);
     if (decoded === null) {
-      failBody(tx, 'GRPC: a message cannot be decompressed');
+      failBody(tx, unreadCoding);
       addRaw(tx, start, end);
       return;
     }
