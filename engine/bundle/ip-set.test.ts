@@ -76,6 +76,8 @@ test('an address at the end of a network that lapses may have an entry that stay
     true,
     true,
   ]);
+  const inner = listOf(['10.0.0.0/24', '10.0.0.255'], { '10.0.0.255': 100 });
+  expect(['10.0.0.254', '10.0.0.255'].map((one) => holds(inner, one, 150))).toEqual([true, true]);
 });
 
 /** Numbers that repeat from run to run. */
@@ -110,12 +112,12 @@ test.each([
       }),
     );
     const set = makeIpSet(listOf(networks, byText));
+    const keys = networks.map((text) => parseNetwork(text)!);
     for (let asked = 0; asked < 200; asked++) {
       const address = next(2) === 0 ? v4() : v6();
       const now = next(4) * 10 - 5;
       const key = parseNetwork(address)!;
-      const expected = networks.some((text) => {
-        const network = parseNetwork(text)!;
+      const expected = keys.some((network) => {
         return containsKey(network, key) && now < (lapses.get(network) ?? Infinity);
       });
       const bits = readAddressBits(address, { family: 0, words: new Uint32Array(4) });

@@ -302,6 +302,11 @@ test('rules are tried in order and each says what it did', () => {
   expect(lost).toMatchObject({ spoofedHeader: 'x-forwarded-for', peerTrusted: false });
 });
 
+test('the next hop is the last proxy of a way, whatever else the way holds', () => {
+  const trusted = (peer: string) => resolve(two(), peer, {}).peerTrusted;
+  expect(['10.0.0.7', '198.51.100.1', '192.0.2.1'].map(trusted)).toEqual([true, false, false]);
+});
+
 test('whatever a stranger sends, it stays the peer', () => {
   const text = fc.oneof(
     fc.ipV4(),

@@ -127,6 +127,15 @@ test.each(table)('%s', (_name, bytes, expected) => {
   expect(readClientHello(bytes)).toMatchObject(expected);
 });
 
+test.each([1, 63, 64, 65, 100])('a type that stands twice after %i others is refused', (others) => {
+  const types = Array.from({ length: others }, (_, at) => 0x100 + at);
+  const of = (...list: number[]): Buffer =>
+    hello({ extensions: list.map((type) => extension(type, u8(1))) });
+  expect(readClientHello(of(...types, 0x7777))).toMatchObject(named(null));
+  expect(readClientHello(of(...types, 0x7777, 0x7777))).toMatchObject(malformed);
+  expect(readClientHello(of(...types, 0x7777, types[0]!))).toMatchObject(malformed);
+});
+
 test('what fingerprints are made of is read in the order of the wire', () => {
   const suites = Buffer.concat([u16(0x1a1a), u16(0x1302), u16(0x1301)]);
   const versions = extension(43, block(1, u16(0x2a2a), u16(0x0304), u16(0x0303)));

@@ -82,3 +82,20 @@ test('answers lapse', async () => {
   expect(crawlers.check(viewOf({ ...asked, afterMs: afterMs - 1 }))).toBe('verified');
   expect(crawlers.check(viewOf({ ...asked, afterMs }))).toBe('pending');
 });
+
+test('addresses are remembered up to a bound; the oldest are asked about again', async () => {
+  const crawlers = new DnsCrawlers({
+    namesOf: () => Promise.reject(new Error('ENOTFOUND')),
+    addressesOf: () => Promise.resolve([]),
+  });
+  const ask = (at: number) =>
+    crawlers.check(viewOf({ ip: `10.0.${at >> 8}.${at & 255}`, fields: [google] }));
+  for (let at = 0; at <= botLimits.crawlersRememberedMax; at++) {
+    expect(ask(at)).toBe('pending');
+    if (at % botLimits.crawlerLookUpsMax === 0) await settled();
+  }
+  await settled();
+  expect(ask(botLimits.crawlersRememberedMax)).toBe('none');
+  expect(ask(1)).toBe('none');
+  expect(ask(0)).toBe('pending');
+});

@@ -38,6 +38,16 @@ describe('target', () => {
     expect(rowTexts(tx, SOURCE.argGet).join('|')).toBe(args);
   });
 
+  test.each([
+    ['/a/b', ['=/a/b']],
+    ['/a/b/?x=/', ['=/a/b/', '=/a/b']],
+    ['/', ['=/']],
+    ['/%61/', ['=/%61/', '=/%61', '=/a/', '=/a']],
+  ])('the paths that %s may be, with and without its last slash', (target, paths) => {
+    const tx = transactionFor(get(target), { pathReadings: true });
+    expect(rowTexts(tx, SOURCE.requestPath).sort()).toEqual(paths.toSorted());
+  });
+
   test('the request line and its parts', () => {
     const tx = transactionFor('PURGE /x?y HTTP/1.0\r\nHost: a');
     expect(rowTexts(tx, SOURCE.requestLine)).toEqual(['=PURGE /x?y HTTP/1.0']);

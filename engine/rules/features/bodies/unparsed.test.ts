@@ -7,6 +7,7 @@ import { misplacedRows, rowTexts, transactionFor } from '../../load/test-sample.
 import { loadRequestBody } from '../../load/request-body.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { SOURCE } from '../../transaction/values.ts';
+import { firstByte } from './unparsed.ts';
 
 const settings = { inspectsUnparsed: true };
 
@@ -192,6 +193,15 @@ describe('bodies without a processor', () => {
     expect(windows).toHaveLength(3);
     expect(windows.at(-1)!.endsWith('attack')).toBe(true);
   });
+});
+
+test('the first byte of a body of white space is none, whatever stands after it', () => {
+  const slab = Buffer.from('x \n{');
+  expect([firstByte(slab, 1, 4), firstByte(slab, 1, 3), firstByte(slab, 1, 1)]).toEqual([
+    '{',
+    '',
+    '',
+  ]);
 });
 
 describe('bodies that are not what they are called', () => {
