@@ -6,8 +6,12 @@ import { open } from 'lmdb';
 import { expect, test } from 'vitest';
 import { dropFilePages } from './file-pages.ts';
 
-const filePagesKb = (): number =>
-  Number(/RssFile:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]);
+/** Pages of files, also of those in memory. */
+const filePagesKb = (): number => {
+  const status = readFileSync('/proc/self/status', 'utf8');
+  const sizes = [...status.matchAll(/Rss(?:File|Shmem):\s+(\d+)/g)];
+  return sizes.reduce((sum, [, size]) => sum + Number(size), 0);
+};
 
 test('pages of a store that were read are let go, and read again', async () => {
   const path = mkdtempSync(join(tmpdir(), 'waf-pages-'));
