@@ -1,6 +1,5 @@
 /** Mail by SMTP. The server's address is checked and connected to; its name is what TLS proves. */
 
-import { createTransport } from 'nodemailer';
 import { withinTime } from '../../base/time-limit.ts';
 import { checkedLookup } from '../access/outgoing.ts';
 import { textOf, type OutgoingMessage, type SendMessage } from './message.ts';
@@ -15,6 +14,7 @@ export const sendEmail: SendMessage = async (message, { config, bounds }) => {
   const { port = standardPorts[tls] } = config as { readonly port?: number };
   const { username = '', password = '' } = config as Readonly<Record<string, string>>;
   const host = await addressOf(name, bounds);
+  const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     ...{ host, port, secure: tls === 'tls', requireTLS: tls === 'starttls' },
     ...{ ignoreTLS: tls === 'none', disableFileAccess: true, disableUrlAccess: true },

@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 import { AppError } from '../../base/errors.ts';
 import { apiDocumentLimits } from '../limits/api-document-limits.ts';
 import { refusal } from '../domain/errors.ts';
-import { workOnDocument, type DocumentAnswer, type DocumentQuestion } from './document-work.ts';
+import type { DocumentAnswer, DocumentQuestion } from './document-work.ts';
 import type { ThreadAnswer } from './document-thread.ts';
 
 /** Answers of one kind. */
@@ -40,7 +40,7 @@ export function openDocumentWorker(options: DocumentWorkerOptions = {}): Documen
     }
     waiting++;
     const result = last.then(() =>
-      threads ? askThread(entry, question, options) : workOnDocument(question),
+      threads ? askThread(entry, question, options) : workHere(question),
     );
     last = result.catch(() => undefined).finally(() => waiting--);
     try {
@@ -49,6 +49,12 @@ export function openDocumentWorker(options: DocumentWorkerOptions = {}): Documen
       throw asRefusal(error);
     }
   };
+}
+
+/** What reads and compiles documents is loaded by who works on one: it is a tenth of control. */
+async function workHere(question: DocumentQuestion): Promise<DocumentAnswer> {
+  const { workOnDocument } = await import('./document-work.ts');
+  return workOnDocument(question);
 }
 
 /** What a client hears of a document that cannot be worked on. */
