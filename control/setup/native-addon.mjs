@@ -1,8 +1,8 @@
 /** `build/Release`: rebuilds the native addon when its sources or the Node version changed. */
 
 import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { cpus } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { headersEnvironment } from './node-headers.mjs';
 import { hashContents, inRoot, listFiles, readStamp, writeStamp } from './paths.mjs';
 import { run, say, SetupError, tail } from './process.mjs';
@@ -18,7 +18,8 @@ export async function ensureNativeAddon() {
   if (existsSync(output) && readStamp('native') === stamp) return;
   const steps = builtForThisNode() ? ['configure', 'build'] : ['rebuild'];
   say(`native addon: building ${steps[0] === 'rebuild' ? '(about a minute)' : 'what changed'}`);
-  const script = fileURLToPath(import.meta.resolve('node-gyp/bin/node-gyp.js'));
+  // Not `import.meta.resolve`: the test runner, which has this built, too, does not have it.
+  const script = createRequire(import.meta.url).resolve('node-gyp/bin/node-gyp.js');
   const { code, output: text } = await run(process.execPath, [script, ...steps], {
     env: { JOBS: String(cpus().length), ...headersEnvironment() },
     task: 'native addon',
