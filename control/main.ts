@@ -1,6 +1,6 @@
 /** The control process: flags in, signals, the channel to the supervisor. */
 
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { toAppError } from '../base/errors.ts';
 import { createLogger, type LogLevel } from '../base/log.ts';
@@ -12,6 +12,8 @@ import {
   readClickhouseOption,
 } from './observe/clickhouse/clickhouse-option.ts';
 import { evidenceKeysVariable, readEvidenceKeys } from './observe/evidence/evidence-keyring.ts';
+import { storeKeyVariable } from './store/shared/store-key.ts';
+import { readStoreAddress, storeVariable } from './store/shared/store-option.ts';
 import { startControl, type Control } from './start.ts';
 
 const usage =
@@ -51,6 +53,8 @@ async function main(): Promise<void> {
   const scrapers = values['metrics-listen'];
   control = await startControl({
     dataFolder: values.data,
+    store: readStoreAddress(process.env[storeVariable] ?? '', storeVariable),
+    ...readStoreKeyFile(process.env[storeKeyVariable]),
     management: {
       ...readAddress(values.management),
       fd: readDescriptor(values['management-fd']),
@@ -86,6 +90,12 @@ function readDescriptor(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,6}$/.test(text) && Number(text) > 2) return Number(text);
   throw new Error(`--management-fd wants the number of an inherited socket\n${usage}`);
+}
+
+function readStoreKeyFile(path = ''): { storeKeyFile?: string } {
+  if (path === '') return {};
+  if (isAbsolute(path)) return { storeKeyFile: path };
+  throw new Error(`${storeKeyVariable} takes an absolute path, as /etc/waf/store-key`);
 }
 
 /** Files win; one without the other is a mistake. */

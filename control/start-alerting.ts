@@ -4,6 +4,7 @@ import { startDeliveries, type Deliveries, type DeliveryParts } from './alert/de
 import { startEvaluator } from './alert/evaluator.ts';
 import { alertFactsReader } from './api/alert-facts.ts';
 import type { ApiParts } from './api/context.ts';
+import type { Duties } from './store/duties.ts';
 
 /** How alerts are evaluated and sent where it differs; tests set it. */
 export interface AlertingOptions extends Pick<DeliveryParts, 'pagerDutyUrl' | 'sendTimeoutMs'> {
@@ -15,7 +16,7 @@ export interface AlertingOptions extends Pick<DeliveryParts, 'pagerDutyUrl' | 's
 export type AlertingParts = Pick<
   ApiParts,
   'store' | 'clock' | 'logger' | 'nodes' | 'publisher' | 'storage' | 'counters'
->;
+> & { readonly duties?: Duties };
 
 /** Alerting while it runs. */
 export interface Alerting {

@@ -47,7 +47,8 @@ import {
   systemSettings,
 } from './store/collections.ts';
 import { ensureInstallation } from './store/installation.ts';
-import { openLmdbKv } from './store/lmdb-kv.ts';
+import { openMainKv } from './store/open-main-kv.ts';
+import type { StoreAddress } from './store/shared/store-option.ts';
 import { careForMemory } from './store/memory-care.ts';
 import { noteOlderRulesets } from './publish/rulesets/older-rulesets.ts';
 import { ProgramPackage } from './release/program-package.ts';
@@ -58,6 +59,10 @@ import { openStore, type Store } from './store/store.ts';
 /** Where control keeps things and listens. */
 export interface ControlOptions {
   readonly dataFolder: string;
+  /** The store that other controllers share; absent or null: here. */
+  readonly store?: StoreAddress | null;
+  /** File of its key; default: in the data folder. */
+  readonly storeKeyFile?: string;
   readonly management: {
     readonly host: string;
     readonly port: number;
@@ -111,8 +116,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   makeFolder(dataFolder);
   settleRestore(dataFolder);
   const clock = systemClock;
-  const kv = openLmdbKv({ folder: join(dataFolder, 'control'), durable: true });
-  const store = await openStore(kv, clock);
+  const { store, duties, started } = await openMainStore(options, clock);
   const installation = await ensureInstallation(store, clock);
   const build = readBuildInfo();
   const observed = openObserved(dataFolder, store, logger, build.version, options);
@@ -126,14 +130,14 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     engine.sampleClients(siteId, count, end),
   );
   const { fetchLimits = {} } = options;
-  const subscriptions = await startSubscriptions({ store, clock, logger, fetchLimits });
+  const subscriptions = await startSubscriptions({ store, clock, logger, duties, fetchLimits });
   const challenges = new ChallengeBoard();
-  const acme = startAcme({ store, clock, logger, board: challenges, random: Math.random });
+  const acme = startAcme({ store, clock, logger, duties, board: challenges, random: Math.random });
   const nodes = await openNodes(store, clock, logger);
   if (options.startsNode === true) nodes.parts.nodes.awaitNode(localNodeId);
   let shown: TlsIdentity | null = null;
   const shared = { dataFolder, store, clock, logger, ...observed.parts, publisher, ...nodes.parts };
-  const alerting = startAlerting(shared, options.alerting);
+  const alerting = startAlerting({ ...shared, duties }, options.alerting);
   const parts: ApiParts = {
     ...shared,
     deliveries: alerting.deliveries,
@@ -154,6 +158,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     managementAuthority: () => shown?.authority() ?? '',
     secureCookies: (options.managementTls ?? 'own') !== 'off',
   };
+  await started();
   observed.sendMetrics(() => metricFamilies(parts), installation.createdAt);
   const running: RunningServer[] = [];
   const closing: Closing[] = [alerting, acme, observed.retention, publisher, subscriptions];
@@ -175,6 +180,12 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     await close();
     throw error;
   }
+}
+
+async function openMainStore(options: ControlOptions, clock: Clock) {
+  const { dataFolder, logger, store: address = null, storeKeyFile: keyFile } = options;
+  const { kv, duties, started } = await openMainKv({ dataFolder, address, keyFile, logger });
+  return { store: await openStore(kv, clock), duties, started };
 }
 
 /** Who calls, by the token of a session or by an API token. */

@@ -23,6 +23,7 @@ import {
   settingsId,
   systemSettings,
 } from '../store/collections.ts';
+import { alwaysOurs, type Duties } from '../store/duties.ts';
 import type { ReadStore, Store, WriteStore } from '../store/store.ts';
 import { compareEntries, type ContentDifference } from './compare-contents.ts';
 import {
@@ -52,6 +53,7 @@ export interface SubscriptionParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly duties?: Duties;
   /** Bounds of one fetch where they differ. */
   readonly fetchLimits?: Partial<OutgoingLimits>;
 }
@@ -70,9 +72,10 @@ export interface Subscriptions {
 
 /** Removes leftovers of an earlier process, then starts to look for due subscriptions. */
 export async function startSubscriptions(options: SubscriptionParts): Promise<Subscriptions> {
-  const { store, clock, logger } = options;
-  await dropAllGarbage(store);
-  await endLostRuns(store, clock);
+  const { store, clock, logger, duties = alwaysOurs } = options;
+  // What another process began and did not end is over once its duties are ours.
+  let tidied = duties.areOurs();
+  if (tidied) await tidy(store, clock);
   const running = new Map<string, Promise<IpListRunRecord>>();
   const waiting: (() => void)[] = [];
   let active = 0;
@@ -99,6 +102,10 @@ export async function startSubscriptions(options: SubscriptionParts): Promise<Su
     return run;
   };
   const tick = async (): Promise<void> => {
+    tidied &&= duties.areOurs();
+    if (!duties.areOurs()) return;
+    if (!tidied) await tidy(store, clock);
+    tidied = true;
     await removeLapsed(store, clock);
     for (const list of dueLists(store, clock)) {
       if (closed || running.has(list.id)) continue;
@@ -129,6 +136,11 @@ export async function startSubscriptions(options: SubscriptionParts): Promise<Su
       await Promise.allSettled([...running.values(), ticked]);
     },
   };
+}
+
+async function tidy(store: Store, clock: Clock): Promise<void> {
+  await dropAllGarbage(store);
+  await endLostRuns(store, clock);
 }
 
 /** The source of a list with the values of its headers; null for a manual one. */

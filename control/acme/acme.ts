@@ -17,6 +17,7 @@ import {
   sites,
   systemSettings,
 } from '../store/collections.ts';
+import { alwaysOurs } from '../store/duties.ts';
 import { AcmeProblem } from './acme-client.ts';
 import { fillOrder, planRenewal, type OrderParts } from './fill-order.ts';
 import { addOrder, keepIssued } from './order-store.ts';
@@ -35,7 +36,10 @@ export interface Acme {
 /** Starts looking for due orders. */
 export function startAcme(parts: OrderParts, tickMs: number = acmeLimits.tickMs): Acme {
   const keeper = new Keeper(parts);
-  const timer = setInterval(() => void keeper.look(), tickMs);
+  const { duties = alwaysOurs } = parts;
+  const timer = setInterval(() => {
+    if (duties.areOurs()) void keeper.look();
+  }, tickMs);
   timer.unref();
   return {
     run: (orderId) => keeper.run(orderId),

@@ -18,6 +18,7 @@ import {
   settingsId,
   systemSettings,
 } from '../store/collections.ts';
+import type { Duties } from '../store/duties.ts';
 import type { Store } from '../store/store.ts';
 import { AcmeClient, AcmeProblem } from './acme-client.ts';
 import type { ChallengeBoard } from './challenge-board.ts';
@@ -34,6 +35,7 @@ export interface OrderParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly duties?: Duties;
   readonly board: ChallengeBoard;
   /** From 0 to 1. */
   readonly random: () => number;

@@ -24,6 +24,7 @@ import {
   settingsId,
   systemSettings,
 } from '../store/collections.ts';
+import { alwaysOurs, type Duties } from '../store/duties.ts';
 import type { ReadStore, Store, WriteStore } from '../store/store.ts';
 import { addNotes } from './keep-changes.ts';
 import type { OutgoingMessage, SendContext } from './message.ts';
@@ -36,6 +37,7 @@ export interface DeliveryParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly duties?: Duties;
   /** Where PagerDuty takes events; elsewhere in tests. */
   readonly pagerDutyUrl?: string;
   /** Time for one attempt where it differs. */
@@ -85,7 +87,11 @@ export function startDeliveries(
     }
     await Promise.all(active.values());
   };
-  const timer = everyMs === 0 ? null : setInterval(() => void deliver(), everyMs).unref();
+  const { duties = alwaysOurs } = parts;
+  const tick = (): void => {
+    if (duties.areOurs()) void deliver();
+  };
+  const timer = everyMs === 0 ? null : setInterval(tick, everyMs).unref();
   return {
     deliver,
     sendNow,

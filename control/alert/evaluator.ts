@@ -14,6 +14,7 @@ import { alertProgressId, type AlertRuleRecord } from '../domain/alert/alert-rec
 import { alertLimits } from '../limits/alert-limits.ts';
 import type { CounterStore } from '../observe/counter-store.ts';
 import { alertNotes, alertProgress, alertRules, alerts } from '../store/collections.ts';
+import { alwaysOurs, type Duties } from '../store/duties.ts';
 import type { ReadStore, Store, WriteStore } from '../store/store.ts';
 import { keepChanges, nextAlertId, silencesOf } from './keep-changes.ts';
 
@@ -27,6 +28,7 @@ export interface EvaluatorParts {
   readonly logger: Logger;
   readonly counters: Pick<CounterStore, 'alertCounts' | 'countsMark' | 'countsEvaluated'>;
   readonly facts: FactsOf;
+  readonly duties?: Duties;
 }
 
 /** Evaluates until it is closed. */
@@ -45,8 +47,9 @@ export function startEvaluator(
   let running: Promise<void> = Promise.resolve();
   const evaluate = (): Promise<void> => (running = running.then(() => round.run()));
   let waiting = false;
+  const { duties = alwaysOurs } = parts;
   const tick = (): void => {
-    if (waiting) return;
+    if (waiting || !duties.areOurs()) return;
     waiting = true;
     void evaluate().finally(() => (waiting = false));
   };

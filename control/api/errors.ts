@@ -18,6 +18,11 @@ const codes: Readonly<Record<string, Code>> = {
   unimplemented: Code.Unimplemented,
   store_full: Code.ResourceExhausted,
   store_failed: Code.Unavailable,
+  store_away: Code.Unavailable,
+  store_unconfirmed: Code.Unavailable,
+  store_conflict: Code.Aborted,
+  store_layout: Code.Unavailable,
+  store_diverged: Code.Unavailable,
 };
 
 /** What Node says where a client is gone, such as a killed engine: nothing failed here. */

@@ -45,20 +45,26 @@ interface Key {
 /** Opens the signing keys; makes one where there is none, or where the newest is due. */
 export async function openAccessTokens(store: Store, clock: Clock): Promise<AccessTokens> {
   let known = store.find(keys, 'purpose', 'access_token').map(toKey);
+  let changes = store.changesOf([keys.name]);
+  /** Keys also come from other controllers of the store. */
+  const look = (): Key[] => {
+    const now = store.changesOf([keys.name]);
+    if (now !== changes) known = store.find(keys, 'purpose', 'access_token').map(toKey);
+    changes = now;
+    return known;
+  };
   let replacing: Promise<Key> | null = null;
   const replace = async (): Promise<Key> => {
     const record = makeKey(clock);
-    const spent = known.filter((key) => key.createdMs + signingMs + tokenMs <= clock.nowMs());
+    const spent = look().filter((key) => key.createdMs + signingMs + tokenMs <= clock.nowMs());
     await store.write((tx) => {
       tx.put(keys, record);
       for (const { id } of spent) tx.remove(keys, id);
     });
-    const made = toKey(record);
-    known = [...known.filter((key) => !spent.includes(key)), made];
-    return made;
+    return toKey(record);
   };
   const signingKey = async (): Promise<Key> => {
-    const newest = known.toSorted((left, right) => right.createdMs - left.createdMs)[0];
+    const newest = look().toSorted((left, right) => right.createdMs - left.createdMs)[0];
     if (newest !== undefined && newest.createdMs + signingMs > clock.nowMs()) return newest;
     replacing ??= replace().finally(() => (replacing = null));
     return replacing;
@@ -77,7 +83,7 @@ export async function openAccessTokens(store: Store, clock: Clock): Promise<Acce
         .setExpirationTime(Math.floor(Math.min(expiresAtMs, clock.nowMs() + tokenMs) / 1000))
         .sign(key.privateKey);
     },
-    verify: (token) => verifyToken(token, known, clock),
+    verify: (token) => verifyToken(token, look(), clock),
   };
 }
 

@@ -39,6 +39,37 @@ export const storeLimits = {
   storeKeyBytesMax: 1_900,
 } as const;
 
+/** A store that several controllers share. */
+export const sharedStoreLimits = {
+  /** Address with user, password and parameters. */
+  addressCharactersMax: 4_096,
+  /** Waits of a connection: to be made, for an answer, and as the server bounds them. */
+  connectMs: 3_000,
+  queryMs: 6_000,
+  statementMs: 5_000,
+  lockMs: 5_000,
+  /** A controller that holds the head and is silent loses it: others wait for it. */
+  idleInTransactionMs: 3_000,
+  /** How long a write is tried again while PostgreSQL cannot be reached. */
+  writeWaitMs: 10_000,
+  /** Pause before a write is tried again, and before a lost connection is made anew. */
+  retryMs: 200,
+  reconnectMs: 500,
+  /** How often the head is looked at, should a notice be lost. */
+  pollMs: 1_000,
+  /** How long duties stay with a controller that is not heard of; with a poll, below 10 s. */
+  leaseMs: 6_000,
+  /** How long a start waits for the start of another controller. */
+  startWaitMs: 120_000,
+  /** Entries kept for controllers that lag; those that lag more take the whole state. */
+  entriesKept: 10_000,
+  /** Entries, and rows of the state, that one question reads. */
+  entriesPerReadMax: 256,
+  rowsPerReadMax: 256,
+  /** Bytes of one entry; PostgreSQL takes a gigabyte as text, which doubles it. */
+  entryBytesMax: 128 * 1024 * 1024,
+} as const;
+
 /** Making and keeping configurations. */
 export const publishLimits = {
   /** Changes within this time become one publication. */

@@ -278,6 +278,10 @@ class LivePublisher implements Publisher {
 
   #sign({ parts, held }: SettledParts): Promise<Pick<Publication, 'revision' | 'signed'>> {
     return this.#store.write((tx) => {
+      // Another controller of the store may have published the same meanwhile.
+      const isOurs = latestPublication(tx)?.revision === this.#current?.revision;
+      const theirs = isOurs ? null : keptPublication(tx, { parts, held }, this.#key);
+      if (theirs !== null) return theirs;
       const revision = String(tx.next('config-revision'));
       const createdAtMs = this.#clock.nowMs();
       const signed = signBundle(indexOf(revision, createdAtMs, parts, held), this.#key);

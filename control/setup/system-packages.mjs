@@ -123,6 +123,15 @@ export const testPackages = [
     present: () => onPath('redis-server'),
   },
   {
+    name: 'postgresql',
+    why: 'controllers share a store in it, on loopback',
+    present: () =>
+      anyFile('/usr/lib/postgresql', /^\d+$/) &&
+      readdirSync('/usr/lib/postgresql').some((version) =>
+        existsSync(`/usr/lib/postgresql/${version}/bin/postgres`),
+      ),
+  },
+  {
     name: 'clickhouse-server',
     why: 'events are kept in it, on loopback; 100 MB',
     present: () => existsSync('/usr/sbin/clickhouse-server'),

@@ -49,7 +49,10 @@ export interface KvWriter extends KvReader {
 /** A transaction that is not part of the storage yet; forgotten unless it is kept. */
 export interface KvStage {
   readonly writer: KvWriter;
-  /** Makes it part of the storage at once; resolves and fails as `write` does. */
+  /**
+   * Makes it part of the storage at once; resolves and fails as `write` does, and with AppError
+   * store_conflict where others wrote meanwhile.
+   */
   keep(): Promise<void>;
 }
 
@@ -58,7 +61,8 @@ export interface Kv extends KvReader {
   /**
    * Runs `change` in one transaction: all of it or, when it throws, nothing. Transactions do not
    * overlap. Resolves when the change is as durable as the driver was asked to make it. Errors:
-   * AppError store_full, store_failed; whatever `change` throws.
+   * AppError store_full, store_failed; whatever `change` throws. A driver that others write to
+   * may run `change` again, on what they wrote; it then also has the errors of its log.
    */
   write<T>(change: (writer: KvWriter) => T): Promise<T>;
   /**
@@ -68,6 +72,11 @@ export interface Kv extends KvReader {
   stage(): KvStage;
   /** Holds the present state for reading during writes; space is not reused meanwhile. */
   snapshot(): KvSnapshot;
+  /**
+   * For drivers that others write to, too: tells at once, before anything else is read, under which
+   * keys readers see other values now that no `write` of theirs has set. One listener.
+   */
+  onRevised?(listener: (keys: Iterable<string>) => void): void;
   close(): Promise<void>;
 }
 

@@ -82,6 +82,21 @@ export function readSchema(kv: KvReader): number | null {
   );
 }
 
+/** Whether a key says which layout a store has. */
+export function isLayoutKey(key: string): boolean {
+  return key === metaKey('schema') || key.startsWith(indexesKey(''));
+}
+
+/** Why a store that others may have changed is not for this version; '' when it is. */
+export function layoutProblem(kv: KvReader, collections: readonly AnyCollection[]): string {
+  const found = readJson<number>(kv.get(metaKey('schema')));
+  if (found !== undefined && found !== schemaVersion) return `layout ${found}`;
+  const other = collections.find(
+    (one) => kv.get(indexesKey(one.name)) !== undefined && !hasCurrentIndexes(kv, one),
+  );
+  return other === undefined ? '' : `other indexes of ${other.name}`;
+}
+
 function damaged(why: string): AppError {
   const message = `the store is damaged: ${why}; restore a backup with waf admin restore`;
   return new AppError('store_damaged', message, { source: 'storage' });
@@ -99,11 +114,15 @@ function countRecords(writer: KvWriter): void {
 
 /** Whether a store's indexes of a collection are the ones that this version keeps. */
 export function hasCurrentIndexes(kv: KvReader, collection: AnyCollection): boolean {
-  return readJson(kv.get(metaKey(`indexes-${collection.name}`))) === indexNames(collection);
+  return readJson(kv.get(indexesKey(collection.name))) === indexNames(collection);
+}
+
+function indexesKey(name: string): string {
+  return metaKey(`indexes-${name}`);
 }
 
 function noteIndexes(writer: KvWriter, collection: AnyCollection): void {
-  writer.put(metaKey(`indexes-${collection.name}`), toBytes(indexNames(collection)));
+  writer.put(indexesKey(collection.name), toBytes(indexNames(collection)));
 }
 
 function indexNames({ indexes, counted = [] }: AnyCollection): string {

@@ -11,6 +11,7 @@ import { Bystander } from './bystander.ts';
 import type { ChangeListener, Store } from './interface.ts';
 import type { Kv } from './kv.ts';
 import { collections } from './collection-list.ts';
+import { areas, separator } from './keys.ts';
 import { migrate } from './migrations.ts';
 import { reading } from './reading.ts';
 import { RecordCache, type Changes } from './record-cache.ts';
@@ -26,6 +27,7 @@ export async function openStore(kv: Kv, clock: Clock): Promise<Store> {
   const bystanders = new Set<Bystander>();
   const counts = new ChangeCounts();
   const lastWrite = new LastWrite();
+  kv.onRevised?.(revising(cache, counts, bystanders, listeners));
   const settle = settling(cache, counts, bystanders, lastWrite, listeners);
   const write: Store['write'] = (change) => {
     const changed = noChanges();
@@ -56,7 +58,7 @@ export async function openStore(kv: Kv, clock: Clock): Promise<Store> {
         );
       } catch (error) {
         // What it failed for may be what others were about to change.
-        if (!bystander.isStale()) throw error;
+        if (!bystander.isStale() && !isConflict(error)) throw error;
       } finally {
         bystanders.delete(bystander);
       }
@@ -106,6 +108,41 @@ function settling(
     tell(listeners, new Set(changed.ids.keys()));
     return result;
   };
+}
+
+/** Other controllers wrote, or what readers saw here was taken back. */
+function revising(
+  cache: RecordCache,
+  counts: ChangeCounts,
+  bystanders: ReadonlySet<Bystander>,
+  listeners: ReadonlySet<ChangeListener>,
+): (keys: Iterable<string>) => void {
+  return (keys) => {
+    const changed = changesUnder(keys);
+    cache.forget(changed);
+    counts.add(changed);
+    for (const one of bystanders) one.note(changed);
+    // A listener may write, which this moment is not for.
+    queueMicrotask(() => tell(listeners, new Set(changed.ids.keys())));
+  };
+}
+
+/** The records that keys of the storage belong to. */
+function changesUnder(keys: Iterable<string>): Changes {
+  const changed = noChanges();
+  for (const key of keys) {
+    const [area, name = '', id = ''] = key.split(separator, 3);
+    if (area !== areas.record) continue;
+    changed.reshaped.add(name);
+    const ids = changed.ids.get(name);
+    if (ids === undefined) changed.ids.set(name, new Set([id]));
+    else ids.add(id);
+  }
+  return changed;
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'store_conflict';
 }
 
 /** Whether the last write reached the disk. */

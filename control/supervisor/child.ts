@@ -20,6 +20,8 @@ export interface ChildOptions {
   readonly inheritedFds?: readonly number[];
   /** Settings of its memory allocator; what the person's own environment says goes first. */
   readonly allocator?: Readonly<Record<string, string>>;
+  /** Variables of our environment that it must not see. */
+  readonly hiddenVariables?: readonly string[];
   readonly logger: Logger;
   readonly onMessage: (message: ChildMessage) => void;
   /** The child never became ready: starting again would not help. */
@@ -83,14 +85,14 @@ class KeptChild implements SupervisedChild {
   }
 
   begin(): void {
-    const { nodeArgs = [], args, inheritedFds = [], allocator } = this.options;
+    const { nodeArgs = [], args, inheritedFds = [] } = this.options;
     const { execPath, script, env } = this.options.program?.() ?? this.ownProgram();
     const startedAtMs = performance.now();
     this.fatal = '';
     this.ready = false;
     const started = spawn(execPath, [...nodeArgs, script, ...args], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...inheritedFds],
-      env: { ...childEnvironment(allocator), ...env },
+      env: { ...childEnvironment(this.options), ...env },
     });
     this.child = started;
     started.on('message', (raw) => this.onMessage(readChildMessage(raw)));
@@ -171,8 +173,10 @@ async function endProcess(child: ChildProcess, graceMs: number): Promise<void> {
 }
 
 /** npm's own variables are no business of the product's processes. */
-function childEnvironment(allocator: ChildOptions['allocator']): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([key]) => !/^npm_/i.test(key));
+function childEnvironment({ allocator, hiddenVariables = [] }: ChildOptions): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(
+    ([key]) => !/^npm_/i.test(key) && !hiddenVariables.includes(key),
+  );
   // Many threads with a heap each would keep some 30 MB of freed memory.
   return { MALLOC_ARENA_MAX: '2', ...allocator, ...Object.fromEntries(own) };
 }

@@ -31,6 +31,8 @@ export interface SuperviseOptions {
   readonly demo: boolean;
   /** Passed on to control as they are. */
   readonly controlArgs?: readonly string[];
+  /** Variables of the environment that control alone sees. */
+  readonly controlVariables?: readonly string[];
   /** Called with the data folder when it is ours, before anything starts. */
   readonly prepareData?: (folder: string) => void;
   /** Front threads of the engine; each serves one of the sockets that this process holds. */
@@ -263,6 +265,7 @@ async function startOne(
     nodeArgs: memoryFlags[name],
     inheritedFds,
     allocator: allocators[name],
+    hiddenVariables: name === 'engine' ? (options.controlVariables ?? []) : [],
     logger,
     onMessage,
     onStartFailure: failed,

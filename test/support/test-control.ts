@@ -1,6 +1,6 @@
 /** Control as tests use it: in a folder of its own, with a tiny ruleset and plain JSON calls. */
 
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ export interface TestControl {
   readonly folder: string;
   readonly socket: string;
   readonly control: Control;
-  /** Password of the first administrator. */
+  /** Password of the first administrator; '' where the store came with its users. */
   readonly password: string;
   /** One call as a plain JSON client makes it; over the socket by default. */
   call(rpc: string, body: unknown, way?: Way): Promise<Answer>;
@@ -79,7 +79,9 @@ export async function startTestControl(
     folder,
     socket,
     control,
-    password: readFileSync(control.passwordFile, 'utf8').trim(),
+    password: existsSync(control.passwordFile)
+      ? readFileSync(control.passwordFile, 'utf8').trim()
+      : '',
     call: (rpc, body, way = {}) => send('POST', pathOf(rpc), way, JSON.stringify(body)),
     send: (rpc, text) => send('POST', `/waf.v1.${rpc}`, {}, text),
     get: (path, network) => send('GET', path, { network }, ''),

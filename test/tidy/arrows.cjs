@@ -351,6 +351,7 @@ const packages = [
   { name: 'uWebSockets.js', only: ['engine/front/clients'] },
   { name: 'piscina', only: ['engine/pool'] },
   { name: 'lmdb', only: ['engine/state', 'control/store'] },
+  { name: 'pg', only: ['control/store'] },
   { name: '@clickhouse/client', only: ['control/observe'] },
   { name: 'commander', only: ['control/cli'] },
   { name: 'preact', only: ['control/console'] },

@@ -171,15 +171,15 @@ export class UpgradeRunner {
 
   /** Keeps what a run is after `input`; true when that changed it. */
   async #change(id: string, input: RunInput, note?: AuditNote): Promise<boolean> {
-    const before = this.#store.get(upgradeRuns, id);
-    if (before === undefined) return false;
-    const after = advanceRun(before, input, this.#clock.nowMs());
-    if (after !== before) {
-      await this.#store.write((tx) => {
-        tx.put(upgradeRuns, after);
-        if (note !== undefined) tx.audit(note);
-      });
-    }
+    const { before, after } = await this.#store.write((tx) => {
+      const found = tx.get(upgradeRuns, id);
+      const next = found && advanceRun(found, input, this.#clock.nowMs());
+      if (next === undefined || next === found) return { before: found, after: found };
+      tx.put(upgradeRuns, next);
+      if (note !== undefined) tx.audit(note);
+      return { before: found, after: next };
+    });
+    if (after === undefined) return false;
     if (this.#open?.id === id) this.#open = isOpen(after) ? after : null;
     if (this.#open === null && this.#timer !== null) {
       clearInterval(this.#timer);

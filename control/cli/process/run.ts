@@ -7,6 +7,8 @@ import { AppError } from '../../../base/errors.ts';
 import { supervisorLimits } from '../../limits/command-limits.ts';
 import { createLogger, logFormatVariable } from '../../../base/log.ts';
 import { settleRestore } from '../../store/settle-restore.ts';
+import { storeKeyVariable } from '../../store/shared/store-key.ts';
+import { storeAddressText, storeVariable } from '../../store/shared/store-option.ts';
 import { formatAddress, readAddress, type Address } from '../../supervisor/address.ts';
 import { createProgressView } from '../../supervisor/progress.ts';
 import { supervise, type Supervised } from '../../supervisor/supervise.ts';
@@ -76,6 +78,10 @@ export const runCommand: CommandDefinition = {
       summary: 'what reads requests: our strict parser, or uWebSockets.js (HTTP/1.1 only)',
       choices: ['strict', 'uws'],
     },
+    {
+      flags: '--store <where>',
+      summary: 'embedded, postgres://USER@HOST/DATABASE that controllers share, or a file with it',
+    },
     ...accessLogFlags,
   ],
   run: async (context, _args, flags) => {
@@ -97,6 +103,8 @@ export const runCommand: CommandDefinition = {
     });
     const metrics = textFlag(flags, 'metricsListen');
     if (metrics !== undefined) controlArgs.push('--metrics-listen', metrics);
+    const store = textFlag(flags, 'store');
+    if (store !== undefined) process.env[storeVariable] = storeAddressText(store);
     // Both programs and their threads write to the standard error of this one.
     process.env[logFormatVariable] = options.logFormat;
     const began = performance.now();
@@ -111,6 +119,7 @@ export const runCommand: CommandDefinition = {
       management,
       demo: switchFlag(flags, 'demo'),
       controlArgs,
+      controlVariables: [storeVariable, storeKeyVariable],
       workers: readWorkers(textFlag(flags, 'workers')),
       holdsSockets: textFlag(flags, 'listener') !== 'uws',
       engineArgs: [...engineArgs, ...accessLogArgs(flags)],

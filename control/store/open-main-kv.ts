@@ -1,0 +1,98 @@
+/** Opens the storage of control: embedded, or a copy of a store that several controllers share. */
+
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { sharedStoreLimits } from '../limits/store-limits.ts';
+import { collections } from './collection-list.ts';
+import { mainStore } from './data-files.ts';
+import { alwaysOurs, type Duties } from './duties.ts';
+import type { Kv } from './kv.ts';
+import { openLmdbKv } from './lmdb-kv.ts';
+import { layoutProblem } from './migrations.ts';
+import { connectPostgres } from './shared/postgres-connection.ts';
+import { openPostgresLog } from './shared/postgres-log.ts';
+import { replicaOf } from './shared/replica.ts';
+import { openSharedKv } from './shared/shared-kv.ts';
+import { makeStoreKey, readStoreKey, storeKeyFile } from './shared/store-key.ts';
+import type { StoreAddress } from './shared/store-option.ts';
+
+/** Where the store of control is. */
+export interface MainKvOptions {
+  readonly dataFolder: string;
+  /** The shared store; null for the embedded one. */
+  readonly address: StoreAddress | null;
+  /** File of the shared store's key; default: in the data folder. */
+  readonly keyFile?: string | undefined;
+  readonly logger: Logger;
+}
+
+/** The storage of control. */
+export interface MainKv {
+  readonly kv: Kv;
+  readonly duties: Duties;
+  /** What is made at a first start is there: other controllers may start. */
+  readonly started: () => Promise<void>;
+}
+
+/**
+ * Opens it. Starts of controllers that share a store follow one another, until `started`. Errors:
+ * AppError of the drivers, store_embedded, store_shared.
+ */
+export async function openMainKv(options: MainKvOptions): Promise<MainKv> {
+  const { dataFolder, address, logger } = options;
+  const folder = join(dataFolder, mainStore);
+  if (address === null) {
+    const kv = openLmdbKv({ folder, durable: true });
+    if (replicaOf(kv) === null) return { kv, duties: alwaysOurs, started: async () => undefined };
+    await kv.close();
+    throw new AppError(
+      'store_shared',
+      `the data folder ${dataFolder} has a copy of a shared store: start with the same --store, ` +
+        'or bring the store back with waf system store move',
+      { source: 'config' },
+    );
+  }
+  const keyFile = options.keyFile ?? join(dataFolder, storeKeyFile);
+  const keys = { read: () => readStoreKey(keyFile), make: () => makeStoreKey(keyFile) };
+  const started = await takeStart(address);
+  const opened: { close(): Promise<void> }[] = [{ close: started }];
+  try {
+    const log = await openPostgresLog(address, keys);
+    opened.push(log);
+    // What a crash of the machine takes from the copy comes again from the log.
+    const local = openLmdbKv({ folder, durable: false });
+    opened.push(local);
+    const kv = await openSharedKv({
+      ...{ local, log, logger },
+      layoutProblem: (reader) => layoutProblem(reader, collections),
+    });
+    return { kv, duties: { areOurs: () => log.holdsDuties() }, started };
+  } catch (error) {
+    for (const one of opened) await one.close();
+    throw error;
+  }
+}
+
+/** Any number of ours. */
+const startLock = 7_206_402;
+
+/** Resolves when no other controller starts, with what lets the next one. */
+async function takeStart(address: StoreAddress): Promise<() => Promise<void>> {
+  const client = await connectPostgres(address);
+  const deadline = performance.now() + sharedStoreLimits.startWaitMs;
+  for (;;) {
+    const { rows } = await client.query<{ taken: boolean }>(
+      `SELECT pg_try_advisory_lock(${startLock}) AS taken`,
+    );
+    // The lock goes with the connection.
+    if (rows[0]?.taken === true) return () => client.end();
+    if (performance.now() > deadline) {
+      await client.end();
+      const message = 'another controller of the shared store does not finish its start';
+      throw new AppError('store_away', message, { source: 'storage' });
+    }
+    await delay(sharedStoreLimits.retryMs);
+  }
+}

@@ -1,0 +1,103 @@
+/** Two controllers of one store in PostgreSQL, each with its API, as clients of both see them. */
+
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../test/support/eventually.ts';
+import { missingPostgres, TestPostgres } from '../test/support/postgres.ts';
+import { startTestControl, type TestControl } from '../test/support/test-control.ts';
+import { readStoreAddress } from './store/shared/store-option.ts';
+
+if (missingPostgres !== null) console.log(missingPostgres);
+
+describe.skipIf(missingPostgres !== null)('two controllers of one store', () => {
+  let postgres: TestPostgres;
+  let url: string;
+  let [first, second]: TestControl[] = [];
+  const storeKeyFile = join(mkdtempSync(join(tmpdir(), 'waf-key-')), 'store-key');
+  const start = (): Promise<TestControl> =>
+    startTestControl({ store: readStoreAddress(url, 'the test'), storeKeyFile });
+
+  beforeAll(async () => {
+    postgres = await TestPostgres.start();
+    url = await postgres.freshUrl();
+    // Together: what a first start makes is made once.
+    [first, second] = await Promise.all([start(), start()]);
+  }, 240_000);
+  afterAll(async () => {
+    await first?.control.close();
+    await second?.control.close();
+    await postgres?.stop();
+  }, 60_000);
+
+  const createSite = (at: TestControl, name: string) =>
+    at.call('SiteService/CreateSite', {
+      site: {
+        name,
+        primaryHost: `${name}.test`,
+        upstreams: [{ inline: { url: 'http://127.0.0.1:1', weight: 1 } }],
+      },
+    });
+  const sitesOf = async (at: TestControl): Promise<string[]> => {
+    const { body } = await at.call('SiteService/ListSites', {});
+    return ((body['items'] ?? []) as { name: string }[]).map(({ name }) => name).sort();
+  };
+  const holder = async (): Promise<unknown> =>
+    (await postgres.rows(url, 'SELECT holder FROM waf.leases WHERE until > now()'))[0]?.['holder'];
+
+  test('what one creates the other lists; of two of one name one is refused', async () => {
+    expect((await createSite(first!, 'shop')).status).toBe(200);
+    await eventually(async () => (await sitesOf(second!)).includes('shop'));
+    const both = await Promise.all([createSite(first!, 'twice'), createSite(second!, 'twice')]);
+    expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+    await eventually(async () => (await sitesOf(first!)).includes('twice'));
+    expect(await sitesOf(second!)).toEqual(await sitesOf(first!));
+  }, 120_000);
+
+  test('a sign-in at one holds at the other, and so does its end', async () => {
+    const password = first!.password || second!.password;
+    const network = { network: true };
+    const login = await first!.call('AuthService/Login', { username: 'admin', password }, network);
+    const token = String(login.body['accessToken']);
+    const who = (at: TestControl) => at.call('AuthService/GetUserInfo', {}, { token });
+    await eventually(async () => (await who(second!)).status === 200);
+    expect((await second!.call('AuthService/Logout', {}, { token })).status).toBe(200);
+    await eventually(async () => (await who(first!)).status === 401);
+  }, 120_000);
+
+  test('the audit chain is one, and whole', async () => {
+    for (const at of [first!, second!]) {
+      const { status, body } = await at.call('AuditService/VerifyChain', {});
+      expect(status).toBe(200);
+      expect(body['healthy']).toBe(true);
+    }
+  }, 120_000);
+
+  test('duties are of one, and move when it ends', async () => {
+    const held = (): Promise<unknown> => eventually(async () => (await holder()) ?? null);
+    const holders = [await held()];
+    await first!.control.close();
+    holders.push(await held());
+    first = await start();
+    await second!.control.close();
+    holders.push(await held());
+    second = await start();
+    // The first, the second, and the one that the first became; or twice the second.
+    expect(new Set(holders).size).toBeGreaterThanOrEqual(2);
+    expect(holders[2]).not.toBe(holders[1]);
+  }, 240_000);
+
+  test('while PostgreSQL is away reads are answered, and changes refused with the reason', async () => {
+    const sites = await sitesOf(second!);
+    await postgres.kill();
+    const refused = await createSite(second!, 'away');
+    expect(refused.status).toBe(503);
+    expect(refused.text).toContain('the shared store cannot be reached');
+    expect(await sitesOf(second!)).toEqual(sites);
+    await postgres.begin();
+    await eventually(async () => (await createSite(second!, 'back')).status === 200);
+    await eventually(async () => (await sitesOf(first!)).includes('back'));
+    expect(await sitesOf(first!)).not.toContain('away');
+  }, 240_000);
+});
