@@ -117,6 +117,30 @@ describe.each(rulesetFolders)('$name', ({ name, folder }) => {
     engine.retire();
   });
 
+  test('Standard takes GraphQL where its rules are narrowed', { timeout: timeoutMs }, async () => {
+    const query =
+      'query Orders($first: Int!) {\n  orders(first: $first) {\n    edges { node { id total } }\n  }\n}';
+    const mistaken = name === 'CRS 3.3.4' ? [932_100] : [932_235, 942_290];
+    // The second is a message of graphql-ws, as the messages of a WebSocket are read.
+    const send = (engine: PolicyEngine, text: string) =>
+      [{ query: text }, { id: '1', type: 'subscribe', payload: { query: text } }].map((body) => {
+        const call = { url: '/graphql', method: 'POST', headers: json };
+        const { rules } = sendInProcess(engine, { ...call, body: JSON.stringify(body) });
+        return rules.filter((rule) => !isSum(rule));
+      });
+    const standard = await templateEngine('Standard', folder);
+    expect(send(standard, query)).toEqual([mistaken, mistaken]);
+    standard.retire();
+    const narrowed = await templateEngine('Standard', folder, (policy) => ({
+      ...policy,
+      crsCore: { ...policy.crsCore, narrowedRules: true },
+    }));
+    expect(send(narrowed, query)).toEqual([[], []]);
+    const hostile = query.replace(' id ', ' id(a: "\';cat /etc/passwd") ');
+    for (const rules of send(narrowed, hostile)) expect(rules).toContain(932_160);
+    narrowed.retire();
+  });
+
   test('Standard refuses texts by the rules of the table', { timeout: timeoutMs }, async () => {
     const engine = await templateEngine('Standard', folder);
     const differ = texts.flatMap(({ text, standard }) => {

@@ -33,7 +33,8 @@ export const patchCommands: readonly CommandDefinition[] = [
     summary: 'Add or replace virtual patches of a policy',
     help:
       'Each document is one patch. Its requests are tried first: a patch that does not stop its\n' +
-      'attacks, or stops a request that is to pass, is refused; those before it stay.\n' +
+      'attacks, or stops a request that is to pass, is refused; those before it stay, and\n' +
+      'both are named. Apply the file again once it is mended.\n' +
       '  id: CVE-2021-44228\n' +
       '  title: JNDI lookups in Log4j 2\n' +
       '  references: [https://logging.apache.org/log4j/2.x/security.html]\n' +
@@ -63,16 +64,24 @@ export const patchCommands: readonly CommandDefinition[] = [
       const kept = await patchesOf(customRules, policyId);
       const siteId = textFlag(flags, 'site') ?? '';
       const enabled = !switchFlag(flags, 'off');
-      const changed: CustomRule[] = [];
+      const rules: CustomRule[] = [];
       for (const { where, id, title, visualSpec } of documents) {
         const before = kept.find((rule) => patchOf(rule)['id'] === id && rule.siteId === siteId);
         const value = { name: title, enabled, visualSpec, policyId, siteId, id: before?.id ?? '' };
-        const rule = await readMessage(CustomRuleSchema, value, where);
-        const response =
-          before === undefined
-            ? await customRules.createCustomRule({ rule })
-            : await customRules.updateCustomRule({ rule, updateMask: 'name,enabled,visualSpec' });
-        if (response.rule !== undefined) changed.push(response.rule);
+        rules.push(await readMessage(CustomRuleSchema, value, where));
+      }
+      const changed: CustomRule[] = [];
+      for (const rule of rules) {
+        try {
+          const { rule: after } =
+            rule.id === ''
+              ? await customRules.createCustomRule({ rule })
+              : await customRules.updateCustomRule({ rule, updateMask: 'name,enabled,visualSpec' });
+          if (after !== undefined) changed.push(after);
+        } catch (error) {
+          noteHalfApplied(context, documents, changed.length);
+          throw error;
+        }
       }
       await showPatches(context, changed);
       return 0;
@@ -140,6 +149,26 @@ function splitDocument(document: Record<string, unknown>, where: string): PatchD
   };
   return { where, id, title, visualSpec };
 }
+
+/** `done`: how many of the documents are applied; the next one was refused. */
+function noteHalfApplied(
+  { output }: CommandContext,
+  documents: readonly PatchDocument[],
+  done: number,
+): void {
+  const named = (some: readonly PatchDocument[]): string => {
+    const ids = some.slice(0, namedMax).map(({ id }) => id);
+    if (some.length > namedMax) ids.push(`${some.length - namedMax} more`);
+    return ids.length === 0 ? 'none' : ids.join(', ');
+  };
+  const { where, id } = documents[done]!;
+  output.note(`Refused: ${id} (${where}).`);
+  output.note(`Applied before it: ${named(documents.slice(0, done))}.`);
+  output.note(`Not tried after it: ${named(documents.slice(done + 1))}.`);
+}
+
+/** Patches whose ids are printed. */
+const namedMax = 10;
 
 async function patchesOf(
   customRules: ApiClient['customRules'],

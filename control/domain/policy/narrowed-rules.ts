@@ -205,7 +205,8 @@ export function renderPasswordRule(major: number): string {
 
 /** The rules that take a selection such as `{ id }` for a command, and variables for operators. */
 const graphQlMistaken = [932_100, 932_235, 942_290];
-const graphQlTargets = ['ARGS:query', 'ARGS:json.query'];
+/** The last is that of messages over a WebSocket (graphql-ws, subscriptions-transport-ws). */
+const graphQlTargets = ['ARGS:query', 'ARGS:json.query', 'ARGS:json.payload.query'];
 
 /**
  * Before the rules of the ruleset: GraphQL documents of names, variables and braces alone, sent to
