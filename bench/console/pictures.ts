@@ -74,7 +74,6 @@ async function firstRun(page: Page, { url, password }: Product): Promise<void> {
   await signIn(page, url, password);
   await page.waitForSelector('input[name=next]');
   if (which === 'all') await shoot(page, 'first-password');
-  await page.type('input[name=current]', password);
   await page.type('input[name=next]', chosen);
   await page.type('input[name=again]', chosen);
   await page.keyboard.press('Enter');

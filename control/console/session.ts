@@ -21,6 +21,8 @@ export const person = signal({
 export const challengePrompt = signal('');
 
 let accessToken = '';
+/** As it was typed to sign in, until it is replaced: nobody has to type it twice. */
+let firstPassword = '';
 let refreshing: Promise<boolean> | null = null;
 let waiting: (() => void)[] = [];
 
@@ -62,7 +64,18 @@ export async function resume(): Promise<void> {
 
 /** Signs in with name and password. Errors: of the call. */
 export async function signIn(username: string, password: string): Promise<void> {
-  await take(await auth.login({ username, password }));
+  const answer = await auth.login({ username, password });
+  firstPassword = password;
+  await take(answer);
+}
+
+/** Whether the first password was typed here, so that it need not be asked for. */
+export const knowsFirstPassword = (): boolean => firstPassword !== '';
+
+/** Replaces the first password; `typed` where it is not known here. Errors: of the call. */
+export async function replaceFirstPassword(typed: string, newPassword: string): Promise<void> {
+  await auth.changePassword({ currentPassword: firstPassword || typed, newPassword });
+  firstPassword = '';
 }
 
 /** Answers a challenge. Errors: of the call. */
@@ -76,6 +89,7 @@ export async function signOut(): Promise<void> {
     await auth.logout({});
   } finally {
     accessToken = '';
+    firstPassword = '';
     session.value = 'signed-out';
   }
 }
@@ -84,6 +98,7 @@ async function take(
   answer: Pick<LoginResponse, 'accessToken' | 'challengeRequired' | 'challengePrompt'>,
 ): Promise<void> {
   if (answer.challengeRequired) {
+    firstPassword = '';
     challengePrompt.value = answer.challengePrompt;
     session.value = 'challenge';
     return;
@@ -100,6 +115,7 @@ async function enter(): Promise<void> {
     codes: new Set(codes),
     firstPassword: user?.firstPassword === true,
   };
+  if (!person.value.firstPassword) firstPassword = '';
   session.value = 'signed-in';
   for (const resolve of waiting.splice(0)) resolve();
 }

@@ -21,7 +21,7 @@ import { Edit, type Values } from '../parts/edit.tsx';
 import { Card, Head } from '../parts/panel.tsx';
 import { Link } from '../parts/link.tsx';
 import { pemParts } from '../parts/pem.ts';
-import { auth, person, transport } from '../session.ts';
+import { knowsFirstPassword, person, replaceFirstPassword, transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
 import { FirstAttack } from './first-attack.tsx';
 
@@ -97,10 +97,17 @@ export function Start(): JSX.Element {
 function Password(): JSX.Element {
   const save = async ({ current = '', next = '', again = '' }: Values): Promise<void> => {
     if (next !== again) throw new Error(w('differ'));
-    await auth.changePassword({ currentPassword: current, newPassword: next });
+    await replaceFirstPassword(current, next);
     go('/start', true);
     person.value = { ...person.value, firstPassword: false };
   };
+  const currentField = {
+    name: 'current',
+    api: ['currentPassword'],
+    label: w('current'),
+    kind: 'password',
+    required: true,
+  } as const;
   return (
     <Card title={w('password')} note={w('passwordNote')}>
       <Edit
@@ -109,13 +116,7 @@ function Password(): JSX.Element {
         submit={w('set')}
         save={save}
         fields={[
-          {
-            name: 'current',
-            api: ['currentPassword'],
-            label: w('current'),
-            kind: 'password',
-            required: true,
-          },
+          ...(knowsFirstPassword() ? [] : [currentField]),
           {
             name: 'next',
             api: ['newPassword'],
