@@ -28,9 +28,9 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     RotateEvidenceKey: 'operations',
   },
   ShadowService: {
-    StartShadowRun: 'operations',
-    GetShadowRun: 'operations',
-    StopShadowRun: 'operations',
+    StartShadowRun: 'pages/policy-ruleset',
+    GetShadowRun: 'pages/policy-ruleset',
+    StopShadowRun: 'pages/policy-ruleset',
   },
   GuardService: {
     ListRuleHits: 'parts/rule-hits',
@@ -175,7 +175,7 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     GetCountryCatalog: 'pages/protection',
   },
   CrsService: {
-    ListCrsRulesets: 'operations',
+    ListCrsRulesets: 'pages/policy-ruleset',
     GetCrsRuleset: 'operations',
     ListCrsRules: 'operations',
     GetCrsRule: 'operations',
@@ -285,7 +285,7 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     UpdatePolicyLayer: 'operations',
     DeletePolicy: 'pages/policies',
     SetEngineState: 'pages/policy',
-    SetActiveCrsRuleset: 'operations',
+    SetActiveCrsRuleset: 'pages/policy-ruleset',
     PreviewSecLang: 'operations',
     PreviewCrsImpact: 'operations',
     TestPolicy: 'pages/first-attack',

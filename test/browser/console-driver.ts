@@ -86,7 +86,7 @@ export function sendRaw(
 }
 
 /** What a site need not have of its own: the page asks, and the answer is that there is none. */
-const mayBeMissing = /\/(?:GetTrustProfile|GetSitePolicyOverride)$/;
+export const mayBeMissing = /\/(?:GetTrustProfile|GetSitePolicyOverride|GetShadowRun)$/;
 /** What a page may report although nothing is wrong: the first refresh has no cookie yet. */
 const usualFault = /status of 401 \(/;
 

@@ -24,7 +24,7 @@ export async function detailPaths(product: Product, token: string): Promise<stri
   };
   const policy = await first('PolicyService/ListPolicies');
   const site = await first('SiteService/ListSites');
-  const tabs = ['settings', 'exclusions', 'rules', 'test', 'versions'];
+  const tabs = ['settings', 'exclusions', 'rules', 'ruleset', 'test', 'versions'];
   const views = [
     ...['names', 'routes', 'tls', 'inspection', 'challenges', 'limits', 'trust', 'delivery'],
   ];

@@ -20,6 +20,7 @@ import { numberTasks } from './tasks/number-tasks.ts';
 import { operateTasks } from './tasks/operate-tasks.ts';
 import { policyTasks } from './tasks/policy-tasks.ts';
 import { refusedTasks } from './tasks/refused-tasks.ts';
+import { rulesetTasks } from './tasks/ruleset-tasks.ts';
 import { settingsTasks } from './tasks/settings-tasks.ts';
 import { siteTasks } from './tasks/site-tasks.ts';
 import { World } from './tasks/task.ts';
@@ -38,6 +39,7 @@ const tasks = [
     ...deliveryTasks,
     ...entryTasks,
     ...policyTasks,
+    ...rulesetTasks,
     ...operateTasks,
     ...refusedTasks,
     ...wholeTasks,

@@ -8,7 +8,8 @@ import type { JsonPatch } from '../../../proto/gen/waf/v1/common_pb.ts';
 import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
 import { List, usePages } from '../parts/list.tsx';
-import { VisibleText } from '../parts/visible-text.tsx';
+import { changedValues } from '../parts/changed-values.ts';
+import { Table } from '../parts/table.tsx';
 import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
@@ -25,6 +26,10 @@ const w = pageTexts({
   back: ['Go back to this', '回滚到此版本'],
   backAsk: ['Serve this version from now on?', '从现在起使用此版本？'],
   same: ['Nothing differs.', '没有差异。'],
+  changes: ['What differs', '差异'],
+  setting: ['Setting', '设置'],
+  before: ['In this version', '此版本'],
+  after: ['In the newest', '最新版'],
   now: ['now', '当前'],
 });
 
@@ -86,24 +91,20 @@ export function PolicyVersions({
         ]}
       />
       {diff !== null && (
-        <pre class="code" aria-live="polite">
-          <VisibleText text={textOf(diff)} lines />
-        </pre>
+        <div aria-live="polite">
+          <Table
+            label={w('changes')}
+            items={changedValues(diff.before, diff.after, diff.changedPaths)}
+            empty={w('same')}
+            keyOf={({ path }) => path}
+            columns={[
+              { title: w('setting'), of: ({ path }) => <code>{path}</code> },
+              { title: w('before'), of: ({ before }) => before },
+              { title: w('after'), of: ({ after }) => after },
+            ]}
+          />
+        </div>
       )}
     </>
   );
-}
-
-/** The changed fields, each with its value before and after. */
-function textOf({ before, after, changedPaths }: JsonPatch): string {
-  if (changedPaths.length === 0) return w('same');
-  const lines = changedPaths.map((path) => `${path}: ${at(before, path)} → ${at(after, path)}`);
-  return lines.join('\n');
-}
-
-function at(value: unknown, path: string): string {
-  const found = path.split('.').reduce<unknown>((inner, name) => {
-    return typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined;
-  }, value);
-  return found === undefined ? '–' : JSON.stringify(found);
 }

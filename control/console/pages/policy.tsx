@@ -23,9 +23,11 @@ import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
+import { said } from '../text/sentences.ts';
 import { pageTexts, t } from '../text/text.ts';
 import { engineText } from './policies.tsx';
 import { OwnRules } from './policy-rules.tsx';
+import { PolicyRuleset } from './policy-ruleset.tsx';
 import { PolicyVersions } from './policy-versions.tsx';
 import { when } from '../parts/when.tsx';
 
@@ -38,6 +40,7 @@ const w = pageTexts({
   exclusions: ['Exclusions', '排除项'],
   rules: ['Own rules', '自定义规则'],
   test: ['Test', '测试'],
+  ruleset: ['Ruleset', '规则集'],
   versions: ['Versions', '版本'],
   save: ['Save', '保存'],
   saved: ['Saved. Compiling rules…', '已保存，正在编译规则…'],
@@ -104,7 +107,10 @@ export function PolicyPage({ id }: { readonly id: string }): JSX.Element {
                 </h1>
                 <p class="quiet">
                   <VisibleText
-                    text={[policy.description, bodyInspection?.summary].filter(Boolean).join(' · ')}
+                    text={[policy.description, bodyInspection?.summary ?? '']
+                      .filter((one) => one !== '')
+                      .map(said)
+                      .join(' · ')}
                   />
                 </p>
               </div>
@@ -135,6 +141,11 @@ function Views({
         },
         { name: 'exclusions', title: w('exclusions'), view: () => <Exclusions id={policy.id} /> },
         { name: 'rules', title: w('rules'), view: () => <OwnRules id={policy.id} /> },
+        {
+          name: 'ruleset',
+          title: w('ruleset'),
+          view: () => <PolicyRuleset policy={policy} changed={changed} />,
+        },
         { name: 'test', title: w('test'), view: () => <TestRequest id={policy.id} /> },
         {
           name: 'versions',

@@ -5,11 +5,13 @@ import { create, equals } from '@bufbuild/protobuf';
 import type { JSX } from 'preact';
 import { ResourceStatus } from '../../../proto/gen/waf/v1/common_pb.ts';
 import {
+  CanaryPoolSchema,
   PathRewriteMode,
   SiteRouteSchema,
   SiteRoutingSchema,
   SiteService,
   UnmatchedPathAction,
+  type CanaryPool,
   type GetSiteRoutingResponse,
   type SiteRoute,
   type SiteRouting,
@@ -47,6 +49,25 @@ const w = pageTexts({
   rewrite: ['The origin sees', '源站看到的路径'],
   preserve: ['The path as it was sent', '原始路径'],
   strip: ['The path without the prefix', '去掉前缀的路径'],
+  canary: ['Second pool', '第二源站池'],
+  noCanary: ['None', '无'],
+  canaryHint: [
+    'A part of the requests goes there, such as to a new version',
+    '部分请求转发到此处，例如新版本',
+  ],
+  weight: ['Percent of the clients that go there', '转发到此处的客户端百分比'],
+  weightHint: [
+    'A client stays where it is while the number only grows',
+    '比例只增不减时，客户端保持不变',
+  ],
+  header: ['Header field that decides', '由此请求头决定'],
+  cookie: ['Cookie that decides', '由此 Cookie 决定'],
+  decides: [
+    'The value “always” sends a request there, “never” to the first pool',
+    '值为 always 时转发到第二源站池，never 时转发到第一个',
+  ],
+  lost: ['Choose the second pool that this is for.', '请选择对应的第二源站池。'],
+  share: ['{pool}, {weight} %', '{pool}，{weight}%'],
   add: ['Add a route', '添加路由'],
   edit: ['Edit', '编辑'],
   save: ['Save', '保存'],
@@ -137,6 +158,13 @@ function Routes({
         columns={[
           { title: w('path'), of: ({ pathPrefix }) => pathPrefix },
           { title: w('pool'), of: ({ upstreamId }) => poolName(upstreamId) },
+          {
+            title: w('canary'),
+            of: ({ canary }) =>
+              canary === undefined
+                ? ''
+                : w('share', { pool: poolName(canary.upstreamId), weight: canary.weight }),
+          },
           {
             title: w('rewrite'),
             of: ({ rewriteMode }) =>
@@ -249,15 +277,19 @@ function requireSame(same: boolean): void {
 
 function routeFields(
   pools: readonly Upstream[],
-  route: Pick<SiteRoute, 'pathPrefix' | 'upstreamId' | 'rewriteMode'> = create(SiteRouteSchema),
+  route: Pick<SiteRoute, 'pathPrefix' | 'upstreamId' | 'rewriteMode' | 'canary'> = create(
+    SiteRouteSchema,
+  ),
 ): Field[] {
+  const { upstreamId = '', weight = 0, headerName = '', cookieName = '' } = route.canary ?? {};
+  const named = pools.map(({ id, name }) => [id, name] as const);
   return [
     { name: 'path', label: w('path'), value: route.pathPrefix || '/', required: true },
     {
       name: 'pool',
       label: w('pool'),
       value: route.upstreamId,
-      choices: [['', w('newPool')], ...pools.map(({ id, name }) => [id, name] as const)],
+      choices: [['', w('newPool')], ...named],
     },
     { name: 'origin', label: w('origin'), hint: w('originHint') },
     {
@@ -266,17 +298,53 @@ function routeFields(
       value: String(route.rewriteMode || PathRewriteMode.PRESERVE),
       choices: rewriteTexts.map(([mode, text]) => [String(mode), w(text)] as const),
     },
+    {
+      name: 'canary',
+      label: w('canary'),
+      value: upstreamId,
+      hint: w('canaryHint'),
+      choices: [['', w('noCanary')], ...named],
+    },
+    {
+      ...{ name: 'weight', label: w('weight'), kind: 'number', value: String(weight) },
+      hint: w('weightHint'),
+    },
+    {
+      ...{ name: 'header', api: ['headerName'], label: w('header'), value: headerName },
+      hint: w('decides'),
+    },
+    {
+      ...{ name: 'cookie', api: ['cookieName'], label: w('cookie'), value: cookieName },
+      hint: w('decides'),
+    },
   ];
 }
 
 /** The route that was entered; its pool is made first where an address was given in its place. */
-async function routeOf(
-  { path = '', pool = '', origin = '', rewrite }: Values,
-  before: SiteRoute,
-): Promise<SiteRoute> {
+async function routeOf(values: Values, before: SiteRoute): Promise<SiteRoute> {
+  const { path = '', pool = '', origin = '', rewrite } = values;
   const rewriteMode = Number(rewrite) as PathRewriteMode;
+  const canary = canaryOf(values);
   const upstreamId = pool === '' ? await newPool(origin) : pool;
-  return { ...before, pathPrefix: path, upstreamId, rewriteMode };
+  const { canary: _, ...kept } = before;
+  const made = { ...kept, pathPrefix: path, upstreamId, rewriteMode };
+  return canary === undefined ? made : { ...made, canary };
+}
+
+/** The second pool that was entered; undefined for none. Errors: what is for it has no pool. */
+function canaryOf({
+  canary = '',
+  weight = '',
+  header = '',
+  cookie = '',
+}: Values): CanaryPool | undefined {
+  const share = Number(weight);
+  if (canary === '') {
+    if (share !== 0 || header !== '' || cookie !== '') throw new Error(w('lost'));
+    return undefined;
+  }
+  const names = { headerName: header, cookieName: cookie };
+  return create(CanaryPoolSchema, { upstreamId: canary, weight: share, ...names });
 }
 
 /** The pool of one address, which is named by it: one that is there already, or a new one. */
