@@ -2,12 +2,12 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, HTTPRequest, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { missingBuild, startProduct } from '../support/product.ts';
 import { missingChromium, startChromium } from './chromium.ts';
-import { choosePassword, settled, tokenOf } from './console-driver.ts';
+import { choosePassword, mayBeMissing, settled, tokenOf } from './console-driver.ts';
 import { detailPaths, follow, paths, signedIn } from './console-paths.ts';
 import { World } from './tasks/task.ts';
 
@@ -95,42 +95,79 @@ const look = `(async () => {
   };
 })()`;
 
-/** How many calls of the page are on their way. */
-function callsOf(page: Page): () => number {
-  const open = new Set<unknown>();
-  page.on('request', (request) => {
-    if (request.method() === 'POST') open.add(request);
-  });
-  page.on('requestfinished', (request) => open.delete(request));
-  page.on('requestfailed', (request) => open.delete(request));
-  return () => open.size;
+/** What the browser says of each refused answer, which `Calls` knows with its call. */
+const ofAnswer = /^Failed to load resource/;
+
+/** The calls of a page: those on their way, and what was refused since it was asked last. */
+class Calls {
+  readonly #open = new Set<HTTPRequest>();
+  #refused: string[] = [];
+
+  constructor(page: Page) {
+    page.on('request', (request) => {
+      if (request.method() === 'POST') this.#open.add(request);
+    });
+    page.on('requestfinished', (request) => {
+      const status = request.response()?.status() ?? 0;
+      const { pathname } = new URL(request.url());
+      const usual = status === 404 && mayBeMissing.test(pathname);
+      if (status >= 400 && !usual) this.#refused.push(`${pathname}: status of ${status} `);
+      this.#open.delete(request);
+    });
+    page.on('requestfailed', (request) => this.#open.delete(request));
+  }
+
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /** What was refused since the last time, so that each press has its own. */
+  takeRefused(): string[] {
+    return this.#refused.splice(0);
+  }
 }
 
 /** Who walks. */
 interface Walker {
   readonly page: Page;
   readonly faults: string[];
-  /** Calls of the page that are on their way. */
-  readonly calls: () => number;
+  readonly calls: Calls;
+}
+
+/** Waits until no call is on its way, nor one that follows an answer. */
+async function quiet({ page, calls }: Walker): Promise<After> {
+  for (;;) {
+    await settled(page);
+    await eventually(() => calls.open === 0);
+    const after = (await page.evaluate(look)) as After;
+    if (calls.open === 0) return after;
+  }
 }
 
 /** What is wrong with the controls of a page, and the names of all that were pressed. */
 async function walk(
-  { page, faults, calls }: Walker,
+  walker: Walker,
   path: string,
 ): Promise<{ wrong: readonly string[]; pressed: readonly string[] }> {
+  const { page, faults, calls } = walker;
   const wrong: string[] = [];
   const pressed: string[] = [];
-  await follow(page, path);
+  const open = async (): Promise<void> => {
+    await follow(page, path);
+    await quiet(walker);
+    wrong.push(...calls.takeRefused().map((one) => `${path}: opened: ${one}`));
+  };
+  await open();
   while (pressed.length < pressesMax) {
     const args = `${JSON.stringify(pressed)}, ${pressed.length === 0}`;
     const did = (await page.evaluate(`(${pressNext})(${args})`)) as Pressed | null;
     if (did === null) return { wrong, pressed };
     pressed.push(did.name);
-    await settled(page);
-    await eventually(() => calls() === 0);
-    const { shown, told } = (await page.evaluate(look)) as After;
-    const said = faults.splice(0).filter((fault) => !(told && usualFault.test(fault)));
+    const { shown, told } = await quiet(walker);
+    const said = [
+      ...faults.splice(0).filter((fault) => !ofAnswer.test(fault)),
+      ...calls.takeRefused().filter((fault) => !(told && usualFault.test(fault))),
+    ];
     wrong.push(
       ...[
         did.covered && 'lies under something',
@@ -139,7 +176,7 @@ async function walk(
         ...said,
       ].flatMap((what) => (what === false ? [] : [`${path}: ${did.name}: ${what}`])),
     );
-    if (page.url() !== `${world.url}${path}`) await follow(page, path);
+    if (page.url() !== `${world.url}${path}`) await open();
   }
   throw new Error(`${path} has no end of controls`);
 }
@@ -151,7 +188,7 @@ async function walkAll(
 ): Promise<{ wrong: readonly string[]; presses: number }> {
   const wrong: string[] = [];
   let presses = 0;
-  const walker = { ...opened, calls: callsOf(opened.page) };
+  const walker = { ...opened, calls: new Calls(opened.page) };
   for (const path of pages) {
     const found = await walk(walker, path);
     wrong.push(...found.wrong);
