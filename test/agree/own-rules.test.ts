@@ -4,17 +4,15 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { encodeUtf8 } from '../../base/byte-string.ts';
 import { explainBlock } from '../../control/domain/policy/block-explanation.ts';
 import { describeRules } from '../../control/domain/policy/crs-rules.ts';
 import { isOpenOwnRule, ownRuleNote } from '../../control/domain/policy/own-rule-notes.ts';
 import { describedOwnRule } from '../../control/domain/policy/own-rules.ts';
-import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
-import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
 import { checkOverride, renderOverrides } from '../../control/domain/policy/rule-overrides.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import type { RuleOverrideJson } from '../../proto/gen/waf/v1/rule_override_pb.ts';
+import { observed, over, ownRuleTexts } from './own-rule-policies.ts';
 import {
   rulesetFolders,
   sendInProcess,
@@ -22,52 +20,12 @@ import {
   type TableRequest,
 } from './policy-in-process.ts';
 
-const limits = { maxNumArgs: 3, argNameLength: 30, argLength: 40, totalArgLength: 90 };
-const observed: PolicyJson = {
-  argLimits: { ...limits, argumentLimitAction: 'ARGUMENT_LIMIT_ACTION_OBSERVE' },
-  httpPolicy: {
-    allowUnusualRequests: true,
-    allowedMethods: ['GET', 'POST'],
-    allowedRequestContentTypes: ['application/x-www-form-urlencoded', 'application/json'],
-    disallowedContentTypeAction: 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE',
-    requestBodyParseFailureAction: 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE',
-    bodyProcessorOverrides: [{ contentTypePrefix: 'text/odd', processor: 'BODY_PROCESSOR_RAW' }],
-  },
-  crsCore: { narrowedRules: true, requestBodyLimitAction: 'REQUEST_BODY_LIMIT_ACTION_OBSERVE' },
-};
-const refused: PolicyJson = {
-  argLimits: { ...limits, maxFileSize: '100', combinedFileSizes: '100' },
-  crsCore: {
-    ...{ requestBodyLimitAction: 'REQUEST_BODY_LIMIT_ACTION_BLOCK', blockingParanoiaLevel: 2 },
-    ...{ samplingPercentage: 50, earlyBlocking: true, reportingLevel: 3 },
-    enableDefaultCollections: false,
-  },
-};
-
-/** A policy with settings laid over those of a template. */
-const over = (policy: PolicyJson, change: PolicyJson): PolicyJson => ({
-  ...policy,
-  argLimits: { ...policy.argLimits, ...change.argLimits },
-  httpPolicy: { ...policy.httpPolicy, ...change.httpPolicy },
-  crsCore: { ...policy.crsCore, ...change.crsCore },
-});
-
 /** Every rule of the product's own that any of the settings brings. */
 function ownRules(): number[] {
-  // Files at which rules of the product's own stand.
-  const rules = ['a-901-b.conf', 'a-949-b.conf', 'a-980-b.conf'];
-  const includes = { pluginConfigs: [], pluginsBefore: [], rules, pluginsAfter: [] };
-  const ids = new Set<number>();
-  for (const template of builtInTemplates) {
-    for (const policy of [template, over(template, observed), over(template, refused)]) {
-      for (const version of ['3.3.4', '4.28.0', '']) {
-        const ruleset = { version, includes: { ...includes, unicodeMap: '' } };
-        const { seclang } = renderPolicy(policy, version === '' ? null : ruleset);
-        const file = { path: 'policy.conf', text: encodeUtf8(seclang) };
-        for (const { ruleId } of describeRules([file], 'r')) ids.add(ruleId);
-      }
-    }
-  }
+  const files = ownRuleTexts().map((text) => ({ path: 'policy.conf', text }));
+  const ids = new Set(
+    files.flatMap((file) => describeRules([file], 'r').map(({ ruleId }) => ruleId)),
+  );
   return [...ids].filter((id) => id > 199_000 && id < 201_000).sort((one, other) => one - other);
 }
 

@@ -130,6 +130,10 @@ const latinNames: ReadonlySet<string> = new Set([
   ...['OpenID', 'SAML', 'RADIUS', 'NAS', 'SIEM', 'Syslog', 'syslog', 'WebSocket', 'gRPC', 'PHP'],
   ...['RateLimit', 'SHA', 'NameID', 'Azure', 'OpenAI', 'HTML', 'request', 'wordpress', 'blog'],
   ...['dokuwiki', 'text', 'html', 'models', 'configured', 'access', 'error'],
+  // What fields and cookies of a second pool say, and what a second inspection costs.
+  ...['always', 'never', 'CPU'],
+  // What comes with the product by a name, and what an example of an exclusion names.
+  ...['Auditor', 'Operator', 'Light', 'Standard', 'SecLang', 'ARGS', 'comment'],
   // The name of an attack, in every language.
   'BREACH',
   // As in waf-origin, the usual name of a cookie.
@@ -137,9 +141,8 @@ const latinNames: ReadonlySet<string> = new Set([
   ...['waf', 'api', 'enforce', 'example', 'com', 'management', 'help'],
 ]);
 
-/** Pages that show no sentences of the API, which are English: descriptions, reasons, the audit. */
-const saysOnlyItsOwn = (path: string): boolean =>
-  !/^\/policies\/|tab=(?:roles|audit|inspection)/.test(path);
+/** The audit trail names fields as the API does. */
+const saysOnlyItsOwn = (path: string): boolean => !/tab=audit/.test(path);
 
 /** Texts of a page without code, links and choices, which name what people made. */
 const ownTexts = `(() => {

@@ -14,6 +14,7 @@ import { Card, Fold, Head, Tabs } from '../parts/panel.tsx';
 import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { transport } from '../session.ts';
+import { said } from '../text/sentences.ts';
 import { exactNumber, localTime, pageTexts, t } from '../text/text.ts';
 import { Sessions } from './sessions.tsx';
 import { Tokens } from './tokens.tsx';
@@ -237,8 +238,8 @@ function Roles(): JSX.Element {
               items={permissions}
               empty={t('common.none')}
               columns={[
-                { title: w('name'), of: ({ code }) => code },
-                { title: w('what'), of: ({ description }) => description },
+                { title: w('name'), of: ({ code }) => <code>{code}</code> },
+                { title: w('what'), of: ({ description }) => said(description) },
               ]}
             />
           )}
@@ -251,11 +252,11 @@ function Roles(): JSX.Element {
 /** The permissions of a role: many of them open with a click. */
 function Permissions({ codes }: { readonly codes: readonly string[] }): JSX.Element {
   if (codes.includes(everything)) return <span title={everything}>{w('everything')}</span>;
-  if (codes.length <= permissionsShown) return <>{codes.join(', ')}</>;
+  if (codes.length <= permissionsShown) return <code>{codes.join(', ')}</code>;
   return (
     <details class="inline">
       <summary>{w('permissionCount', { count: exactNumber(codes.length) })}</summary>
-      {codes.join(', ')}
+      <code>{codes.join(', ')}</code>
     </details>
   );
 }

@@ -15,6 +15,7 @@ import { FoldedEdit, List, usePages } from '../parts/list.tsx';
 import { Head, Tabs } from '../parts/panel.tsx';
 import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
+import { said } from '../text/sentences.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
 
 const alerts = createClient(AlertService, transport);
@@ -268,7 +269,7 @@ function Channels(): JSX.Element {
           },
           {
             title: w('state'),
-            of: ({ health, enabled }) => health?.lastError || w(enabled ? 'on' : 'off'),
+            of: ({ health, enabled }) => said(health?.lastError ?? '') || w(enabled ? 'on' : 'off'),
           },
           {
             title: '',

@@ -19,7 +19,9 @@ import type {
   SuggestedExclusion,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { messageOf } from '../call.ts';
+import { said } from '../text/sentences.ts';
 import { lacking, Rights } from '../parts/rights.tsx';
+import { lackName } from '../parts/lack-name.ts';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, language, pageTexts, t } from '../text/text.ts';
@@ -148,7 +150,7 @@ export function Allow({ event, explanation }: AllowProps): JSX.Element {
         <Rights codes={[...tryCodes, ...saveCodes]} />
       </p>
       <div aria-live="polite">
-        {error !== '' && <p class="notice">{error}</p>}
+        {error !== '' && <p class="notice">{said(error)}</p>}
         {state === 'saved' && <p class="done">{t('allow.saved')}</p>}
         {trial !== null && <TrialResult trial={trial} event={event} />}
       </div>
@@ -236,7 +238,9 @@ function TrialResult({
   const others = passing.filter(({ requestId }) => requestId !== event.requestId);
   const left =
     Number(summary.newlyPassed) - passing.length + Math.max(0, others.length - othersShown);
-  const skipped = summary.skipped.map(({ reason, count }) => `${count} ${reason}`).join(', ');
+  const skipped = summary.skipped
+    .map(({ reason, count }) => `${count} ${lackName(reason)}`)
+    .join(', ');
   return (
     <>
       <OwnResult own={own} rebuilt={rebuilt} whole={isWhole(event)} />

@@ -10,6 +10,7 @@ import { Card } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
+import { said } from '../text/sentences.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
 import { putInForce, readInForce, review, Unclear, type Mode, type Review } from './api-review.ts';
 
@@ -207,7 +208,7 @@ function Reviewed({ of, done }: { readonly of: Review; readonly done: () => void
         </p>
       ) : (
         <p class="notice">
-          <VisibleText text={w('unsupported', { reason: unsupported })} />
+          <VisibleText text={w('unsupported', { reason: said(unsupported) })} />
         </p>
       )}
     </>

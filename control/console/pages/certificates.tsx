@@ -11,7 +11,9 @@ import { FoldedEdit, List, usePages, type Listed, type Pages } from '../parts/li
 import { Card, Head } from '../parts/panel.tsx';
 import { pemParts } from '../parts/pem.ts';
 import { Failure } from '../parts/state.tsx';
+import { stateName } from '../parts/state-name.ts';
 import { transport } from '../session.ts';
+import { said } from '../text/sentences.ts';
 import { localTime, pageTexts } from '../text/text.ts';
 
 const certs = createClient(CertService, transport);
@@ -188,7 +190,8 @@ function Providers(): JSX.Element {
           { title: w('zones'), of: ({ zones }) => zones.join(', ') },
           {
             title: w('state'),
-            of: ({ status, lastError }) => [status, lastError].filter(Boolean).join(': '),
+            of: ({ status, lastError }) =>
+              [stateName(status), said(lastError)].filter(Boolean).join(': '),
           },
         ]}
         remove={{

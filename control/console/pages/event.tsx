@@ -12,11 +12,13 @@ import {
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { never, useCall } from '../call.ts';
 import { EventTable } from '../parts/event-table.tsx';
+import { lackName } from '../parts/lack-name.ts';
 import { Back } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { placesOf } from '../parts/visible-pieces.ts';
 import { MarkedText, MessageText, VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
+import { said } from '../text/sentences.ts';
 import { t } from '../text/text.ts';
 import { Allow } from './allow.tsx';
 import { Respond } from './respond.tsx';
@@ -70,7 +72,7 @@ function Verdict({ event }: { readonly event: SecurityEvent }): JSX.Element {
           {t('event.because', {
             rule: worst.ruleId,
             place: placeOf(worst),
-            message: worst.message,
+            message: said(worst.message),
           })}
         </p>
       )}
@@ -166,7 +168,9 @@ function Headers({ event }: { readonly event: SecurityEvent }): JSX.Element {
     <section class="card wide">
       <h2>{t('event.headers')}</h2>
       {!available && (
-        <p class="quiet">{t('event.noHeaders', { reason: evidence?.unavailableReason ?? '–' })}</p>
+        <p class="quiet">
+          {t('event.noHeaders', { reason: lackName(evidence?.unavailableReason ?? 'not_kept') })}
+        </p>
       )}
       {available && (
         <State of={found}>

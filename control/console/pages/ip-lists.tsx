@@ -20,6 +20,7 @@ import { inList } from '../parts/in-list.ts';
 import { stateName } from '../parts/state-name.ts';
 import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
+import { said } from '../text/sentences.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
 
 const lists = createClient(IpListService, transport);
@@ -116,7 +117,7 @@ function ListTable({
         {
           title: w('state'),
           of: ({ syncStatus, deploymentStatus }) =>
-            syncStatus?.lastError || stateName(deploymentStatus),
+            said(syncStatus?.lastError ?? '') || stateName(deploymentStatus),
         },
         {
           title: '',

@@ -20,6 +20,7 @@ import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
+import { said } from '../text/sentences.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
 
 const learning = createClient(LearningService, transport);
@@ -192,7 +193,7 @@ function Learned({ siteId }: { readonly siteId: string }): JSX.Element {
 function Value({ of }: { readonly of: Proposal }): JSX.Element {
   const { method, path, name, summary } = of;
   return (
-    <span title={summary}>
+    <span title={said(summary)}>
       <VisibleText text={`${method} ${path}`} />{' '}
       <small>
         <VisibleText text={name} />

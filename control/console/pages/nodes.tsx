@@ -20,6 +20,7 @@ import { VisibleText } from '../parts/visible-text.tsx';
 import { capitalized, stateName } from '../parts/state-name.ts';
 import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
+import { said } from '../text/sentences.ts';
 import { exactNumber, localTime, pageTexts } from '../text/text.ts';
 
 const agents = createClient(AgentService, transport);
@@ -98,7 +99,7 @@ function NodeTable({
           title: w('config'),
           of: ({ configRevision, applyResult, applyError }) => (
             <span title={applyError}>
-              <VisibleText text={configText(configRevision, applyResult, applyError)} />
+              <VisibleText text={configText(configRevision, applyResult, said(applyError))} />
             </span>
           ),
         },

@@ -21,6 +21,7 @@ import { Table, type Column } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
+import { said } from '../text/sentences.ts';
 import { exactNumber, pageTexts, t } from '../text/text.ts';
 import { SettingForms } from './setting-forms.tsx';
 import type { SettingTab } from './setting-groups.ts';
@@ -133,7 +134,7 @@ function Health(): JSX.Element {
             </dl>
             {warnings.map((warning) => (
               <p class="notice">
-                <VisibleText text={warning} />
+                <VisibleText text={said(warning)} />
               </p>
             ))}
           </Card>
@@ -151,7 +152,7 @@ function Health(): JSX.Element {
                   </span>
                 ),
               },
-              { title: w('message'), of: ({ message }) => message },
+              { title: w('message'), of: ({ message }) => said(message) },
               {
                 title: w('took'),
                 number: true,
@@ -204,7 +205,7 @@ function Pipelines(): JSX.Element {
               count(w('written'), ({ written }) => written),
               count(w('dropped'), ({ dropped }) => dropped),
               count(w('waiting'), ({ pendingItems }) => pendingItems),
-              { title: w('lastError'), of: ({ lastError }) => lastError },
+              { title: w('lastError'), of: ({ lastError }) => said(lastError) },
             ]}
           />
         )}
@@ -224,7 +225,7 @@ function Values({ tab }: { readonly tab: SettingTab }): JSX.Element {
         <>
           {applyError !== '' && (
             <p class="notice">
-              <VisibleText text={applyError} />
+              <VisibleText text={said(applyError)} />
             </p>
           )}
           {settings !== undefined && (

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { messageOf, never, useCall } from '../call.ts';
 import { answerChallenge, auth, challengePrompt, session, signIn } from '../session.ts';
+import { said } from '../text/sentences.ts';
 import { t } from '../text/text.ts';
 
 /** The forms of sign-in. */
@@ -28,7 +29,7 @@ export function SignIn(): JSX.Element {
       <h1>{t('signIn.title')}</h1>
       {challenge ? (
         <label>
-          {challengePrompt.value || t('signIn.code')}
+          {said(challengePrompt.value) || t('signIn.code')}
           <input
             autoFocus
             autoComplete="one-time-code"
@@ -60,7 +61,7 @@ export function SignIn(): JSX.Element {
       )}
       {error !== '' && (
         <p class="notice" role="alert">
-          {error}
+          {said(error)}
         </p>
       )}
       <button class="primary" disabled={busy}>

@@ -24,7 +24,7 @@ import { Card, Head } from '../parts/panel.tsx';
 import { SpanChoice } from '../parts/span-choice.tsx';
 import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
-import { VisibleText } from '../parts/visible-text.tsx';
+import { MessageText, VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
 import { exactNumber, pageTexts, t } from '../text/text.ts';
 import { spanOf, timeRange } from '../time-span.ts';
@@ -150,7 +150,7 @@ function Suspects({ events }: { readonly events: readonly SecurityEvent[] }): JS
               <>
                 <Link href={`/attacks?rule=${encodeURIComponent(ruleId)}`}>{ruleId}</Link>{' '}
                 <small>
-                  <VisibleText text={message} />
+                  <MessageText text={message} />
                 </small>
               </>
             ),

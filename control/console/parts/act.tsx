@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../call.ts';
+import { said } from '../text/sentences.ts';
 import { t } from '../text/text.ts';
 import { lacking } from './rights.tsx';
 
@@ -53,7 +54,7 @@ export function Act({ label, codes, run, done, ask, primary = false }: ActProps)
       </button>
       {error !== '' && (
         <span class="notice" role="alert">
-          {error}
+          {said(error)}
         </span>
       )}
     </>

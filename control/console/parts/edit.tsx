@@ -7,6 +7,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import type { JSX, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../call.ts';
+import { said } from '../text/sentences.ts';
 import { t } from '../text/text.ts';
 import { refusedField } from './refused-field.ts';
 import { lacking, Rights } from './rights.tsx';
@@ -126,7 +127,7 @@ export function Edit(props: EditProps): JSX.Element {
         <Rights codes={codes} />
       </p>
       <div aria-live="polite">
-        {error !== '' && refused === null && <p class="notice">{error}</p>}
+        {error !== '' && refused === null && <p class="notice">{said(error)}</p>}
         {state === 'done' && <p class="done">{done ?? t('edit.saved')}</p>}
       </div>
     </form>
@@ -256,7 +257,7 @@ function FieldInput({
       hint !== undefined && <small>{hint}</small>
     ) : (
       <small class="notice" role="alert">
-        {problem}
+        {said(problem)}
       </small>
     );
   if (kind === 'check') {

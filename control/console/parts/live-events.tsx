@@ -8,6 +8,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { LogService, type SecurityEvent } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { messageOf } from '../call.ts';
+import { said } from '../text/sentences.ts';
 import { streamTransport } from '../session.ts';
 import { exactNumber, t } from '../text/text.ts';
 import { EventTable } from './event-table.tsx';
@@ -40,7 +41,7 @@ export function LiveEvents({ siteId }: { readonly siteId: string }): JSX.Element
   return (
     <>
       <p class="quiet" aria-live="polite">
-        {error === '' ? t(paused ? 'attacks.paused' : 'attacks.liveOn') : error}
+        {error === '' ? t(paused ? 'attacks.paused' : 'attacks.liveOn') : said(error)}
       </p>
       <p class="actions live">
         <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}>

@@ -1,6 +1,7 @@
 /** What stands in a table in place of a number that is not known, with the reason. */
 
 import type { JSX } from 'preact';
+import { said } from '../text/sentences.ts';
 import { pageTexts } from '../text/text.ts';
 
 const w = pageTexts({
@@ -21,7 +22,7 @@ export function NotKnown({
   if (!asked) return <span title={w('first', { rows: String(rows) })}>–</span>;
   if (error === '') return <>–</>;
   return (
-    <span class="notice" title={error}>
+    <span class="notice" title={said(error)}>
       {w('failed')}
     </span>
   );

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import type { Loaded } from '../call.ts';
+import { said } from '../text/sentences.ts';
 import { t } from '../text/text.ts';
 
 /** What failed, with a way to try again; nothing while a call works. */
@@ -9,7 +10,7 @@ export function Failure({ of }: { readonly of: Loaded<unknown> }): JSX.Element |
   if (of.error === '') return null;
   return (
     <p class="notice" role="alert">
-      {t('common.failed', { message: of.error })}{' '}
+      {t('common.failed', { message: said(of.error) })}{' '}
       <button type="button" onClick={of.reload}>
         {t('common.retry')}
       </button>

@@ -93,6 +93,23 @@ const tasks: readonly Task[] = [
     },
   },
   {
+    id: 'zh-message',
+    page: 'Event',
+    does: 'reads what the rules found, and what a refused form says',
+    expects: 'both are Chinese, with the own words of the rule as the hint',
+    run: async (desk, world) => {
+      const { eventId } = await world.refused('message-zh', await world.crsPolicy('Said'));
+      await openEvent(desk, eventId);
+      await desk.shows('libinjection 发现 SQL 注入攻击');
+      const hint = '[title="SQL Injection Attack Detected via libinjection"]';
+      expect(await desk.page.$(`main ${hint}`)).not.toBeNull();
+      await desk.go('/protection');
+      await desk.fill('地址', 'nowhere', '查询地址命中情况');
+      await desk.press('查询');
+      await desk.shows('必须是单个地址');
+    },
+  },
+  {
     id: 'zh-allow',
     page: 'Event',
     does: 'goes from an event to a saved exclusion',

@@ -1,0 +1,10 @@
+/** What the API says, in Chinese. */
+
+import { apiSentences } from './api-sentences.table.ts';
+import { catalogOf } from './catalog.ts';
+import { ownRuleMessages } from './own-rules.table.ts';
+import { refusals } from './refusals.table.ts';
+import { ruleMessages } from './rule-messages.table.ts';
+
+/** All that is translated. */
+export const chinese = catalogOf(ruleMessages, ownRuleMessages, apiSentences, refusals);

@@ -1,0 +1,108 @@
+/**
+ * Proof that the console has a Chinese text for what the API says: the messages of rules, what
+ * detectors prove, and the descriptions of what comes with the product. Pages know nothing of the
+ * service but its API.
+ */
+
+import { Buffer } from 'node:buffer';
+import { expect, test } from 'vitest';
+import { catalogOf, translate } from '../../control/console/text/catalog.ts';
+import { apiSentences } from '../../control/console/text/api-sentences.table.ts';
+import { ownRuleMessages } from '../../control/console/text/own-rules.table.ts';
+import { refusals } from '../../control/console/text/refusals.table.ts';
+import { ruleMessages } from '../../control/console/text/rule-messages.table.ts';
+import { builtInRoles, permissionCodes } from '../../control/auth/permissions.ts';
+import { bodyInspectionOf } from '../../control/domain/policy/body-inspection.ts';
+import { describeRules } from '../../control/domain/policy/crs-rules.ts';
+import { customRuleTemplates } from '../../control/domain/policy/custom-rule-templates.ts';
+import { curatedPlugins } from '../../control/domain/policy/exclusion-plugins.ts';
+import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
+import { readRulesetFolder } from '../../control/publish/rulesets/ruleset-folder.ts';
+import { detectorRules } from '../../engine/detect/detector-rules.ts';
+import { detectors } from '../../engine/detect/list.ts';
+import { observed, over, ownRuleTexts, refused } from './own-rule-policies.ts';
+import { rulesetFolders } from './policy-in-process.ts';
+
+const tables = { ...ruleMessages, ...ownRuleMessages, ...apiSentences, ...refusals };
+const chinese = catalogOf(tables);
+
+/** What the rules of a text say, with a value in place of each macro. */
+function messagesOf(text: string): string[] {
+  return describeRules([{ path: 'rules/a.conf', text }], 'r').map(({ msg = '' }) =>
+    msg.replaceAll(/%\{[^}]*\}/g, '7'),
+  );
+}
+
+/** Of these sentences those that have no Chinese text, each once. */
+const missing = (sentences: readonly string[]): string[] =>
+  [...new Set(sentences)].filter((one) => one !== '' && translate(chinese, one) === null);
+
+test.each(rulesetFolders)('every message of $name has a Chinese text', ({ folder }) => {
+  const messages = readRulesetFolder(folder)
+    .files.filter(({ path }) => path.endsWith('.conf'))
+    .flatMap(({ content }) => messagesOf(Buffer.from(content).toString('latin1')));
+  expect(new Set(messages).size).toBeGreaterThan(190);
+  expect(missing(messages)).toEqual([]);
+});
+
+test('every message of a rule of our own has a Chinese text', () => {
+  const messages = [...ownRuleTexts(), detectorRules].flatMap(messagesOf);
+  expect(new Set(messages).size).toBeGreaterThan(90);
+  expect(missing(messages)).toEqual([]);
+});
+
+test('a message that is not in the table is found', () => {
+  const planted = messagesOf(`SecRule ARGS "@rx a" "id:1,phase:2,pass,msg:'A planted message'"`);
+  expect(missing(planted)).toEqual(['A planted message']);
+});
+
+test.each([...detectors.map(({ proves }) => proves), 'rules of the ruleset match'])(
+  'the sentence of the score says in Chinese: %s',
+  (proves) => {
+    for (const level of ['block', 'challenge', 'watch', 'below watch']) {
+      const sentence = `Score 87 of 100 (${level}): ${proves} in args.a in b`;
+      const found = translate(chinese, sentence);
+      expect(found).toContain('args.a in b 中');
+      expect(found).not.toContain(level);
+      expect(found).not.toContain(proves);
+    }
+  },
+);
+
+test('descriptions of what comes with the product have a Chinese text', () => {
+  const described = [...builtInTemplates, ...customRuleTemplates, ...curatedPlugins];
+  const sentences = [
+    ...[...described, ...builtInRoles].map(({ description = '' }) => description),
+    ...permissionCodes.map(([, description]) => description),
+  ];
+  expect(sentences.length).toBeGreaterThan(70);
+  expect(missing(sentences)).toEqual([]);
+});
+
+test('how far a policy inspects bodies is said in Chinese', () => {
+  const excess = ['BLOCK', 'RECORD', 'OFF'].map((action) => ({
+    crsCore: {
+      requestBodyLimitAction: 'REQUEST_BODY_LIMIT_ACTION_OBSERVE',
+      requestBodyExcessAction: `REQUEST_BODY_EXCESS_ACTION_${action}`,
+    },
+  })) as (typeof observed)[];
+  const bounded = excess.map((one) =>
+    over(one, { crsCore: { requestBodyInspectionLimit: '70000' } }),
+  );
+  const sentences = [observed, refused, ...excess, ...bounded].map(
+    (change) => bodyInspectionOf(over(builtInTemplates[0]!, change))?.summary ?? '',
+  );
+  expect(new Set(sentences).size).toBeGreaterThan(3);
+  expect(missing(sentences)).toEqual([]);
+});
+
+test('a translation keeps every value of its sentence', () => {
+  const names = (text: string): string[] =>
+    [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).toSorted();
+  const lost = Object.entries(tables).filter(
+    ([sentence, translation]) => names(sentence).join() !== names(translation).join(),
+  );
+  expect(lost).toEqual([]);
+  const english = Object.values(tables).filter((text) => !/\p{Script=Han}|^\{field\}/u.test(text));
+  expect(english).toEqual([]);
+});
