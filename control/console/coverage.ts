@@ -28,9 +28,9 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     RotateEvidenceKey: 'operations',
   },
   ShadowService: {
-    StartShadowRun: 'pages/policy-ruleset',
-    GetShadowRun: 'pages/policy-ruleset',
-    StopShadowRun: 'pages/policy-ruleset',
+    StartShadowRun: 'pages/rulesets',
+    GetShadowRun: 'pages/rulesets',
+    StopShadowRun: 'pages/rulesets',
   },
   GuardService: {
     ListRuleHits: 'parts/rule-hits',
@@ -175,7 +175,7 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     GetCountryCatalog: 'pages/protection',
   },
   CrsService: {
-    ListCrsRulesets: 'pages/policy-ruleset',
+    ListCrsRulesets: 'pages/rulesets',
     GetCrsRuleset: 'operations',
     ListCrsRules: 'operations',
     GetCrsRule: 'operations',
@@ -285,7 +285,7 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     UpdatePolicyLayer: 'operations',
     DeletePolicy: 'pages/policies',
     SetEngineState: 'pages/policy',
-    SetActiveCrsRuleset: 'pages/policy-ruleset',
+    SetActiveCrsRuleset: 'pages/rulesets',
     PreviewSecLang: 'operations',
     PreviewCrsImpact: 'operations',
     TestPolicy: 'pages/first-attack',

@@ -90,21 +90,26 @@ export function PolicyVersions({
           },
         ]}
       />
-      {diff !== null && (
-        <div aria-live="polite">
-          <Table
-            label={w('changes')}
-            items={changedValues(diff.before, diff.after, diff.changedPaths)}
-            empty={w('same')}
-            keyOf={({ path }) => path}
-            columns={[
-              { title: w('setting'), of: ({ path }) => <code>{path}</code> },
-              { title: w('before'), of: ({ before }) => before },
-              { title: w('after'), of: ({ after }) => after },
-            ]}
-          />
-        </div>
-      )}
+      {diff !== null && <Changes of={diff} />}
     </>
+  );
+}
+
+/** Each setting that differs, with its value in both versions. */
+function Changes({ of }: { readonly of: JsonPatch }): JSX.Element {
+  return (
+    <div aria-live="polite">
+      <Table
+        label={w('changes')}
+        items={changedValues(of.before, of.after, of.changedPaths)}
+        empty={w('same')}
+        keyOf={({ path }) => path}
+        columns={[
+          { title: w('setting'), of: ({ path }) => <code>{path}</code> },
+          { title: w('before'), of: ({ before }) => before },
+          { title: w('after'), of: ({ after }) => after },
+        ]}
+      />
+    </div>
   );
 }

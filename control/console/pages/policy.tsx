@@ -14,6 +14,7 @@ import {
   RuleOverrideService,
 } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { useCall } from '../call.ts';
+import { lazy } from '../lazy.tsx';
 import { Edit, useBase, type Values } from '../parts/edit.tsx';
 import { FoldedEdit, List, usePages } from '../parts/list.tsx';
 import { Back, Card, Tabs } from '../parts/panel.tsx';
@@ -27,12 +28,13 @@ import { said } from '../text/sentences.ts';
 import { pageTexts, t } from '../text/text.ts';
 import { engineText } from './policies.tsx';
 import { OwnRules } from './policy-rules.tsx';
-import { PolicyRuleset } from './policy-ruleset.tsx';
 import { PolicyVersions } from './policy-versions.tsx';
 import { when } from '../parts/when.tsx';
 
 const policies = createClient(PolicyService, transport);
 const overrides = createClient(RuleOverrideService, transport);
+
+const PolicyRuleset = lazy(async () => (await import('./rulesets.tsx')).PolicyRuleset);
 
 const w = pageTexts({
   back: ['All policies', '全部策略'],

@@ -158,13 +158,7 @@ function Routes({
         columns={[
           { title: w('path'), of: ({ pathPrefix }) => pathPrefix },
           { title: w('pool'), of: ({ upstreamId }) => poolName(upstreamId) },
-          {
-            title: w('canary'),
-            of: ({ canary }) =>
-              canary === undefined
-                ? ''
-                : w('share', { pool: poolName(canary.upstreamId), weight: canary.weight }),
-          },
+          { title: w('canary'), of: ({ canary }) => shareText(canary, poolName) },
           {
             title: w('rewrite'),
             of: ({ rewriteMode }) =>
@@ -209,6 +203,12 @@ function Routes({
       />
     </Card>
   );
+}
+
+/** The second pool of a route with its part of the clients; '' for none. */
+function shareText(canary: CanaryPool | undefined, nameOf: (id: string) => string): string {
+  if (canary === undefined) return '';
+  return w('share', { pool: nameOf(canary.upstreamId), weight: canary.weight });
 }
 
 /** Changes the newest routing: what others changed elsewhere in it stays. Gives what is kept. */

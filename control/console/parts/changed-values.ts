@@ -39,7 +39,7 @@ function leavesOf(value: unknown, path: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const walk = (inner: unknown, where: string): void => {
     if (inner === undefined || inner === null) return;
-    if (typeof inner !== 'object') found.set(where, String(inner));
+    if (typeof inner !== 'object') found.set(where, String(inner as string | number | boolean));
     else if (Array.isArray(inner) && inner.every((one) => typeof one !== 'object')) {
       found.set(where, inner.join(', '));
     } else {

@@ -1,4 +1,4 @@
-/** The ruleset of a policy: which one decides, another one beside it on live traffic, the switch. */
+/** The ruleset of a policy: the one that decides, another beside it on live traffic, the switch. */
 
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
