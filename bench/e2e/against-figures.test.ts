@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { compareBuilds, comparisonTable, type Sides } from './against-figures.ts';
 import type { RunRecord } from './summary.ts';
 
-const sides: Sides = { now: 'now', before: 'then', beforeAgain: 'again', plain: 'nginx' };
+const sides: Sides = {
+  ...{ now: 'now', nowAgain: 'now2', before: 'then', beforeAgain: 'then2', plain: 'nginx' },
+};
 
 const run = (target: string, round: number, cpu: number, faults: string[] = []): RunRecord => ({
   ...{ workload: 'get', target, round, requests: 1000, seconds: 1, requestsPerSecond: 1000 },
@@ -13,18 +15,22 @@ const run = (target: string, round: number, cpu: number, faults: string[] = []):
 });
 
 /**
- * Rounds of four targets; `noise` moves the two processes of the older build apart in turn, and the
- * machine becomes `slower` by this share in every round.
+ * Rounds of five targets: `noise` moves the builds apart in turn, the second process of the older
+ * build costs more by `apart`, and the machine becomes `slower` by this share in every round.
  */
-function rounds(change: number, noise: number, count = 10, slower = 0.1): RunRecord[] {
+function rounds(
+  change: number,
+  noise: number,
+  { count = 10, slower = 0.1, apart = 0 } = {},
+): RunRecord[] {
   return Array.from({ length: count }, (_, i) => i + 1).flatMap((round) => {
     const sign = round % 2 === 0 ? 1 : -1;
     const drift = 1 + round * slower;
+    const before = 50 * drift * (1 + sign * noise);
+    const now = 50 * drift * (1 - sign * noise) * (1 + change);
     return [
-      run('nginx', round, 10 * drift),
-      run('then', round, 50 * drift * (1 + sign * noise)),
-      run('again', round, 50 * drift * (1 - sign * noise)),
-      run('now', round, 50 * drift * (1 + change)),
+      ...[run('nginx', round, 10 * drift), run('now', round, now), run('now2', round, now)],
+      ...[run('then', round, before), run('then2', round, before * (1 + apart))],
     ];
   });
 }
@@ -42,11 +48,10 @@ describe('two builds', () => {
 
   test('rounds that other work of the machine slows neither hide a loss of 5 % nor make one', () => {
     const slowed = (change: number): RunRecord[] =>
-      rounds(change, 0.005, 12, 0).map((one, at) =>
-        at % 3 === 0
-          ? { ...one, cpuUsPerRequest: one.cpuUsPerRequest * (1.3 + (at % 7) / 5) }
-          : one,
-      );
+      rounds(change, 0.005, { count: 12, slower: 0 }).map((one) => ({
+        ...one,
+        cpuUsPerRequest: one.cpuUsPerRequest * (one.round % 3 === 0 ? 1.3 + one.round / 5 : 1),
+      }));
     expect(cpuOf(slowed(0.05))).toMatchObject({ lost: true });
     expect(cpuOf(slowed(0))).toMatchObject({ lost: false });
   });
@@ -57,10 +62,9 @@ describe('two builds', () => {
   });
 
   test('two processes of one build that differ widen what counts as noise', () => {
-    const apart = rounds(0.05, 0).map((one) =>
-      one.target === 'again' ? { ...one, cpuUsPerRequest: one.cpuUsPerRequest * 1.04 } : one,
-    );
-    const found = cpuOf(apart);
+    expect(cpuOf(rounds(0.06, 0)).lost).toBe(true);
+    const found = cpuOf(rounds(0.06, 0, { apart: 0.04 }));
+    expect(found.ratio.median).toBeCloseTo(1.06 / Math.sqrt(1.04), 3);
     expect(found.noise).toBeCloseTo(0.04, 2);
     expect(found.lost).toBe(false);
     expect(cpuOf(rounds(0.05, 0.1)).lost).toBe(false);
@@ -79,6 +83,6 @@ describe('two builds', () => {
     const runs = rounds(0.1, 0);
     const table = comparisonTable(compareBuilds(runs, ['get'], sides), runs, sides);
     expect(table.split('\n')).toHaveLength(3);
-    expect(table).toContain('| get | 65 → 71.5 | x5.5 | **1.100 (1.10–1.10; 0.0 %)** | 1.000 ');
+    expect(table).toContain('| get | 77.5 → 85.3 | x5.5 | **1.100 (1.10–1.10; 0.0 %)** | 1.000 ');
   });
 });

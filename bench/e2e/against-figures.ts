@@ -1,6 +1,6 @@
 /**
- * The comparison of two builds: ratios of what many short rounds tell, their noise, and which
- * ratios are losses. Pure.
+ * The comparison of two builds: ratios within rounds in which all processes had their load at once,
+ * their noise, and which ratios are losses. Pure.
  */
 
 import { formatNumber, markdownTable } from '../report/table.ts';
@@ -9,8 +9,9 @@ import { spread, type RunRecord, type Spread } from './summary.ts';
 /** Names of the targets that are compared. */
 export interface Sides {
   readonly now: string;
+  /** A second process of the same build: what differs between the two is noise. */
+  readonly nowAgain: string;
   readonly before: string;
-  /** A second process of the older build: what differs between the two is noise. */
   readonly beforeAgain: string;
   readonly plain: string;
 }
@@ -39,22 +40,22 @@ export interface Comparison {
 /** A loss is at least this share beyond the noise. */
 export const lossShareMin = 0.03;
 
-/** Other work on a machine only adds to a figure: of many rounds the lower ones tell most. */
-const lowerShare = 0.25;
 /** Draws of rounds that the standard error of a ratio is estimated from. */
 const resamples = 200;
 
-/** One figure of one round. */
+/** Logarithms of one figure of one round. */
 interface RoundFigures {
-  readonly now: number;
-  readonly before: number;
-  readonly again: number;
+  /** This tree by the older commit, each the mean of its two processes. */
+  readonly change: number;
+  /** The second process of a build by its first. */
+  readonly nowApart: number;
+  readonly beforeApart: number;
 }
 
 /**
- * Compares every figure of every load by the lower quartile of its rounds. The noise is the greater
- * one of twice the standard error of that ratio, estimated by drawing the rounds anew, and the
- * distance of the two processes of the older build.
+ * Compares every figure of every load by the median of its rounds' ratios. The noise is twice the
+ * standard error of that ratio: of its rounds, estimated by drawing them anew, and of its
+ * processes, estimated by how far apart those of one build are.
  * Source: B. Efron, "Bootstrap methods", 1979.
  */
 export function compareBuilds(
@@ -66,12 +67,12 @@ export function compareBuilds(
     workloads.flatMap((workload) => {
       const rounds = roundsOf(runs, workload, sides, figure);
       if (rounds.length === 0) return [];
-      const drawn = draws(rounds).map(changeOf);
-      const error = deviation(drawn);
-      const noise = Math.expm1(Math.max(2 * error, Math.abs(apartOf(rounds))));
+      const drawn = draws(rounds).map((some) => middle(some, 'change'));
+      const apart = Math.hypot(middle(rounds, 'nowApart'), middle(rounds, 'beforeApart'));
+      const noise = Math.expm1(2 * Math.hypot(deviation(drawn), apart / 2));
       const { min, max } = spread(drawn);
       const ratio = {
-        median: Math.exp(changeOf(rounds)),
+        median: Math.exp(middle(rounds, 'change')),
         min: Math.exp(min),
         max: Math.exp(max),
       };
@@ -80,24 +81,8 @@ export function compareBuilds(
   );
 }
 
-/** Logarithm of this tree's figure by the middle of both processes of the older build. */
-function changeOf(rounds: readonly RoundFigures[]): number {
-  const before = lower(rounds, 'before') + lower(rounds, 'again');
-  return lower(rounds, 'now') - before / 2;
-}
-
-/** Logarithm of the second process of the older build by the first. */
-function apartOf(rounds: readonly RoundFigures[]): number {
-  return lower(rounds, 'again') - lower(rounds, 'before');
-}
-
-function lower(rounds: readonly RoundFigures[], side: keyof RoundFigures): number {
-  return Math.log(quartile(rounds.map((round) => round[side])));
-}
-
-function quartile(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.floor((sorted.length - 1) * lowerShare)] ?? NaN;
+function middle(rounds: readonly RoundFigures[], figure: keyof RoundFigures): number {
+  return spread(rounds.map((round) => round[figure])).median;
 }
 
 /** The same rounds drawn anew, each as often as it comes; the same draws in every run. */
@@ -116,7 +101,7 @@ function deviation(values: readonly number[]): number {
   return Math.sqrt(squares / values.length);
 }
 
-/** The rounds in which all three sides gave a figure. */
+/** The rounds in which all four processes gave a figure. */
 function roundsOf(
   runs: readonly RunRecord[],
   workload: string,
@@ -127,13 +112,12 @@ function roundsOf(
   const rounds = new Set(counted.map(({ round }) => round));
   return [...rounds].flatMap((round) => {
     const value = (target: string): number =>
-      counted.find((run) => run.round === round && run.target === target)?.[figure] ?? NaN;
-    const figuresOfRound = {
-      now: value(sides.now),
-      before: value(sides.before),
-      again: value(sides.beforeAgain),
-    };
-    return Object.values(figuresOfRound).every((one) => one > 0) ? [figuresOfRound] : [];
+      Math.log(counted.find((run) => run.round === round && run.target === target)?.[figure] ?? 0);
+    const [now, nowAgain] = [value(sides.now), value(sides.nowAgain)];
+    const [before, beforeAgain] = [value(sides.before), value(sides.beforeAgain)];
+    const change = (now + nowAgain - before - beforeAgain) / 2;
+    if (!Number.isFinite(change)) return [];
+    return [{ change, nowApart: nowAgain - now, beforeApart: beforeAgain - before }];
   });
 }
 
@@ -144,16 +128,16 @@ export function comparisonTable(
   sides: Sides,
 ): string {
   const workloads = [...new Set(comparisons.map(({ workload }) => workload))];
-  const cpu = (workload: string, target: string): number =>
-    quartile(
+  const cpu = (workload: string, ...targets: string[]): number =>
+    spread(
       runs
-        .filter((run) => run.workload === workload && run.target === target)
+        .filter((run) => run.workload === workload && targets.includes(run.target))
         .filter((run) => run.faults.length === 0)
         .map((run) => run.cpuUsPerRequest),
-    );
+    ).median;
   const rows = workloads.map((workload) => {
-    const before = (cpu(workload, sides.before) + cpu(workload, sides.beforeAgain)) / 2;
-    const now = cpu(workload, sides.now);
+    const before = cpu(workload, sides.before, sides.beforeAgain);
+    const now = cpu(workload, sides.now, sides.nowAgain);
     const cells = figures.map(({ name }) =>
       cellOf(comparisons.find((one) => one.workload === workload && one.figure === name)),
     );

@@ -12,12 +12,13 @@ import type { RunRecord } from './summary.ts';
 
 const sides: Sides = {
   now: 'this-tree',
+  nowAgain: 'this-tree-again',
   before: 'older',
   beforeAgain: 'older-again',
   plain: plainProxy.name,
 };
 
-/** nginx, this tree, and two processes of the older build, all with the same rules. */
+/** nginx, and two processes of this tree and of the older build, all with the same rules. */
 export function pairTargets(
   now: Build,
   before: Build,
@@ -44,6 +45,7 @@ export function pairTargets(
     plainProxy,
     target(sides.before, before),
     target(sides.now, now),
+    target(sides.nowAgain, now),
     target(sides.beforeAgain, before),
   ];
 }
@@ -73,7 +75,7 @@ export function pairResult(
     .filter((workload) => !measured.has(workload))
     .map((workload) => `not measured: ${workload}: a side gave a wrong answer in every round`);
   const lines = [
-    `This tree by ${before.name}; lower quartile of rounds (least–greatest; noise of other draws).`,
+    `This tree by ${before.name}, all under load at once; median of rounds (least–greatest of other draws; noise).`,
     '',
     comparisonTable(comparisons, runs, sides),
     '',

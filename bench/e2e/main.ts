@@ -193,6 +193,7 @@ async function runAll(
         folder,
         program,
         half: options.half.includes(workload.name),
+        together: options.against !== null,
         say,
       })),
     );

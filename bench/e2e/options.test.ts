@@ -29,7 +29,7 @@ test('reads flags, defaults and external targets', () => {
 
 test('a comparison with a commit has many short rounds, the short form three loads', () => {
   const long = parseOptions(['--against', 'abc'], places)!;
-  expect(long).toMatchObject({ against: 'abc', rounds: 12, seconds: 1, workloads: [], half: [] });
+  expect(long).toMatchObject({ against: 'abc', rounds: 12, seconds: 3, workloads: [], half: [] });
   const short = parseOptions(['--against', 'abc', '--short', '--rounds', '4'], places)!;
   expect(short).toMatchObject({ rounds: 4, turnWarmupSeconds: 0 });
   expect(short.workloads).toEqual(['get-new-values', 'form-1k-new', 'attack-mix']);

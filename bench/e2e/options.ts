@@ -82,9 +82,10 @@ export const usage = `Measures this proxy beside others, interleaved, with the s
   --target NAME=URL:PID measures another proxy too; may be repeated. It must forward to the origin
                         of this run, see --origin-port
   --origin-port N       fixed port of the origin
-  --against COMMIT      builds COMMIT in a folder of its own and compares this tree with it, both
-                        interleaved with nginx; exits 1 where a figure is more than 3 % worse
-                        beyond the noise between two processes of the same build (10 rounds of 1 s)
+  --against COMMIT      builds COMMIT in a folder of its own and compares this tree with it and with
+                        nginx, all under load at once on the same CPUs, two processes of each
+                        build; exits 1 where a figure is more than 3 % worse beyond the noise of
+                        rounds and processes (12 rounds of 3 s)
   --short               with --against: three loads, two minutes and what the build takes
   --hold                start everything, print the addresses and wait
   --host NAME           Host of all requests (www.example.com)
@@ -130,9 +131,12 @@ const wholeRun = {
   ...{ rounds: '2', seconds: '2', warmup: '6', turnWarmupSeconds },
   ...{ workload: '', half: 'get-six-arguments,get-new-values' },
 };
-const pair = { ...wholeRun, rounds: '12', seconds: '1', warmup: '4', half: '' };
+const pair = {
+  ...{ ...wholeRun, rounds: '12', seconds: '3', warmup: '10', half: '' },
+  turnWarmupSeconds: 0,
+};
 const shortPair = {
-  ...{ ...pair, rounds: '8', warmup: '1', turnWarmupSeconds: 0 },
+  ...{ ...pair, rounds: '8', warmup: '6' },
   workload: 'get-new-values,form-1k-new,attack-mix',
 };
 
