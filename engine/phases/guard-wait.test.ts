@@ -21,7 +21,7 @@ async function stepsOf(later: () => Promise<GuardVerdict | null>, ended = false)
   };
   const host = {
     ended,
-    endings,
+    ...endings,
     ...{ hasBody: false, bodyLength: -1, bodyBytesMax: 0, headRefusal: null, guardTrace: null },
     view: () => ({ rateStandings: [] }) as unknown as RequestView,
     route: () => (steps.push('route'), 'routed'),

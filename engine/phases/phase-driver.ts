@@ -44,6 +44,10 @@ export class PhaseDriver implements GuardFaults {
   /** Null where the site has no API document. */
   private checks: SchemaRun | null = null;
   private state: PhaseState = STATE.HEAD;
+  /** True while a step is carried out. */
+  private stepping = false;
+  /** What came while one was: `waits` for nothing. */
+  private early: number = waits;
   private site: PhaseSite | null = null;
   private body: BodySnapshot | null = null;
   private answer: ResponseSnapshot | null = null;
@@ -82,7 +86,7 @@ export class PhaseDriver implements GuardFaults {
     if (this.state === STATE.CHECKED_BODY) return this.proceed(EVENT.READY);
     const { limitBytes, onExcess } = this.inspection.bodyNeed;
     if (heldBytes > limitBytes && onExcess === 'reject') {
-      this.host.endings.refuse(413, overInspectionLimit);
+      this.host.refuse(413, overInspectionLimit);
       return this.proceed(EVENT.STOP);
     }
     this.body = this.host.takeBody(limitBytes);
@@ -101,7 +105,7 @@ export class PhaseDriver implements GuardFaults {
     if (this.host.ended) return false;
     if (this.rest?.refuses === true) {
       this.inspection.active = false;
-      this.host.endings.refuse(413, overInspectionLimit);
+      this.host.refuse(413, overInspectionLimit);
       return false;
     }
     if (result.action === 'pass' || this.rest?.enforces(result) !== true) return true;
@@ -118,7 +122,7 @@ export class PhaseDriver implements GuardFaults {
   answerHeld(heldBytes: number): void {
     const { limitBytes, onExcess } = this.inspection.responseNeed;
     if (heldBytes > limitBytes && onExcess === 'reject') {
-      this.host.endings.refuseAnswer(502, answerOverInspectionLimit);
+      this.host.refuseAnswer(502, answerOverInspectionLimit);
       return this.proceed(EVENT.STOP);
     }
     this.body = this.host.takeAnswer(limitBytes);
@@ -128,6 +132,7 @@ export class PhaseDriver implements GuardFaults {
   /** Phase 5; see `InspectionRun.finish`. The host calls it once, on every path. */
   finish(done: (record: TransactionRecord | null) => void): boolean {
     this.state = STATE.ENDED;
+    this.early = waits;
     const found = this.checks?.finish(this.host.guardTrace) ?? [];
     if (found.length > 0) this.notes = [...this.notes, ...found.map(noteOf)];
     const { rest } = this;
@@ -135,12 +140,24 @@ export class PhaseDriver implements GuardFaults {
     return this.inspection.finish((record) => done(record && rest.completed(record)));
   }
 
+  /**
+   * The one place that feeds the table: walks it until a step waits. What a host reports while it
+   * carries out a step is taken when that step is over, so that no step runs within another.
+   */
   private proceed(event: PhaseEvent): void {
+    if (this.stepping) {
+      this.early = event;
+      return;
+    }
+    this.stepping = true;
     let next: number = event;
     while (next !== waits) {
       this.state = nextState(this.state, next as PhaseEvent);
       next = this.carryOut(this.state);
+      if (next === waits) next = this.early;
+      this.early = waits;
     }
+    this.stepping = false;
   }
 
   /** Does what a state asks for; gives what came of it, or `waits`. */
@@ -193,7 +210,7 @@ export class PhaseDriver implements GuardFaults {
   private admit(): PhaseEvent {
     const { host } = this;
     if (host.bodyLength > host.bodyBytesMax) {
-      host.endings.refuse(REFUSAL.bodyTooLarge.status, REFUSAL.bodyTooLarge.reason);
+      host.refuse(REFUSAL.bodyTooLarge.status, REFUSAL.bodyTooLarge.reason);
     } else if (this.site !== null) return EVENT.PASS;
     else this.answerUnrouted();
     return EVENT.STOP;
@@ -232,14 +249,14 @@ export class PhaseDriver implements GuardFaults {
     const view = host.view();
     const outcome = guards.walk(view, host.guardTrace, this);
     if (outcome === null) {
-      host.endings.answerUninspected();
+      host.answerUninspected();
       return null;
     }
     this.rateLines = rateFieldLines(view.rateStandings);
     this.notes = outcome.notes;
     if (outcome.verdict === null) return outcome;
     const { later } = outcome.verdict;
-    if (later === undefined) host.endings.enforceGuard(outcome.verdict);
+    if (later === undefined) host.enforceGuard(outcome.verdict);
     else {
       void later.then(
         (verdict) => this.settle(verdict, outcome),
@@ -272,7 +289,7 @@ export class PhaseDriver implements GuardFaults {
       this.proceed(this.passGuards(outcome));
     } else {
       this.notes = [...earlier, noteOf(verdict)];
-      this.host.endings.enforceGuard(verdict);
+      this.host.enforceGuard(verdict);
       this.proceed(EVENT.STOP);
     }
     if (!this.host.ended) this.host.resumed();
@@ -286,7 +303,7 @@ export class PhaseDriver implements GuardFaults {
     try {
       const verdict = this.checks.begin(schema, host.view(), host.hasBody, failOpen);
       if (verdict === null) return true;
-      host.endings.enforceGuard(verdict);
+      host.enforceGuard(verdict);
       return false;
     } catch (thrown) {
       this.inspection.fail(thrown);
@@ -300,7 +317,7 @@ export class PhaseDriver implements GuardFaults {
     const { readAs } = this.inspection.bodyNeed;
     const verdict = readAs === undefined || !host.hasBody ? null : checks.takeReading(readAs);
     if (verdict !== null) {
-      host.endings.enforceGuard(verdict);
+      host.enforceGuard(verdict);
       return EVENT.STOP;
     }
     if (checks.bodyBytes === 0) return EVENT.PASS;
@@ -315,7 +332,7 @@ export class PhaseDriver implements GuardFaults {
     try {
       const verdict = this.checks!.check();
       if (verdict === null) return EVENT.PASS;
-      this.host.endings.enforceGuard(verdict);
+      this.host.enforceGuard(verdict);
     } catch (thrown) {
       this.inspection.fail(thrown);
       if (this.continuesUninspected()) return EVENT.PASS;
@@ -345,7 +362,7 @@ export class PhaseDriver implements GuardFaults {
       return this.continuesUninspected() ? EVENT.UNINSPECTED : EVENT.STOP;
     }
     if (this.site!.site.waf.mode !== 'blocking') return EVENT.UNINSPECTED;
-    this.host.endings.enforce(result);
+    this.host.enforce(result);
     return EVENT.STOP;
   }
 
@@ -355,7 +372,7 @@ export class PhaseDriver implements GuardFaults {
    */
   private continuesUninspected(): boolean {
     if (this.site!.site.waf.failPolicy === 'open') return true;
-    this.host.endings.answerUninspected();
+    this.host.answerUninspected();
     return false;
   }
 
@@ -366,14 +383,14 @@ export class PhaseDriver implements GuardFaults {
     const refusesAfter = rest?.files?.refuses === true ? rest.limitBytes : Infinity;
     const bytesMax = onExcess === 'prefix' ? refusesAfter : limitBytes;
     if (host.bodyLength <= bytesMax) return EVENT.HOLD;
-    host.endings.refuse(413, overInspectionLimit);
+    host.refuse(413, overInspectionLimit);
     return EVENT.STOP;
   }
 
   private refuseHead(): PhaseEvent {
     const { headRefusal } = this.host;
     if (headRefusal === null) return EVENT.PASS;
-    this.host.endings.refuse(headRefusal.status, headRefusal.reason);
+    this.host.refuse(headRefusal.status, headRefusal.reason);
     return EVENT.STOP;
   }
 
@@ -381,14 +398,14 @@ export class PhaseDriver implements GuardFaults {
     const result = this.host.route();
     if (result === 'routed') return EVENT.PASS;
     if (result === 'unrouted') this.answerUnrouted();
-    else this.host.endings.refuse(result.status, result.reason);
+    else this.host.refuse(result.status, result.reason);
     return EVENT.STOP;
   }
 
   private answerUnrouted(): void {
     const { headRefusal } = this.host;
-    if (headRefusal === null) this.host.endings.answerUnrouted();
-    else this.host.endings.refuse(headRefusal.status, headRefusal.reason);
+    if (headRefusal === null) this.host.answerUnrouted();
+    else this.host.refuse(headRefusal.status, headRefusal.reason);
   }
 
   private takeBody(): BodySnapshot | null {

@@ -27,11 +27,10 @@ export interface PhaseSite {
 /** Whether an origin was found. */
 export type RouteResult = 'routed' | 'unrouted' | Refusal;
 
-/** Who carries out what is decided: a live request, or a simulation. */
-export interface PhaseHost {
+/** Who carries out what is decided: a live request, a message, or a simulation. */
+export interface PhaseHost extends PhaseEndings {
   /** True once the request has ended, whatever still comes. */
   readonly ended: boolean;
-  readonly endings: PhaseEndings;
   readonly hasBody: boolean;
   /** Announced length of the body; -1 when none is. */
   readonly bodyLength: number;

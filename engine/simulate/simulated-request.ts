@@ -17,7 +17,7 @@ import type { PathPrefixes } from '../http/path-prefixes.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { withPatchNotes } from '../phases/patch-notes.ts';
 import { PhaseDriver } from '../phases/phase-driver.ts';
-import type { PhaseEndings, PhaseHost, PhaseSite, RouteResult } from '../phases/phase-host.ts';
+import type { PhaseHost, PhaseSite, RouteResult } from '../phases/phase-host.ts';
 
 /** One request with all that follows it. */
 export interface SimulatedRequest {
@@ -74,9 +74,8 @@ export function simulateRequest(
   return new Simulation(request).run(site);
 }
 
-class Simulation implements PhaseHost, PhaseEndings {
+class Simulation implements PhaseHost {
   ended = false;
-  readonly endings = this;
   bodyBytesMax = Infinity;
   readonly guardTrace: GuardTraceEntry[] = [];
   private readonly request: SimulatedRequest;

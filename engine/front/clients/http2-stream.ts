@@ -136,7 +136,7 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
 
   /** Proxies that a trust profile proves sent it on; known once it began or was given up. */
   get viaProxies(): boolean {
-    return this.exchange.requestClient.proved === true;
+    return this.exchange.proved;
   }
 
   /** Bytes of its head, which stay until it has ended. */

@@ -1,6 +1,6 @@
 /**
  * What the way a request came decides before anything looks at it: which certificate a name gets,
- * and what is answered to requests that came over the wrong connection. Pure decisions.
+ * what is answered to requests that came over the wrong connection, and what a site answers itself.
  */
 
 import type { TlsFacts } from '../../contract/tls.ts';
@@ -12,6 +12,7 @@ import type { FrontContext } from '../front-context.ts';
 import type { Generation, Route } from '../generation.ts';
 import type { SiteAnswer } from '../../guard/site-delivery.ts';
 import type { RequestClient } from './request-client.ts';
+import type { RequestState } from './request-state.ts';
 
 /** An answer of ours in place of what the site would do. */
 export type DeliveryAnswer = SiteAnswer;
@@ -27,9 +28,22 @@ export function certificateFor(
   return { certificate, minVersion, authorities: delivery?.clientCertificates ?? null };
 }
 
-/** What an answer says of TLS: nothing over plain HTTP (RFC 6797 section 7.2). */
-export function strictTransportOf({ facts }: RequestClient, route: Route | null): string {
-  return facts.scheme === 'http' ? '' : (route?.site.tls?.strictTransportSecurity ?? '');
+/**
+ * What a request gets in place of an origin's answer: because of how it came, or of its site; null
+ * to serve it. What the site sets of the request and its answer is then noted.
+ */
+export function answerInstead(request: RequestState): DeliveryAnswer | null {
+  const { front, client, requestClient, site, bytes, head } = request;
+  const answer = deliveryAnswer(front, client, requestClient, site, bytes);
+  const delivery = site?.delivery ?? null;
+  if (answer !== null || delivery === null || head.refusal !== null) return answer;
+  const view = request.view();
+  const ofSite = delivery.answer(view);
+  if (ofSite !== null) return ofSite;
+  request.bodyBytesMax = delivery.bodyBytesMax(view, request.bodyBytesMax);
+  request.answerFields = delivery.responseFields(view);
+  request.compression = delivery.compression(view);
+  return null;
 }
 
 /**
@@ -37,7 +51,7 @@ export function strictTransportOf({ facts }: RequestClient, route: Route | null)
  * there. Cost: two comparisons for a plain
  * request of a site without TLS.
  */
-export function deliveryAnswer(
+function deliveryAnswer(
   front: FrontContext,
   client: ClientPort,
   { facts }: RequestClient,

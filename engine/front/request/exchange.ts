@@ -1,85 +1,68 @@
 /**
- * One live request: joins the client's connection, the phase driver and the origin, and ends in one
- * event on every path. Bytes in, bytes out; each side is a part of its own.
+ * One live request: hands what the client, the origin and the phase driver report on to each other,
+ * and ends in one event on every path. The sides know nothing of one another and of the driver:
+ * what they say comes of a call is carried out here.
  */
 
+import type { GuardVerdict } from '../../contract/guard.ts';
 import type { BodySnapshot, RequestSnapshot } from '../../contract/message.ts';
-import type { TlsFacts } from '../../contract/tls.ts';
-import type { TransactionRecord } from '../../contract/verdict.ts';
+import { noConfiguration } from '../../contract/site.ts';
+import type { Verdict } from '../../contract/verdict.ts';
 import type { RequestView } from '../../guard/request-view.ts';
 import type { Refusal } from '../../http/refusal.ts';
-import type { RequestHeadParser } from '../../http/request-head.ts';
 import type { FrameFault } from '../../http/websocket-frames.ts';
 import { PhaseDriver } from '../../phases/phase-driver.ts';
 import type { PhaseHost, RouteResult } from '../../phases/phase-host.ts';
-import type { OriginFailure } from '../../upstream/origin-sink.ts';
-import type { ClientPort } from '../client-port.ts';
-import { deliveryAnswer, strictTransportOf, type DeliveryAnswer } from './delivery.ts';
-import type { FrontContext } from '../front-context.ts';
-import type { Generation, Route } from '../generation.ts';
-import type { Holder } from '../wire/held-budget.ts';
-import { OriginSide, type OriginOwner } from './origin-side.ts';
-import { RequestEnding, type EndingOwner } from './request-ending.ts';
-import { requestEvent, type FinishedRequest } from './request-event.ts';
-import { RequestEvidence } from './request-evidence.ts';
-import { describeRequest, type RequestTexts } from './request-texts.ts';
-import { requestClient, type RequestClient } from './request-client.ts';
-import { noRoom, RequestSide } from './request-side.ts';
-import { ResponseSide, type ResponseOwner } from './response-side.ts';
-import type { TracedRequest } from '../facts/tracer.ts';
-import type { MessageOpening } from '../websocket/websocket-message.ts';
 import {
-  inspectsMessages,
-  WebsocketTunnel,
-  type TunnelOwner,
-} from '../websocket/websocket-tunnel.ts';
-
-type Owner = OriginOwner & ResponseOwner & EndingOwner & FinishedRequest & TunnelOwner;
+  ORIGIN_FAILURE,
+  type OriginFailure,
+  type OriginLink,
+  type OriginSink,
+} from '../../upstream/origin-sink.ts';
+import type { ClientPort } from '../client-port.ts';
+import type { FrontContext } from '../front-context.ts';
+import { inspectsMessages, WebsocketTunnel } from '../websocket/websocket-tunnel.ts';
+import { answerInstead, type DeliveryAnswer } from './delivery.ts';
+import { OriginSide } from './origin-side.ts';
+import { plainError, sendOwnAnswer, type OwnWording } from './own-answer.ts';
+import { reportRequest, requestEvent } from './request-event.ts';
+import { RequestEvidence } from './request-evidence.ts';
+import { noRoom, RequestSide, TAKEN } from './request-side.ts';
+import { RequestState } from './request-state.ts';
+import { ANSWER, ResponseSide, type AnswerEvent, type AnswerSink } from './response-side.ts';
+import { RestGate } from './rest-gate.ts';
 
 /** One request; see the header. */
-export class Exchange implements PhaseHost, Owner {
-  readonly head: RequestHeadParser;
-  readonly bytes: Buffer;
-  readonly generation: Generation;
-  readonly phases: PhaseDriver;
-  readonly request: RequestSide;
-  readonly response: ResponseSide;
-  readonly origin: OriginSide;
-  readonly endings: RequestEnding;
-  readonly evidence: RequestEvidence;
+export class Exchange implements PhaseHost, OriginSink, AnswerSink {
   /** Nobody asks live requests why. */
   readonly guardTrace = null;
-  requestId = '';
-  site: Route | null = null;
-  requestClient: RequestClient;
-  trace: TracedRequest | null = null;
-  tunnel: WebsocketTunnel | null = null;
-  ended = false;
-  readonly startedUs: number;
   private readonly front: FrontContext;
   private readonly client: ClientPort;
-  private described: RequestTexts | null = null;
-  /** Longest body that the path takes; null while the node's bound counts. */
-  private pathBodyBytesMax: number | null = null;
+  private readonly state: RequestState;
+  private readonly phases: PhaseDriver;
+  private readonly request: RequestSide;
+  private readonly response: ResponseSide;
+  private readonly origin: OriginSide;
+  private readonly evidence: RequestEvidence;
+  private tunnel: WebsocketTunnel | null = null;
 
   constructor(front: FrontContext, client: ClientPort, bytes: Buffer, startedUs: number) {
+    const state = new RequestState(front, client, bytes, startedUs);
     this.front = front;
     this.client = client;
-    this.requestClient = client;
-    this.head = client.parser;
-    this.bytes = bytes;
-    this.startedUs = startedUs;
-    this.generation = front.generation;
-    this.generation.acquire();
+    this.state = state;
     this.phases = new PhaseDriver(this);
-    this.request = new RequestSide(front, client, this.phases);
-    this.response = new ResponseSide(front, this, this.phases);
-    this.origin = new OriginSide(front, this, this.head, bytes);
-    this.endings = new RequestEnding(front, client, this);
-    this.evidence = new RequestEvidence(front, this);
+    this.request = new RequestSide(state);
+    this.response = new ResponseSide(state, this);
+    this.origin = new OriginSide(state, this);
+    this.evidence = new RequestEvidence(state);
   }
 
   // ---- what the connection asks
+
+  get ended(): boolean {
+    return this.state.ended;
+  }
 
   /** True while body bytes from the client are welcome. */
   get wantsBody(): boolean {
@@ -95,46 +78,21 @@ export class Exchange implements PhaseHost, Owner {
     return this.request.complete;
   }
 
+  /** Proxies that a trust profile proves sent the request. */
+  get proved(): boolean {
+    return this.state.requestClient.proved === true;
+  }
+
   /** Begins: the head is complete. */
   start(): void {
-    this.describe();
-    const route = this.generation.find(this.client.host());
-    this.site = route;
-    this.evidence.begin();
-    this.requestClient = requestClient(this.front, route, this.client, this.bytes);
-    const { proved = false } = this.requestClient;
-    this.trace = this.beginTrace(proved);
-    this.response.relay.strictTransport = strictTransportOf(this.requestClient, route);
-    const decided =
-      deliveryAnswer(this.front, this.client, this.requestClient, route, this.bytes) ??
-      this.deliver(route);
-    if (decided === null) this.phases.start(route);
-    else this.endings.answerDelivery(decided);
-  }
-
-  /** What the site answers by itself; what it sets of the request and its answer otherwise. */
-  private deliver(route: Route | null): DeliveryAnswer | null {
-    const delivery = route?.delivery ?? null;
-    if (delivery === null || this.head.refusal !== null) return null;
-    const view = this.view();
-    const answer = delivery.answer(view);
-    if (answer !== null) return answer;
-    const bytesMax = delivery.bodyBytesMax(view, this.bodyBytesMax);
-    this.pathBodyBytesMax = bytesMax;
-    this.request.limitBody(bytesMax);
-    this.response.relay.fields = delivery.responseFields(view);
-    this.response.compression = delivery.compression(view);
-    return null;
-  }
-
-  /** Answers with an error of our own and closes; status 0 closes without an answer. */
-  refuse(status: number, reason: string): void {
-    if (this.described === null) {
-      this.describe();
-      // Nobody has said yet who sent it.
-      this.trace = this.beginTrace(false);
-    }
-    this.endings.refuse(status, reason);
+    const { state } = this;
+    state.describe();
+    const site = state.findSite();
+    this.evidence.begin(this.request.hasBody);
+    state.beginTrace(this.proved);
+    const decided = answerInstead(state);
+    if (decided === null) this.phases.start(site);
+    else this.answerDelivery(decided);
   }
 
   /** Takes framing off bytes [start, end); says where what follows the body begins. */
@@ -144,34 +102,37 @@ export class Exchange implements PhaseHost, Owner {
 
   /** Handles what `readBody` found from `start` on. */
   acceptBody(bytes: Buffer, start: number): void {
-    const fault = this.request.accept(bytes, start);
-    if (fault !== null) this.refuseOrCut(fault.status, fault.reason);
+    const event = this.request.accept(bytes, start);
+    if (event === TAKEN.ENOUGH) this.phases.bodyHeld(this.request.bodyBytes);
+    else if (event === TAKEN.REFUSED) this.refuseOrCut(this.request.refusal!);
   }
 
   bodyTimedOut(): void {
-    this.refuseOrCut(408, 'body_timeout');
+    this.refuseOrCut({ status: 408, reason: 'body_timeout' });
   }
 
   /** What waits for the request has no room. */
   crowdedOut(): void {
-    this.refuseOrCut(noRoom.status, noRoom.reason);
+    this.refuseOrCut(noRoom);
   }
 
   /** The whole took too long, or (`gone`) the client takes nothing any more. */
   timedOut(gone: boolean): void {
-    if (gone || this.response.streaming) return this.endings.clientAborted();
-    if (this.wantsBody) return this.bodyTimedOut();
-    this.endings.originFailed({ status: 504, code: 'total_timeout' });
+    if (gone || this.response.streaming) {
+      this.state.outcome = 'client_abort';
+      this.cut();
+    } else if (this.wantsBody) this.bodyTimedOut();
+    else this.failOrigin({ status: 504, code: 'total_timeout' });
   }
 
   clientDrained(): void {
-    this.response.drained();
+    this.answerCame(this.response.drained());
   }
 
   /** The connection is gone; nothing can be answered any more. */
   clientGone(): void {
     if (this.ended) return;
-    if (this.endings.outcome === 'served') this.endings.outcome = 'client_abort';
+    if (this.state.outcome === 'served') this.state.outcome = 'client_abort';
     this.end(false);
   }
 
@@ -181,16 +142,13 @@ export class Exchange implements PhaseHost, Owner {
    */
   abandoned(routed: boolean): void {
     if (this.ended) return;
-    this.describe();
-    if (routed) {
-      this.site = this.generation.find(this.client.host());
-      this.requestClient = requestClient(this.front, this.site, this.client, this.bytes);
-    }
+    this.state.describe();
+    if (routed) this.state.findSite();
     this.clientGone();
   }
 
-  private refuseOrCut(status: number, reason: string): void {
-    if (this.response.streaming) this.endings.cut();
+  private refuseOrCut({ status, reason }: { status: number; reason: string }): void {
+    if (this.response.streaming) this.cut();
     else this.refuse(status, reason);
   }
 
@@ -201,47 +159,27 @@ export class Exchange implements PhaseHost, Owner {
   }
 
   get bodyLength(): number {
-    return this.head.contentLength;
+    return this.state.head.contentLength;
   }
 
   get bodyBytesMax(): number {
-    return this.pathBodyBytesMax ?? this.front.settings.requestBodyBytesMax;
+    return this.state.bodyBytesMax;
   }
 
   get headRefusal(): Refusal | null {
-    return this.head.refusal;
+    return this.state.head.refusal;
   }
 
   get answerHasBody(): boolean {
-    return this.response.relay.hasBody;
+    return this.response.hasBody;
   }
 
   view(): RequestView {
-    const { view } = this.front;
-    view.begin(this.head, this.bytes, this.requestClient.facts);
-    view.siteId = this.site!.site.id;
-    view.host = this.client.host();
-    view.nowMs = this.texts.receivedAtMs;
-    return view;
+    return this.state.view();
   }
 
   snapshot(): RequestSnapshot {
-    return {
-      requestId: this.requestId,
-      receivedAtMs: this.texts.receivedAtMs,
-      siteId: this.site!.site.id,
-      grpcFields: this.site!.site.grpcFields === true,
-      ...this.content(),
-      connection: this.requestClient.facts,
-      head: { bytes: this.bytes, spans: this.head.copySpans() },
-    };
-  }
-
-  /** Signs that are ordinary content of this request. */
-  private content(): Pick<RequestSnapshot, 'content'> {
-    const { method, target, receivedAtMs } = this.texts;
-    const content = this.site!.content?.of(method, target, receivedAtMs) ?? [];
-    return content.length === 0 ? {} : { content };
+    return this.state.snapshot();
   }
 
   admitsInspection(): boolean {
@@ -249,7 +187,7 @@ export class Exchange implements PhaseHost, Owner {
   }
 
   holdBody(): void {
-    this.request.hold(this.holder());
+    this.request.hold(this.phases.bodyNeed.limitBytes);
   }
 
   takeBody(limitBytes: number): BodySnapshot {
@@ -257,7 +195,7 @@ export class Exchange implements PhaseHost, Owner {
   }
 
   route(): RouteResult {
-    return this.origin.choose(this.site!.origins);
+    return this.origin.choose(this.state.site!.origins);
   }
 
   connect(): void {
@@ -265,7 +203,7 @@ export class Exchange implements PhaseHost, Owner {
   }
 
   holdAnswer(): void {
-    this.response.hold();
+    this.answerCame(this.response.hold(this.phases.answerNeed.limitBytes));
   }
 
   takeAnswer(limitBytes: number): BodySnapshot {
@@ -275,160 +213,229 @@ export class Exchange implements PhaseHost, Owner {
   }
 
   releaseAnswer(): void {
-    this.response.release();
+    this.answerCame(this.response.release());
   }
 
   resumed(): void {
     this.response.turnEnd();
   }
 
-  // ---- what the sides ask
+  // ---- how the product ends it
 
-  get texts(): RequestTexts {
-    return this.described!;
+  /** Answers with an error of our own and closes; status 0 closes without an answer. */
+  refuse(status: number, reason: string): void {
+    const { state } = this;
+    if (state.described === null) {
+      state.describe();
+      // Nobody has said yet who sent it.
+      state.beginTrace(false);
+    }
+    state.outcome = 'refused';
+    state.refusal = reason;
+    if (status === 0) this.cut();
+    else this.answer(status, plainError, false);
   }
 
-  get tls(): TlsFacts | null {
-    return this.client.tls;
+  refuseAnswer(status: number, reason: string): void {
+    this.state.outcome = 'refused';
+    this.state.refusal = reason;
+    this.answer(status, plainError, this.bodyComplete);
   }
 
-  get forwardedLines(): string {
-    return this.requestClient.forwardedLines;
+  answerUnrouted(): void {
+    this.state.outcome = 'unrouted';
+    // Before the first configuration nobody knows which hosts there are.
+    const known = this.state.generation.revision !== noConfiguration;
+    this.answer(known ? 404 : 503, plainError, this.bodyComplete);
   }
 
-  get vouchedLines(): string {
-    const { grantedLines } = this.phases;
-    if (this.site?.site.delivery?.clientCertificates === undefined) return grantedLines;
-    return (this.client.tls?.shown?.lines ?? '') + grantedLines;
+  answerUninspected(): void {
+    this.state.outcome = 'inspection_failed';
+    if (this.answerBegun) return this.cut();
+    const wording: OwnWording = { ...plainError, scenario: 'service_unavailable' };
+    this.answer(503, wording, this.bodyComplete);
   }
 
-  get proved(): boolean {
-    return this.requestClient.proved === true;
+  /** How the request came, or its site, decides the answer. */
+  private answerDelivery(delivery: DeliveryAnswer): void {
+    const { status, reason, location } = delivery;
+    if (reason !== null) {
+      this.state.outcome = 'refused';
+      this.state.refusal = reason;
+    }
+    this.answer(status, { ...plainError, location, delivery }, this.bodyComplete);
   }
 
-  get clientIp(): string {
-    return this.requestClient.facts.clientIp;
+  enforce(verdict: Verdict): void {
+    this.state.blocked = true;
+    this.state.outcome = 'blocked';
+    if (verdict.action === 'drop' || this.answerBegun) return this.cut();
+    const location = verdict.action === 'redirect' ? (verdict.location ?? null) : null;
+    const wording: OwnWording = { ...plainError, scenario: 'waf_block', location };
+    this.answer(verdict.status, wording, this.bodyComplete);
   }
 
-  get secure(): boolean {
-    return this.requestClient.facts.scheme === 'https';
+  enforceGuard(guard: GuardVerdict): void {
+    const { action, status, scenario, location = null } = guard;
+    this.state.blocked = action !== 'challenge';
+    this.state.outcome = this.state.blocked ? 'blocked' : 'challenged';
+    this.state.refusal = guard.reason;
+    if (action === 'drop') return this.cut();
+    this.answer(status, { ...plainError, scenario, location, guard }, this.bodyComplete);
   }
 
-  get inspected(): boolean {
-    return this.phases.inspects;
+  /** No origin answered, or one broke off before the client had anything of its answer. */
+  private failOrigin({ status, code }: { readonly status: number; readonly code: string }): void {
+    this.state.outcome = 'origin_error';
+    this.state.refusal = code;
+    this.answer(status, plainError, this.bodyComplete);
   }
 
-  get keepsClient(): boolean {
-    return this.head.keepAlive && !this.front.draining && this.bodyComplete;
-  }
-
-  get answerBegun(): boolean {
+  /** True when the client has some of the origin's answer, so that no other can take its place. */
+  private get answerBegun(): boolean {
     return this.response.streaming && !this.response.takeBack();
   }
 
-  get repeatable(): boolean {
-    return !this.request.hasBody && repeatableMethods.has(this.texts.method);
+  private answer(status: number, wording: OwnWording, keep: boolean): void {
+    this.end(sendOwnAnswer(this.state, status, wording, this.phases.rateLines, keep));
+  }
+
+  /** Ends without (the rest of) an answer. */
+  private cut(): void {
+    if (this.state.outcome === 'served') this.state.outcome = 'client_abort';
+    this.end(false);
+    this.client.destroy();
+  }
+
+  // ---- what the origin says
+
+  originReady(connection: OriginLink): void {
+    const { phases, request } = this;
+    if (this.ended) return connection.abandon();
+    const run = phases.bodyRest;
+    if (run !== null) request.openRest(new RestGate(run, request, phases), run.inspected);
+    const { inspects } = phases;
+    request.open(
+      connection,
+      this.origin.connected(connection, this.vouchedLines, inspects, this.inspectsMessages),
+    );
+  }
+
+  /** Ready header lines that origins may believe; '' for none. */
+  private get vouchedLines(): string {
+    const { grantedLines } = this.phases;
+    if (this.state.site?.site.delivery?.clientCertificates === undefined) return grantedLines;
+    return (this.client.tls?.shown?.lines ?? '') + grantedLines;
+  }
+
+  originDrain(): void {
+    this.request.drained();
+  }
+
+  originInterim(connection: OriginLink): void {
+    if (!this.ended) this.response.interim(connection);
+  }
+
+  originHead(connection: OriginLink): void {
+    const { origin, response, phases } = this;
+    if (!origin.answered(connection, this.inspectsMessages)) {
+      return this.originFailed(ORIGIN_FAILURE.badResponse);
+    }
+    const keep = this.state.head.keepAlive && !this.front.draining && this.bodyComplete;
+    const head = response.begin(connection, keep, phases.rateLines, phases.inspects);
+    if (head !== null) phases.answerBegan(head);
+    if (connection.upgraded && !this.ended) this.openTunnel();
+  }
+
+  originBody(bytes: Uint8Array, start: number, end: number): void {
+    const { tunnel, response } = this;
+    if (tunnel === null) return this.answerCame(response.take(bytes, start, end));
+    this.answerCame(response.take(bytes, start, tunnel.fromOrigin(bytes, start, end)));
+    tunnel.originSent();
+  }
+
+  originEnd(trailers = ''): void {
+    this.origin.done();
+    this.request.abandon();
+    this.answerCame(this.response.end(trailers));
+  }
+
+  originTurnEnd(): void {
+    this.response.turnEnd();
   }
 
   originFailed(failure: OriginFailure): void {
-    if (this.answerBegun) this.endings.originBroke(failure);
-    else this.endings.originFailed(failure);
+    const { request, response, origin } = this;
+    request.stopSending();
+    response.originGone();
+    if (this.ended || (response.unbegun && origin.again(failure, request.hasBody))) return;
+    origin.done();
+    if (!this.answerBegun) return this.failOrigin(failure);
+    this.state.outcome = 'origin_error';
+    this.state.refusal = failure.code;
+    this.cut();
+  }
+
+  // ---- what comes of the answer
+
+  answerCame(event: AnswerEvent): void {
+    if (event === ANSWER.WAIT) return;
+    if (event === ANSWER.ENOUGH) this.phases.answerHeld(this.response.heldBytes);
+    else if (event === ANSWER.SENT) this.end(this.response.keepAlive && this.bodyComplete);
+    else if (event === ANSWER.NO_ROOM) this.refuseAnswer(noRoom.status, noRoom.reason);
+    else this.refuse(0, 'compression');
   }
 
   // ---- a WebSocket
 
-  get inspectsMessages(): boolean {
-    const { site, head, phases } = this;
-    return (
-      head.websocketKey !== null && !phases.bypassed && site !== null && inspectsMessages(site)
-    );
+  /** True where messages are inspected of the WebSocket that the request asks for. */
+  private get inspectsMessages(): boolean {
+    const { site, head } = this.state;
+    if (head.websocketKey === null || this.phases.bypassed) return false;
+    return site !== null && inspectsMessages(site);
   }
 
-  openTunnel(): void {
-    if (this.inspectsMessages) this.tunnel = new WebsocketTunnel(this.front, this, this.site!);
-    this.request.openTunnel(this.tunnel?.gate ?? null);
+  private openTunnel(): void {
+    const { state, request: side, evidence } = this;
+    if (this.inspectsMessages) {
+      const opening = requestEvent(state, this.phases.notes, null, null);
+      const close = (fault: FrameFault, frame: Buffer | null): void =>
+        this.closeTunnel(fault, frame);
+      this.tunnel = new WebsocketTunnel({ request: state, side, opening, evidence, close });
+    }
+    side.openTunnel(this.tunnel?.gate ?? null);
   }
 
-  opening(): MessageOpening {
-    return requestEvent(this, 0, null);
-  }
-
-  forwardFrames(bytes: Buffer): void {
-    this.request.forwardFrames(bytes);
-  }
-
-  tunnelResumed(): void {
-    if (!this.ended) this.request.resumeTunnel();
-  }
-
-  closeTunnel(fault: FrameFault, frame: Buffer | null): void {
+  /** It is closed for what its client sent. */
+  private closeTunnel({ reason }: FrameFault, frame: Buffer | null): void {
     if (this.ended) return;
-    this.endings.closeTunnel(fault.reason);
+    this.state.outcome = 'refused';
+    this.state.refusal = reason;
     if (frame !== null) this.response.sendLast(frame);
     this.end(false);
   }
 
-  send(piece: Uint8Array): boolean {
-    return this.client.send(piece);
-  }
+  // ---- the end
 
-  pauseOrigin(): void {
-    this.origin.pause();
-  }
-
-  resumeOrigin(): void {
-    this.origin.resume();
-  }
-
-  holder(): Holder {
-    return this.front.held.holder(this.clientIp, this.site!.site.id);
-  }
-
-  responseSent(): void {
-    this.end(this.response.relay.keepAlive && this.bodyComplete);
-  }
-
-  /** The one end of every path. */
-  end(keep: boolean): void {
-    if (this.ended) return;
-    this.ended = true;
+  /** The one end of every path. `keep`: the connection may serve another request. */
+  private end(keep: boolean): void {
+    const { state, request, response } = this;
+    if (state.ended) return;
+    state.ended = true;
     this.tunnel?.end();
     this.origin.stop();
-    this.response.drop();
-    this.request.drop();
-    const durationUs = this.front.clock.monotonicUs() - this.startedUs;
+    response.drop();
+    request.drop();
+    state.bytesIn = request.bodyBytes;
+    state.bytesOut = response.bodyBytes;
+    state.durationUs = this.front.clock.monotonicUs() - state.startedUs;
     const unread = this.phases.finish((record) => {
-      this.generation.release();
-      this.tell(durationUs, record);
+      state.generation.release();
+      reportRequest(state, this.phases, this.origin, record, this.evidence);
       this.evidence.drop();
     });
-    if (unread) this.request.recycle();
+    if (unread) request.recycle();
     else this.evidence.outliveRequest();
     this.client.exchangeEnded(keep);
   }
-
-  /** A fault in reporting a request must end neither its connection nor the thread. */
-  private tell(durationUs: number, record: TransactionRecord | null): void {
-    try {
-      const policyId = this.site?.inspector ? (this.site.site.waf.policyId ?? '') : '';
-      const event = requestEvent(this, durationUs, record);
-      this.phases.lesson?.end(event);
-      if (this.site !== null) this.front.clientCounts.count(event, this.site.site);
-      this.front.onRequestDone(event, policyId, this.evidence);
-    } catch (thrown) {
-      this.front.onEventFault(thrown);
-    }
-  }
-
-  private beginTrace(proved: boolean): TracedRequest | null {
-    return this.front.tracer?.begin(this.head, this.bytes, proved, this.startedUs) ?? null;
-  }
-
-  private describe(): void {
-    this.described = describeRequest(this.bytes, this.head, this.front.clock.nowMs());
-    this.requestId = this.described.keptId ?? this.front.ids.next();
-  }
 }
-
-/** RFC 9110 section 9.2.2, and no body that would have to be sent again. */
-const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);

@@ -5,6 +5,7 @@ import type { ResponseScenario, ResponseSettings } from '../../contract/site.ts'
 import type { ByteWriter } from '../../http/byte-writer.ts';
 import type { SiteAnswer } from '../../guard/site-delivery.ts';
 import { httpDate } from '../wire/http-date.ts';
+import type { RequestState } from './request-state.ts';
 import { renderPage, scenarioOf, statusText, type Page } from './responses.ts';
 
 /** One answer of our own. */
@@ -31,6 +32,57 @@ export interface OwnAnswer {
   readonly receivedAtMs: number;
   readonly acceptsHtml: boolean;
   readonly settings: ResponseSettings | undefined;
+}
+
+/** What an answer of our own says beyond its status. */
+export type OwnWording = Pick<OwnAnswer, 'scenario' | 'location' | 'guard' | 'delivery'>;
+
+/** An error without words of its own. */
+export const plainError: OwnWording = {
+  scenario: null,
+  location: null,
+  guard: null,
+  delivery: null,
+};
+
+/**
+ * Answers a request in place of an origin; says whether the connection may serve another. `keep`:
+ * nothing of this request speaks against that.
+ */
+export function sendOwnAnswer(
+  request: RequestState,
+  status: number,
+  { scenario, location, guard, delivery }: OwnWording,
+  rateLines: string,
+  keep: boolean,
+): boolean {
+  const { front, client, head, texts } = request;
+  const keepAlive = keep && head.keepAlive && !front.draining;
+  const sent = writeOwnAnswer(front.writer, {
+    status,
+    scenario,
+    location,
+    guard,
+    delivery,
+    strictTransport: request.strictTransport,
+    rateLines,
+    plain: request.outcome === 'unrouted',
+    keepAlive,
+    http10: head.version === 10,
+    isHead: head.isHead,
+    requestId: request.requestId,
+    receivedAtMs: texts.receivedAtMs,
+    acceptsHtml: texts.acceptsHtml,
+    settings: request.site?.site.responses,
+  });
+  request.ownStatus = sent.status;
+  request.ownBytes = sent.bodyBytes;
+  const piece = front.writer.take();
+  if (request.keepsAnswerHead) {
+    request.sentHead = new Uint8Array(piece.subarray(0, piece.length - sent.bodyBytes));
+  }
+  client.send(piece);
+  return keepAlive;
 }
 
 /** Writes head and body; says what was sent. */

@@ -24,6 +24,12 @@ export interface RestInspection {
   fail(reason: InspectionFailure): void;
 }
 
+/** Who decides on verdicts. */
+export interface RestVerdicts {
+  /** What came of a window; false where the request ends with it. */
+  restDecided(result: PhaseResult): boolean;
+}
+
 /** Who carries out what the gate says. */
 export interface RestOwner {
   /** Sends bytes to the origin; it copies them. */
@@ -32,8 +38,6 @@ export interface RestOwner {
   finished(): void;
   /** The gate keeps this number of bytes; false where that is more than its share. */
   holdsRest(bytes: number): boolean;
-  /** What came of a window; false where the request ends with it. */
-  decided(result: PhaseResult): boolean;
   /** The client may send on. */
   resumed(): void;
 }
@@ -44,6 +48,7 @@ export class RestGate {
   waiting = false;
   private readonly run: RestInspection;
   private readonly owner: RestOwner;
+  private readonly verdicts: RestVerdicts;
   private pending: Buffer[] = [];
   private pendingBytes = 0;
   private last = false;
@@ -51,9 +56,10 @@ export class RestGate {
   /** Inspects what there is of a window whose end is late. */
   private timer: NodeJS.Timeout | null = null;
 
-  constructor(run: RestInspection, owner: RestOwner) {
+  constructor(run: RestInspection, owner: RestOwner, verdicts: RestVerdicts) {
     this.run = run;
     this.owner = owner;
+    this.verdicts = verdicts;
   }
 
   /** Takes bytes [start, end), which may change after this call. */
@@ -67,7 +73,7 @@ export class RestGate {
     this.pendingBytes += end - start;
     if (this.owner.holdsRest(this.pendingBytes)) return this.pump(false);
     this.run.fail('memory');
-    if (this.owner.decided(inspectionFailed.memory)) this.pump(false);
+    if (this.verdicts.restDecided(inspectionFailed.memory)) this.pump(false);
     else this.drop();
   }
 
@@ -146,7 +152,7 @@ export class RestGate {
   /** False where the request ended. */
   private settle(result: PhaseResult, piece: Buffer): boolean {
     if (this.ended) return false;
-    if (!this.owner.decided(result)) {
+    if (!this.verdicts.restDecided(result)) {
       this.drop();
       return false;
     }

@@ -13,7 +13,7 @@ import type { RequestView } from '../../guard/request-view.ts';
 import { CLOSE_CODE, closingFrame, type FrameFault } from '../../http/websocket-frames.ts';
 import type { BodyRestRun } from '../../phases/body-rest-run.ts';
 import { PhaseDriver } from '../../phases/phase-driver.ts';
-import type { PhaseEndings, PhaseHost, PhaseSite } from '../../phases/phase-host.ts';
+import type { PhaseHost, PhaseSite } from '../../phases/phase-host.ts';
 
 /** One message, and what it is inspected with. */
 export interface InspectedMessage {
@@ -43,9 +43,8 @@ export function inspectMessage(message: InspectedMessage): MaybePromise<FrameFau
   return new MessageRun(message).run();
 }
 
-class MessageRun implements PhaseHost, PhaseEndings {
+class MessageRun implements PhaseHost {
   ended = false;
-  readonly endings = this;
   readonly hasBody = true;
   readonly bodyBytesMax = Infinity;
   readonly headRefusal = null;

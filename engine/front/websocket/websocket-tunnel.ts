@@ -8,11 +8,11 @@ import { TurnShare } from '../../base/turn-shares.ts';
 import type { EvidenceSource } from '../../contract/evidence.ts';
 import type { MaybePromise } from '../../contract/inspection.ts';
 import type { MessageHead, RequestSnapshot } from '../../contract/message.ts';
-import type { RequestView } from '../../guard/request-view.ts';
 import { closingFrame, FRAME, FrameReader, type FrameFault } from '../../http/websocket-frames.ts';
 import type { PhaseSite } from '../../phases/phase-host.ts';
-import type { FrontContext } from '../front-context.ts';
-import type { Generation, Route } from '../generation.ts';
+import type { Route } from '../generation.ts';
+import type { RequestSide } from '../request/request-side.ts';
+import type { RequestState } from '../request/request-state.ts';
 import type { Holder } from '../wire/held-budget.ts';
 import { WebsocketGate, type GateOwner } from './websocket-gate.ts';
 import {
@@ -22,34 +22,24 @@ import {
   type MessageOpening,
 } from './websocket-message.ts';
 
-/** What the tunnel needs of the request that opened it. */
-export interface TunnelOwner {
-  readonly site: Route | null;
-  readonly generation: Generation;
-  /** What rules see of the opening request. */
-  snapshot(): RequestSnapshot;
-  view(): RequestView;
-  admitsInspection(): boolean;
-  holder(): Holder;
+/** What the tunnel gets of the request that opened it. */
+export interface OpenedTunnel {
+  readonly request: RequestState;
+  /** Its client's side, which the frames take. */
+  readonly side: Pick<RequestSide, 'forwardFrames' | 'resumed'>;
   /** What its events say of the opening request. */
-  opening(): MessageOpening;
+  readonly opening: MessageOpening;
   readonly evidence: EvidenceSource;
-  /** Sends frames of the client to the origin. */
-  forwardFrames(bytes: Buffer): void;
-  /** The client may send on. */
-  tunnelResumed(): void;
   /** Ends it, after `frame` where the client can be told why; null where it cannot. */
-  closeTunnel(fault: FrameFault, frame: Buffer | null): void;
+  readonly close: (fault: FrameFault, frame: Buffer | null) => void;
 }
 
 /** One WebSocket; see the header. */
 export class WebsocketTunnel implements GateOwner {
   readonly gate: WebsocketGate;
-  private readonly front: FrontContext;
-  private readonly owner: TunnelOwner;
+  private readonly tunnel: OpenedTunnel;
   private readonly route: Route;
   private readonly site: PhaseSite;
-  private readonly opening: MessageOpening;
   private readonly first: RequestSnapshot;
   private readonly head: MessageHead;
   private readonly holder: Holder;
@@ -59,15 +49,14 @@ export class WebsocketTunnel implements GateOwner {
   private messages = 0;
   private readonly share: TurnShare;
 
-  constructor(front: FrontContext, owner: TunnelOwner, route: Route) {
-    this.front = front;
-    this.owner = owner;
-    this.route = route;
-    this.site = siteOf(route);
-    this.opening = owner.opening();
-    this.first = owner.snapshot();
+  constructor(tunnel: OpenedTunnel) {
+    const { request } = tunnel;
+    this.tunnel = tunnel;
+    this.route = request.site!;
+    this.site = siteOf(this.route);
+    this.first = request.snapshot();
     this.head = withoutContentFields(this.first.head);
-    this.holder = owner.holder();
+    this.holder = request.holder();
     this.gate = new WebsocketGate(this);
     this.share = new TurnShare(() => this.gate.proceed());
   }
@@ -110,8 +99,8 @@ export class WebsocketTunnel implements GateOwner {
   }
 
   inspect(text: Buffer, whole: boolean): MaybePromise<FrameFault | null> {
-    const { front, owner, opening } = this;
-    const { generation } = owner;
+    const { opening, request } = this.tunnel;
+    const { front, generation } = request;
     const requestId = `${this.first.requestId.slice(0, idCharsMax)}.m${++this.messages}`;
     const snapshot: RequestSnapshot = {
       ...this.first,
@@ -124,8 +113,8 @@ export class WebsocketTunnel implements GateOwner {
     generation.acquire();
     return inspectMessage({
       ...{ site: this.site, snapshot, text, whole },
-      view: () => owner.view(),
-      admitsInspection: () => owner.admitsInspection(),
+      view: () => request.view(),
+      admitsInspection: () => front.overload.admits(),
       done: (record, fault) => {
         generation.release();
         try {
@@ -139,7 +128,7 @@ export class WebsocketTunnel implements GateOwner {
   }
 
   forward(bytes: Buffer): void {
-    this.owner.forwardFrames(bytes);
+    this.tunnel.side.forwardFrames(bytes);
   }
 
   hold(bytes: number): boolean {
@@ -154,7 +143,7 @@ export class WebsocketTunnel implements GateOwner {
   }
 
   resumed(): void {
-    this.owner.tunnelResumed();
+    if (!this.tunnel.request.ended) this.tunnel.side.resumed();
   }
 
   /** A closing frame reaches the client between two frames of the origin, never within one. */
@@ -162,14 +151,14 @@ export class WebsocketTunnel implements GateOwner {
     this.closing = null;
     const { betweenFrames, fault: odd } = this.origin;
     const told = betweenFrames && odd === null;
-    this.owner.closeTunnel(fault, told ? closingFrame(fault.code) : null);
+    this.tunnel.close(fault, told ? closingFrame(fault.code) : null);
   }
 
   /** The opening request's lines; what is kept of bodies is for bodies of requests. */
   private evidence(): EvidenceSource {
     const none = new Uint8Array();
     return {
-      headerLines: () => this.owner.evidence.headerLines(),
+      headerLines: () => this.tunnel.evidence.headerLines(),
       answerHead: () => none,
       capturedBody: () => null,
       answerBody: () => null,

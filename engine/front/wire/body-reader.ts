@@ -14,18 +14,18 @@ export class BodyReader {
   total = 0;
 
   private readonly decoder: ChunkedDecoder | null;
-  /** Content bytes that are taken. */
-  bytesMax: number;
   private remaining: number;
 
-  constructor(framing: number, contentLength: number, bytesMax: number) {
+  constructor(framing: number, contentLength: number) {
     this.decoder = framing === BODY.CHUNKED ? new ChunkedDecoder() : null;
     this.remaining = contentLength;
-    this.bytesMax = bytesMax;
   }
 
-  /** Takes bytes [start, end), which it may rewrite; says why the body is refused, or null. */
-  read(bytes: Uint8Array, start: number, end: number): Refusal | null {
+  /**
+   * Takes bytes [start, end), which it may rewrite; says why the body is refused, or null. Longer
+   * than `bytesMax` it is.
+   */
+  read(bytes: Uint8Array, start: number, end: number, bytesMax: number): Refusal | null {
     if (this.decoder === null) {
       const stop = Math.min(end, start + this.remaining);
       this.remaining -= stop - start;
@@ -40,6 +40,6 @@ export class BodyReader {
       this.next = this.decoder.consumed;
     }
     this.total += this.dataEnd - start;
-    return this.total > this.bytesMax ? REFUSAL.bodyTooLarge : null;
+    return this.total > bytesMax ? REFUSAL.bodyTooLarge : null;
   }
 }

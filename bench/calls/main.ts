@@ -1,0 +1,173 @@
+/**
+ * Counts what one plain GET and one change of a policy pass in this code: functions, files, and
+ * returns to a file that was left before. Measures no time. Usage, after a build:
+ * node .build/bench/calls/main.js [--list]
+ */
+
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { countCalls, type CallCounts, type CountedFunction } from './count-calls.ts';
+import { makeCopy, type InstrumentedCopy } from './instrumented-copy.ts';
+import { recordFolderVariable, wantedFile } from './recorder.ts';
+import { markdownTable } from '../report/table.ts';
+
+/** The one of several rounds that timers of the program disturbed least counts. */
+const rounds = 20;
+/** Threads look at this interval at least whether calls are recorded. */
+const noticeMs = 50;
+/** A change is compiled and delivered within this time. */
+const deliveryMs = 4000;
+const warmUpRequests = 200;
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** A started copy. */
+interface Running {
+  readonly port: number;
+  readonly data: string;
+  /** Where records go. */
+  readonly folder: string;
+  readonly child: ChildProcess;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { list: { type: 'boolean', default: false } } });
+  const folder = mkdtempSync(join(tmpdir(), 'waf-calls-'));
+  const copy = makeCopy(root, join(root, '.cache', 'calls'));
+  const running = await start(copy, folder);
+  try {
+    for (let i = 0; i < warmUpRequests; i++) await get(running.port);
+    const gets = await leastOf(running, copy.known);
+    const change = await record(running, deliveryMs, () => changePolicy(running.data));
+    const rows = [
+      row('plain GET', countCalls(gets, copy.known)),
+      row('change of a policy', countCalls(change.flat(), copy.known)),
+    ];
+    const header = ['', 'calls', 'functions', 'files', 'returns to a file'];
+    process.stdout.write(markdownTable(header, rows));
+    if (values.list) process.stdout.write(listOf(gets, copy.known));
+  } finally {
+    const closed = new Promise((resolve) => running.child.once('close', resolve));
+    if (running.child.exitCode === null && running.child.kill('SIGTERM')) await closed;
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function row(name: string, { calls, functions, files, returns }: CallCounts): string[] {
+  return [name, ...[calls, functions, files, returns].map(String)];
+}
+
+/** How often each file was entered from another one, most often first, with its functions. */
+function listOf(entered: readonly number[], known: readonly CountedFunction[]): string {
+  const entries = new Map<string, number>();
+  const functions = new Map<string, Set<string>>();
+  let at = '';
+  for (const index of entered) {
+    const { file, name } = known[index]!;
+    if (file !== at) entries.set(file, (entries.get(file) ?? 0) + 1);
+    functions.set(file, (functions.get(file) ?? new Set()).add(name));
+    at = file;
+  }
+  const sorted = [...entries].toSorted(([, one], [, other]) => other - one);
+  const lines = sorted.map(([file, times]) => {
+    const names = [...functions.get(file)!];
+    return `${times}\t${names.length}\t${file}: ${names.join(' ')}\n`;
+  });
+  return `\nentered\tfunctions\tfile\n${lines.join('')}`;
+}
+
+async function start({ folder: copy }: InstrumentedCopy, folder: string): Promise<Running> {
+  const data = join(folder, 'data');
+  const recorder = new URL('recorder.js', import.meta.url).href;
+  const child = spawn(
+    process.execPath,
+    [
+      ...[join(copy, '.build', 'control', 'cli', 'main.js'), 'run', '--data', data],
+      ...['--workers', '1', '--inspection', 'inline', '--proxy', '127.0.0.1:0'],
+      ...['--https', 'off', '--management', '127.0.0.1:0'],
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        ...process.env,
+        NODE_OPTIONS: `--import ${recorder}`,
+        [recordFolderVariable]: folder,
+      },
+    },
+  );
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      if (/Local socket .*\n/.test(output)) resolve();
+    });
+    child.once('close', (code) => reject(new Error(`exit code ${code}:\n${output}`)));
+  });
+  const port = /^ +Proxy +http:\/\/127\.0\.0\.1:(\d+)$/m.exec(output)?.[1];
+  if (port === undefined) throw new Error(`no address of the proxy in:\n${output}`);
+  return { port: Number(port), data, folder, child };
+}
+
+/** The record of the front thread in the round with the fewest functions. */
+async function leastOf(running: Running, known: readonly CountedFunction[]): Promise<number[]> {
+  let least: number[] | null = null;
+  for (let round = 0; round < rounds; round++) {
+    const records = await record(running, noticeMs, () => get(running.port));
+    const front = records.find((entered) => isFront(entered, known));
+    if (front === undefined) throw new Error('no thread recorded the request');
+    if (least === null || new Set(front).size < new Set(least).size) least = front;
+  }
+  return least!;
+}
+
+function isFront(entered: readonly number[], known: readonly CountedFunction[]): boolean {
+  return entered.some((index) => dirname(known[index]!.file) === 'engine/front/request');
+}
+
+/** What each thread entered while `work` was done, and `afterMs` longer. */
+async function record(
+  { folder }: Running,
+  afterMs: number,
+  work: () => Promise<void> | void,
+): Promise<number[][]> {
+  const wanted = join(folder, wantedFile);
+  writeFileSync(wanted, '');
+  await sleep(noticeMs);
+  await work();
+  await sleep(afterMs);
+  rmSync(wanted);
+  await sleep(2 * noticeMs);
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  return names.map((name) => {
+    const entered = JSON.parse(readFileSync(join(folder, name), 'utf8')) as number[];
+    rmSync(join(folder, name));
+    return entered;
+  });
+}
+
+/** A plain GET as curl sends it. */
+function get(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'User-Agent': 'curl/8.5.0', Accept: '*/*' };
+    const sent = request({ host: '127.0.0.1', port, path: '/', headers }, (response) => {
+      if (response.statusCode !== 200) reject(new Error(`status ${response.statusCode}`));
+      response.once('end', resolve).resume();
+    });
+    sent.once('error', reject).end();
+  });
+}
+
+function changePolicy(data: string): void {
+  const command = join(root, '.build', 'control', 'cli', 'main.js');
+  const words = ['policy', 'update', 'Standard', '--file', '-', '--data', data];
+  const input = 'crsCore: {inboundAnomalyThreshold: 7}';
+  execFileSync(process.execPath, [command, ...words], { input, stdio: ['pipe', 'ignore', 'pipe'] });
+}
+
+await main();
