@@ -50,7 +50,7 @@ async function main(): Promise<void> {
       row('change of a policy', countCalls(change.flat(), copy.known)),
     ];
     const header = ['', 'calls', 'functions', 'files', 'returns to a file'];
-    process.stdout.write(markdownTable(header, rows));
+    process.stdout.write(`${markdownTable(header, rows)}\n`);
     if (values.list) process.stdout.write(listOf(gets, copy.known));
   } finally {
     const closed = new Promise((resolve) => running.child.once('close', resolve));
@@ -166,7 +166,7 @@ function get(port: number): Promise<void> {
 function changePolicy(data: string): void {
   const command = join(root, '.build', 'control', 'cli', 'main.js');
   const words = ['policy', 'update', 'Standard', '--file', '-', '--data', data];
-  const input = 'crsCore: {inboundAnomalyThreshold: 7}';
+  const input = 'crsCore: {inboundAnomalyScoreThreshold: 7}';
   execFileSync(process.execPath, [command, ...words], { input, stdio: ['pipe', 'ignore', 'pipe'] });
 }
 
