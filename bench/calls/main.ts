@@ -1,7 +1,6 @@
 /**
  * Counts what one plain GET and one change of a policy pass in this code: functions, files, and
- * returns to a file that was left before. Measures no time. Usage, after a build:
- * node .build/bench/calls/main.js [--list]
+ * returns to a file that was left before. Measures no time. Usage: npm run bench:calls -- [--list]
  */
 
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';

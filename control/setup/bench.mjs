@@ -6,8 +6,10 @@ import { main, SetupError } from './process.mjs';
 
 await main(async () => {
   const [which = ''] = process.argv.splice(2, 1);
-  if (!['micro', 'e2e', 'worst', 'delivery', 'detect', 'console'].includes(which)) {
-    throw new SetupError('bench.mjs: expected micro, e2e, worst, delivery, detect or console.');
+  if (!['micro', 'e2e', 'worst', 'delivery', 'detect', 'console', 'calls'].includes(which)) {
+    throw new SetupError(
+      'bench.mjs: expected micro, e2e, worst, delivery, detect, console or calls.',
+    );
   }
   await prepare({ tests: true });
   const script = inRoot('.build', 'bench', which, 'main.js');
