@@ -8,11 +8,11 @@ import { TurnShare } from '../../base/turn-shares.ts';
 import type { EvidenceSource } from '../../contract/evidence.ts';
 import type { MaybePromise } from '../../contract/inspection.ts';
 import type { MessageHead, RequestSnapshot } from '../../contract/message.ts';
+import type { RequestView } from '../../guard/request-view.ts';
 import { closingFrame, FRAME, FrameReader, type FrameFault } from '../../http/websocket-frames.ts';
 import type { PhaseSite } from '../../phases/phase-host.ts';
-import type { Route } from '../generation.ts';
-import type { RequestSide } from '../request/request-side.ts';
-import type { RequestState } from '../request/request-state.ts';
+import type { FrontContext } from '../front-context.ts';
+import type { Generation, Route } from '../generation.ts';
 import type { Holder } from '../wire/held-budget.ts';
 import { WebsocketGate, type GateOwner } from './websocket-gate.ts';
 import {
@@ -22,11 +22,27 @@ import {
   type MessageOpening,
 } from './websocket-message.ts';
 
-/** What the tunnel gets of the request that opened it. */
+/** The state of the request that opened it. */
+interface OpeningRequest {
+  readonly front: FrontContext;
+  readonly generation: Generation;
+  readonly site: Route | null;
+  readonly ended: boolean;
+  /** What rules see of it. */
+  snapshot(): RequestSnapshot;
+  view(): RequestView;
+  holder(): Holder;
+}
+
+/** What the tunnel gets. */
 export interface OpenedTunnel {
-  readonly request: RequestState;
-  /** Its client's side, which the frames take. */
-  readonly side: Pick<RequestSide, 'forwardFrames' | 'resumed'>;
+  readonly request: OpeningRequest;
+  /** The way of frames to the origin. */
+  readonly side: {
+    forwardFrames(bytes: Buffer): void;
+    /** The client may send on. */
+    resumed(): void;
+  };
   /** What its events say of the opening request. */
   readonly opening: MessageOpening;
   readonly evidence: EvidenceSource;
