@@ -1,6 +1,6 @@
 /**
  * The request side of one request: whether body bytes are welcome, held for inspection, or flow to
- * the origin, behind a head of our own and in framing of our own. What is held counts into the
+ * the origin, after a head of our own and in framing of our own. What is held counts into the
  * thread's budget. Says what comes of each piece, and never decides what that leads to.
  */
 
