@@ -1,5 +1,5 @@
 /**
- * Proof that virtual patches do what their documents say: 579 known faults through the API with
+ * Proof that virtual patches do what their documents say: 574 known faults through the API with
  * a running engine, their requests through the live proxy, and patches that must be refused.
  */
 
