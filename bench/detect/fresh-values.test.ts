@@ -37,9 +37,10 @@ describe('of values in queries and forms', () => {
   });
 
   test.each([
-    ['ordinary', 290, 0.05],
+    ['ordinary', 290, 0.03],
     ['ordinary-kept', 290, 0.075],
-    ['developers', 70, 0.08],
+    ['developers', 70, 0.05],
+    ['code-and-prose', 120, 0.22],
   ])('%s: of more than %i the score refuses at most %d', (name, count, share) => {
     const { all, refused } = judge(name);
     expect(all).toBeGreaterThan(2 * count);

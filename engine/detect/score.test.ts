@@ -79,7 +79,11 @@ describe('the score of a request', () => {
   test('stays below the threshold of refusal with one sign that is not strong', () => {
     expect(score(sign(shellRule, 0))).toBe(49);
     expect(score(sign(strongOne, 0))).toBe(60);
-    expect(score(sign(shellRule, 0), sign(sqlRule, 3))).toBe(85);
+    expect(score(sign(shellRule, 0), sign(unionSelect, 3))).toBe(100);
+  });
+
+  test('stays below it with rules alone, however many', () => {
+    expect(score(sign(shellRule, 0), sign(sqlRule, 3), sign(rawDots, 5))).toBe(49);
   });
 
   test.each([
@@ -94,8 +98,8 @@ describe('the score of a request', () => {
     ]);
     const found = scoreSigns([sign(rawDots, 0), sign(readDots, 0)], { ...weights, points }, facts)!;
     expect(found.score).toBe(expected);
-    const other = new Map([...points, [shellRule, 20]]);
-    const signs = [sign(rawDots, 0), sign(readDots, 0), sign(shellRule, 0)];
+    const other = new Map([...points, [unionSelect, 20]]);
+    const signs = [sign(rawDots, 0), sign(readDots, 0), sign(unionSelect, 0)];
     const both = scoreSigns(signs, { ...weights, points: other }, facts)!;
     expect(both.score).toBe(Math.max(raw, read) + 20);
     expect(both.bits.reduce((sum, bit) => sum + bit.points, 0)).toBe(both.score);

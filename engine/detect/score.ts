@@ -4,6 +4,7 @@
  * and signs only add, so nothing that is added to a request lowers its score. Pure.
  */
 
+import { detectorIds } from './detector.ts';
 import type { Weights } from './weights.ts';
 
 /** A detector or rule that matched in a leaf. */
@@ -111,16 +112,33 @@ const rounding = 1e-6;
  */
 export function scorePiece(ids: readonly number[], weights: Weights, facts: SignFacts): number {
   let points = 0;
-  let signs = 0;
-  let strong = false;
   for (const id of ids) {
-    const own = ownPoints(id, ids, weights);
-    if (own > 0 && !(repeats(id, ids) && hasPoints(sameSign.get(id)!, weights))) signs++;
-    if (facts.isStrong(id)) strong = true;
-    points += own + (isConfirmed(id, ids, facts) ? (weights.pairs.get(id) ?? 0) : 0);
+    points += ownPoints(id, ids, weights);
+    if (isConfirmed(id, ids, facts)) points += weights.pairs.get(id) ?? 0;
   }
-  const max = strong || signs > 1 ? scoreMax : weights.thresholds.block - 1;
+  const hasOwn = (id: number): boolean => ownPoints(id, ids, weights) > 0;
+  const max = mayRefuse(ids, hasOwn, facts) ? scoreMax : weights.thresholds.block - 1;
   return Math.min(Math.floor(points + rounding), max);
+}
+
+/**
+ * Whether a piece has what a refusal needs: a strong sign, or two signs of which one is a
+ * detector's. Rules alone name words; without a grammar that reads them they prove nothing.
+ */
+export function mayRefuse(
+  ids: readonly number[],
+  hasPoints: (id: number) => boolean,
+  facts: SignFacts,
+): boolean {
+  let signs = 0;
+  let detected = false;
+  for (const id of ids) {
+    if (facts.isStrong(id)) return true;
+    if (!hasPoints(id) || (repeats(id, ids) && hasPoints(sameSign.get(id)!))) continue;
+    signs++;
+    if (id <= detectorIds.last) detected = true;
+  }
+  return detected && signs > 1;
 }
 
 /**
@@ -144,10 +162,6 @@ function ownPoints(id: number, ids: readonly number[], { points }: Weights): num
   const own = points.get(id) ?? 0;
   if (!repeats(id, ids)) return own;
   return Math.max(0, own - (points.get(sameSign.get(id)!) ?? 0));
-}
-
-function hasPoints(id: number, { points }: Weights): boolean {
-  return (points.get(id) ?? 0) > 0;
 }
 
 function isConfirmed(id: number, ids: readonly number[], facts: SignFacts): boolean {

@@ -3,7 +3,7 @@
  * was learned before. Deterministic.
  */
 
-import type { SignFacts } from '../../../engine/detect/score.ts';
+import { mayRefuse, type SignFacts } from '../../../engine/detect/score.ts';
 import type { Observation } from '../observe.ts';
 import type { Columns } from './bits.ts';
 import { fit, type Example } from './regression.ts';
@@ -68,8 +68,8 @@ export function sumOfRequest(
   let most = 0;
   for (const ids of pieces) {
     const own = columns.of(ids);
-    const signs = ids.filter((_, at) => weights[own[at]!]! > 0);
-    if (confirmed && signs.length < 2 && !ids.some((id) => facts.isStrong(id))) continue;
+    const hasPoints = (id: number): boolean => weights[own[ids.indexOf(id)]!]! > 0;
+    if (confirmed && !mayRefuse(ids, hasPoints, facts)) continue;
     most = Math.max(most, sumOf(own, weights));
   }
   return most;

@@ -24,7 +24,7 @@ const rows: readonly PatternDetector[] = [
     needs: 0,
     literals: words('{{ ${ #{ *{ @{ @( <%= [[ {% {# ~{ <#assign ?new #set {php} {if: {elseif:'),
     pattern:
-      /(?:\{\{|\$\{|#\{|\*\{|@\{|<%=|\[\[|\{%(?!\d)|\{#|~\{)-?\s{0,8}(?:["']?\d{1,10}["']?\s{0,4}[*+%-]\s{0,4}["']?\d{1,10}|(?:self|config|request|settings|lipsum|cycler|joiner|namespace|url_for|get_flashed_messages|_self|app|dump|range|'{2}|"{2}|\[\]|\(\))\s{0,2}(?:\.|\[|\|)\s{0,4}["'_a-z]|dump\s{0,2}\(|[^{}\n]{0,120}(?:__\w{2,20}__|\|\s{0,4}(?:attr|filter|map|sort|reduce|system|passthru)\s{0,2}\(|getRuntime|forName|new\s{1,4}\w|\.exec\s{0,2}\(|system\s{0,2}\(|import\s{1,4}os|File\.open|IO\.popen|`\w[^`\n]{0,80}`|\?new\s{0,2}\(|constructor|T\(|lookup\s{1,4}string))|@\(\s{0,4}\d{1,10}\s{0,4}[*+]\s{0,4}\d{1,10}\s{0,4}\)|<#assign\s|\?new\s{0,2}\(\s{0,2}\)|#set\s{0,2}\(\s{0,2}\$|\{php\}|__\$\{[^}]{1,200}\}__|\{(?:if|elseif):[^{}\n]{0,120}\w\(|\{\{\s{0,4}(?:constructor\s{0,2}\.|(?:this|\$on|\$eval|toString|'a'|a)\s{0,2}(?:\.|\[|=)\s{0,2}(?:constructor|__proto__|toString))/g,
+      /(?:\{\{|\$\{|#\{|\*\{|@\{|<%=|\[\[|\{%(?!\d)|\{#|~\{)-?\s{0,8}(?:["']?\d{1,10}["']?\s{0,4}[*+%-]\s{0,4}["']?\d{1,10}|(?!request\.(?:user|path|method|GET|get_host|get_full_path|META|csp_nonce)\b[\w.]{0,40}\s{0,4}(?:\|\s{0,2}\w{1,16}\s{0,2})?\}\})(?:self|config|request|settings|lipsum|cycler|joiner|namespace|url_for|get_flashed_messages|_self|app|dump|range|'{2}|"{2}|\[\]|\(\))\s{0,2}(?:\.|\[|\|)\s{0,4}["'_a-z]|dump\s{0,2}\(|[^{}\n]{0,120}(?:__\w{2,20}__|\|\s{0,4}(?:attr|filter|map|sort|reduce|system|passthru)\s{0,2}\(|getRuntime|forName|new\s{1,4}\w|\.exec\s{0,2}\(|system\s{0,2}\(|import\s{1,4}os|File\.open|IO\.popen|`\w[^`\n]{0,80}`|\?new\s{0,2}\(|constructor|T\(|lookup\s{1,4}string))|@\(\s{0,4}\d{1,10}\s{0,4}[*+]\s{0,4}\d{1,10}\s{0,4}\)|<#assign\s|\?new\s{0,2}\(\s{0,2}\)|#set\s{0,2}\(\s{0,2}\$(?!\w{1,32}\s{0,2}=\s{0,2}(?:\$\w{1,32}|\d{1,9})(?:\s{0,2}[+-]\s{0,2}(?:\$\w{1,32}|\d{1,9}))?\s{0,2}\))|\{php\}|__\$\{[^}]{1,200}\}__|\{(?:if|elseif):[^{}\n]{0,120}\w\(|\{\{\s{0,4}(?:constructor\s{0,2}\.|(?:this|\$on|\$eval|toString|'a'|a)\s{0,2}(?:\.|\[|=)\s{0,2}(?:constructor|__proto__|toString))/g,
     examples: {
       attacks: [
         '{{7*7}}',
@@ -43,6 +43,8 @@ const rows: readonly PatternDetector[] = [
         '#{id}',
         '{% if a %}',
         '{{count}} of 7*7',
+        '{{ request.user.username }}',
+        '#set($total = $a + $b)',
       ],
     },
   },
@@ -56,7 +58,7 @@ const rows: readonly PatternDetector[] = [
     needs: SEEN.less,
     literals: ['<!entity', '<!doctype'],
     pattern:
-      /<!ENTITY\s{1,16}(?:%\s{1,8})?[\w.:-]{1,64}\s{1,16}(?:SYSTEM|PUBLIC|["'])|<!DOCTYPE\s{1,16}[\w.:-]{1,64}\s{1,16}(?:SYSTEM\s{1,8}(?!["'][\w-]{1,32}\.dtd["']\s{0,4}>)|PUBLIC\s{1,8}["'](?!-\/\/(?:W3C|IETF|OASIS|SUN|APPLE)))|<!DOCTYPE[^>[]{1,200}\[\s{0,16}<!|<!ENTITY\b/gi,
+      /<!ENTITY\s{1,16}(?!\w{1,32}\s{1,4}"(?:&#x?\w{1,6};|[^"<>%&]{0,64})"\s{0,4}>)(?:%\s{1,8})?[\w.:-]{1,64}\s{1,16}(?:SYSTEM|PUBLIC|["'])|<!DOCTYPE\s{1,16}[\w.:-]{1,64}\s{1,16}(?:SYSTEM\s{1,8}(?!["'][\w-]{1,32}\.dtd["']\s{0,4}>)|PUBLIC\s{1,8}["'](?!-\/\/(?:W3C|IETF|OASIS|SUN|APPLE)))|<!DOCTYPE[^>[]{1,200}\[\s{0,16}<!|<!ENTITY\b(?!\s{1,16}\w{1,32}\s{1,4}"(?:&#x?\w{1,6};|[^"<>%&]{0,64})"\s{0,4}>)/gi,
     examples: {
       attacks: [
         '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/x">]>',
@@ -66,6 +68,7 @@ const rows: readonly PatternDetector[] = [
         '<!DOCTYPE html>',
         '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x">',
         '<a>ENTITY</a>',
+        'put <!ENTITY nbsp "&#160;"> into it',
         '<!DOCTYPE note SYSTEM "note.dtd"><note/>',
       ],
     },

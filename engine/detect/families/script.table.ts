@@ -17,7 +17,9 @@ const statementBytesMax = 400;
 /** Whether a call follows the end of another statement of the same program: `f(1)); setTimeout(`. */
 function leavesStatement(text: ByteString, start: number, end: number): boolean {
   const match = text.slice(start, end);
-  if (/["'`]/.test(match) || attackCall.test(match)) return true;
+  if (attackCall.test(match)) return true;
+  const quote = /["'`]/.exec(match);
+  if (quote !== null) return closesForeign(text, start + quote.index);
   let depth = 0;
   for (let at = Math.max(0, start - statementBytesMax); at < end - 1; at++) {
     const char = text.charAt(at);
@@ -25,6 +27,12 @@ function leavesStatement(text: ByteString, start: number, end: number): boolean 
     else if ((char === ')' || char === '}') && --depth < 0) return true;
   }
   return false;
+}
+
+/** Whether a quote closes a string that began before the text: those of its sort are odd so far. */
+function closesForeign(text: ByteString, at: number): boolean {
+  const before = text.slice(Math.max(0, at - statementBytesMax), at + 1);
+  return before.split(text.charAt(at)).length % 2 === 0;
 }
 
 const afterWords = /[a-z]{2,20},? [a-z]{1,20},? [^\n]{0,40}[\s(=]$/i;
@@ -61,6 +69,7 @@ const js: readonly PatternDetector[] = [
       benign: [
         ...['he said "alert" (1)', "it's; an alert", '"a" - b'],
         'f(g({ a: 1 })); setTimeout(function () {}, 100);',
+        "await Promise.all([fetch('/a'), fetch('/b')])",
       ],
     },
   },
@@ -250,7 +259,7 @@ const js: readonly PatternDetector[] = [
       getenv posix_ scandir opendir fopen unlink system include require die eval chr exit echo
       $_ $globals \${`),
     pattern:
-      /(?:^|[^\w.>$'"-])(?:shell_exec|passthru|proc_open|popen|pcntl_exec|phpinfo|php_uname|phpversion|phpcredits|assert|create_function|call_user_func(?:_array)?|base64_decode|gzinflate|str_rot13|file_put_contents|file_get_contents|readfile|highlight_file|show_source|move_uploaded_file|var_dump|print_r|ini_set|getenv|posix_\w{4,12}|scandir|opendir|fopen|unlink|system|exec|include|require(?:_once)?|die|eval|chr)\s{0,4}(?:\/\*[^*]{0,20}\*\/)?\(\s{0,4}(?:["'](?!use|child|(?<=(?:include|require|_once)\s{0,4}\(\s{0,4}["'])\.{0,2}\/?[\w/-]{1,60}\.php["'])[^"']{1,80}["']\s{0,4}[).,]|\$_(?:get|post|request|cookie|server|files)|\$\w{1,20}\[|\)\s{0,4};|base64_decode|chr\(|gzinflate|str_rot13|md5\(|\d{1,12}\s{0,4}\)\s{0,4}[.;])|\$_(?:GET|POST|REQUEST|COOKIE|SERVER|FILES|SESSION|ENV)\s{0,2}[[{]|\$\{?GLOBALS\b|\$\{@?(?:print|system|eval|phpinfo|exec)\b|\b(?:print|echo|die|exit)\s{0,2}\(?\s{0,2}`[^`]{1,80}`|(?:^|[;{}])\s{0,4}@?(?:print|echo)\s{0,4}\(?\s{0,4}(?:md5|phpinfo|system|shell_exec|`|\d{1,12}\s{0,2}[*+])(?:\s{0,2}\(|(?<=[`*+]))|["']\s{0,4}[.;]\s{0,4}@?(?:system|exec|passthru|shell_exec|eval|assert|popen|phpinfo)\s{0,2}\([^\n]{0,80}\)\s{0,4}[.;]|^phpinfo\s{0,2}\(\)$|\{\w{1,12}:[^{}\n]{0,80}\srunphp\s{0,4}=/gi,
+      /(?:^|[^\w.>$'"-])(?:shell_exec|passthru|proc_open|popen|pcntl_exec|phpinfo|php_uname|phpversion|phpcredits|assert|create_function|call_user_func(?:_array)?|base64_decode|gzinflate|str_rot13|file_put_contents|file_get_contents|readfile|highlight_file|show_source|move_uploaded_file|var_dump|print_r|ini_set|getenv|posix_\w{4,12}|scandir|opendir|fopen|unlink|system|exec|include|require(?:_once)?|die|eval|chr)\s{0,4}(?:\/\*[^*]{0,20}\*\/)?\(\s{0,4}(?:["'](?!use|child|(?<=(?:include|require|_once)\s{0,4}\(\s{0,4}["'])(?:\.{1,2}\/){0,4}\/?[\w/-]{1,60}(?:\.(?:php|js|json))?["'])[^"']{1,80}["']\s{0,4}[).,]|\$_(?:get|post|request|cookie|server|files)|\$\w{1,20}\[|\)\s{0,4};|base64_decode|chr\(|gzinflate|str_rot13|md5\(|\d{1,12}\s{0,4}\)\s{0,4}[.;])|\$_(?:GET|POST|REQUEST|COOKIE|SERVER|FILES|SESSION|ENV)\s{0,2}[[{]|\$\{?GLOBALS\b|\$\{@?(?:print|system|eval|phpinfo|exec)\b|\b(?:print|echo|die|exit)\s{0,2}\(?\s{0,2}`[^`]{1,80}`|(?:^|[;{}])\s{0,4}@?(?:print|echo)\s{0,4}\(?\s{0,4}(?:md5|phpinfo|system|shell_exec|`|\d{1,12}\s{0,2}[*+])(?:\s{0,2}\(|(?<=[`*+]))|["']\s{0,4}[.;]\s{0,4}@?(?:system|exec|passthru|shell_exec|eval|assert|popen|phpinfo)\s{0,2}\([^\n]{0,80}\)\s{0,4}[.;]|^phpinfo\s{0,2}\(\)$|\{\w{1,12}:[^{}\n]{0,80}\srunphp\s{0,4}=/gi,
     counts: isRead,
     examples: {
       attacks: [
@@ -264,7 +273,11 @@ const js: readonly PatternDetector[] = [
       ],
       benign: [
         ...['the system (old)', 'include (optional)', 'a chr(1) b', 'die (der)'],
-        ...["include('../config.php'); works", "In PHP, echo $_GET['name']; prints it"],
+        ...[
+          "include('../config.php'); works",
+          "require('../../lib/db') fails",
+          "In PHP, echo $_GET['name']; prints it",
+        ],
       ],
     },
   },
@@ -320,7 +333,7 @@ const js: readonly PatternDetector[] = [
       ...apart(')', '.'),
     ],
     pattern:
-      /(?<!\/|\bat\s|by:\s|invoke ")(?:(?:java\.lang\.|javax\.|java\.(?:io|net|util)\.)(?:(?:Runtime|ProcessBuilder|ScriptEngineManager|ProcessImpl)\b|script\.|naming\.(?!\w{0,40}Exception)|(?:Class|System|File\w{0,16}|URL\w{0,16}|Scanner|Thread|Math|String)(?=@|\(|\.\w{1,40}\s{0,2}\())|com\.sun\.(?:rowset|org\.apache)|org\.apache\.(?:commons\.collections|xalan|tomcat|struts2)\.|ch\.qos\.logback)|\bT\s{0,2}\(\s{0,2}[\w.]{2,64}\s{0,2}\)\s{0,2}\.|\bgetRuntime\s{0,2}\(|\.getClass\s{0,2}\(\s{0,2}\)\s{0,2}\.|\bforName\s{0,2}\(\s{0,2}["'](?![\w.]{2,60}Driver["']\s{0,2}\)(?:$|[;`\s]))|#(?:_memberAccess|context|application|session|attr|request|parameters)\b\s{0,4}(?:\[|=|\.)|@\w{2,20}\.[\w.]{4,80}@\w|\bDEFAULT_MEMBER_ACCESS|#\w{1,20}\s{0,4}=\s{0,4}(?:new\s|@|\(#)|\bxwork\.MethodAccessor|(?:^|[.&?])(?:class|\w{1,24}\.class)(?:\.|\[["'])(?:module|classLoader|protectionDomain)\b|ysoserial|\bfreemarker\.template\.utility|@Grab(?:Config|Resolver|Exclude)?\s{0,2}\(|@ASTTest\s{0,2}\(|["']\s{0,2}\.\s{0,2}execute\s{0,2}\(\s{0,2}\)|"@type"\s{0,4}:\s{0,4}"L?(?:java|javax|com|org|net|ch)\.|%\{\s{0,4}(?:[#(]\s{0,2}[\w@#('"]|\d{1,9}\s{0,2}[*+%-])|\$\{\s{0,4}(?:\(\s{0,2})?#\w{1,20}\s{0,2}=/g,
+      /(?<!\/|\bat\s|by:\s|invoke ")(?:(?:java\.lang\.|javax\.|java\.(?:io|net|util)\.)(?:(?:Runtime|ProcessBuilder|ScriptEngineManager|ProcessImpl)\b|script\.|naming\.(?!\w{0,40}Exception)|(?:Class|System|File\w{0,16}|URL\w{0,16}|Scanner|Thread|Math|String)(?=@|\(|\.\w{1,40}\s{0,2}\())|com\.sun\.(?:rowset|org\.apache)|org\.apache\.(?:commons\.collections|xalan|tomcat|struts2)\.|ch\.qos\.logback)|\bT\s{0,2}\(\s{0,2}[\w.]{2,64}\s{0,2}\)\s{0,2}\.|\bgetRuntime\s{0,2}\((?!\s{0,2}\)\s{0,2}\.(?:availableProcessors|(?:free|total|max)Memory|gc|addShutdownHook)\b)|\.getClass\s{0,2}\(\s{0,2}\)\s{0,2}\.|\bforName\s{0,2}\(\s{0,2}["'](?![\w.]{2,60}Driver["']\s{0,2}\)(?:$|[;`\s]))|#(?:_memberAccess|context|application|session|attr|request|parameters)\b\s{0,4}(?:\[|=|\.)|@\w{2,20}\.[\w.]{4,80}@\w|\bDEFAULT_MEMBER_ACCESS|#\w{1,20}\s{0,4}=\s{0,4}(?:new\s|@|\(#)|\bxwork\.MethodAccessor|(?:^|[.&?])(?:class|\w{1,24}\.class)(?:\.|\[["'])(?:module|classLoader|protectionDomain)\b|ysoserial|\bfreemarker\.template\.utility|@Grab(?:Config|Resolver|Exclude)?\s{0,2}\(|@ASTTest\s{0,2}\(|["']\s{0,2}\.\s{0,2}execute\s{0,2}\(\s{0,2}\)|"@type"\s{0,4}:\s{0,4}"L?(?:java|javax|com|org|net|ch)\.|%\{\s{0,4}(?:[#(]\s{0,2}[\w@#('"]|\d{1,9}\s{0,2}[*+%-])|\$\{\s{0,4}(?:\(\s{0,2})?#\w{1,20}\s{0,2}=/g,
     examples: {
       attacks: [
         "T(java.lang.Runtime).getRuntime().exec('id')",
@@ -330,6 +343,7 @@ const js: readonly PatternDetector[] = [
         ...['@GrabConfig(disableChecksums=true)', '"id".execute().text'],
       ],
       benign: [
+        'Runtime.getRuntime().availableProcessors() says 1',
         ...['java.util.List', 'a class loader', 'me@mail.example', 'get runtime'],
         // What programs report of themselves.
         'java.lang.NullPointerException\n\tat java.base/java.lang.Thread.run(Thread.java:833)',

@@ -64,7 +64,7 @@ export const ownPrograms: ReadonlySet<string> = wordsOf(
   `git npm npx pnpm yarn node pip pip3 python python3 docker docker-compose kubectl cargo rustc cmake
    tar zip unzip grep egrep sed awk ls cd pwd mkdir cp mv rm uniq wc xargs du df chmod ssh scp rsync apt
    apt-get brew dnf systemctl journalctl composer php java javac mvn gradle tsc vite vitest pytest
-   jest eslint vim nano printf echo export dotnet ps terraform helm poetry`,
+   gzip gunzip zstd ffmpeg mysqldump pg_dump dir jest eslint vim nano printf echo export dotnet ps terraform helm poetry`,
 );
 /** The same, by names that are words of sentences, too: something has to follow them. */
 export const ownCommands: ReadonlySet<string> = wordsOf(

@@ -36,6 +36,8 @@ export const shellDetectors: readonly Detector[] = [
         'wait; find the best one',
         'name;id;date',
         '| id | name |',
+        'my script ends\n\nbash says that',
+        'mysqldump shop > shop.sql; gzip shop.sql',
         ...['a & b; more or less', "ls -la | awk '{print $5, $9}'", 'get wget; wget --version'],
         'type; which is best; sleep well',
         'Tom & Jerry',

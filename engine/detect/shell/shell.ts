@@ -250,12 +250,24 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
     report.add(proved ? SHELL.substituted : SHELL.weak, at - 1, wordEnd);
     return;
   }
+  // The subject of a sentence: `bash says`.
+  if (separator === LINE && !fullPath && speaks(text)) return;
   // Words of a sentence: `; at the top`.
   if (!clear && !hidden && argument === WORD && sentenceWords.has(word)) return;
   // One letter after a separator is chance in long texts and in data.
   const strong = word.length > 1 && (probes || isCommand(leaf, at, separator, clear, argument));
   report.add(strong ? SHELL.separated : SHELL.weak, at, wordEnd);
 }
+
+const saying = /\s(?:says?|said|gives?|gave|prints?|reports?|complains?|returns?|answers?)\s/y;
+
+/** Whether a program that runs scripts is what a sentence is about. */
+function speaks(text: ByteString): boolean {
+  saying.lastIndex = wordEnd;
+  return !hidden && (idleAlone.has(word) || shells.has(word)) && saying.test(text);
+}
+
+const shells: ReadonlySet<string> = new Set(['bash', 'sh', 'zsh', 'fish', 'dash', 'ksh']);
 
 /** A redirection out of the folder. */
 const outputElsewhere = /^\s{0,2}>{1,2}\s{0,2}(?:\.\.)?\//;

@@ -101,7 +101,8 @@ export function searchSelect(leaf: Leaf, at: number, report: Report): void {
   const statement = first === TOKEN.select || first === TOKEN.update || first === TOKEN.delete;
   // `with t as (select`
   const named = open === 2 && kindAt(2) === TOKEN.as && /^\s{0,64}with\s/i.test(leaf.text);
-  if (statement || named || first === TOKEN.insert || (list === 1 && before === TOKEN.name)) {
+  const own = statement || named || first === TOKEN.insert || isInOwnQuery(open + 1);
+  if (own || (list === 1 && before === TOKEN.name)) {
     hit(report, SQL.statement, at - 1, at + 3);
   } else hit(report, SQL.subselect, at - 1, at + 2);
 }

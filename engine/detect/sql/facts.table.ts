@@ -72,8 +72,12 @@ export const sqlDetectors: readonly Detector[] = [
       '1;select pg_sleep(5)',
       "x';exec master..xp_cmdshell 'dir'--",
       "1'; waitfor delay '0:0:5'--",
+      "x' drop table a; drop table b",
+      '1 delete from a; drop table b',
     ],
     [
+      'DROP TABLE IF EXISTS a; CREATE TABLE a (id INT)',
+      'run INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)',
       "it's a photo; select best",
       'first; update the page; delete the rest',
       'a; create a table of contents',
@@ -111,6 +115,7 @@ export const sqlDetectors: readonly Detector[] = [
     standard,
     ['1 or 1=1', '1) and (3*2=6', '5 AND 1=2', '1 or 2>1--', "1 or 'a'='a'", '99 or ID=id;'],
     [
+      "why is '1' == 1 true and '1' === 1 false",
       ...['a < b && c > d', '1 or 2', 'page 1 and 2 = intro', 'x == 1 && y == 2'],
       ...['it is true that 1 and 1 = 2', 'why does SELECT * FROM t WHERE id = 1 OR 1 = 1 list all'],
     ],
@@ -141,8 +146,11 @@ export const sqlDetectors: readonly Detector[] = [
       "'+(select password from users limit 1)+'",
       '(select(0)from(select(sleep(1)))v)',
       '1 and ascii(substr((select @@version),1,1))>51',
+      '1 update b set c=(select 1)',
     ],
     [
+      'INSERT INTO t (a) SELECT a FROM s WHERE NOT EXISTS (SELECT 1 FROM t)',
+      'DELETE FROM a WHERE id IN (SELECT id FROM b WHERE n > 5)',
       'choose one (select below)',
       'SELECT a FROM t WHERE id IN (SELECT id FROM u)',
       '(select all that apply)',

@@ -288,7 +288,12 @@ export function isInOwnQuery(at: number): boolean {
       case TOKEN.semicolon:
       case TOKEN.lineComment:
         return false;
+      case TOKEN.insert:
+        return clause && closed === 0 && quotes % 2 === 0 && !isClosing(before - 1);
       case TOKEN.select:
+        // `insert into t (a) select`
+        if (closed === 0 && kindAt(before - 1) === TOKEN.close && clause) break;
+        return clause && closed === 0 && quotes % 2 === 0 && !isClosing(before - 1);
       case TOKEN.update:
       case TOKEN.delete:
         return clause && closed === 0 && quotes % 2 === 0 && !isClosing(before - 1);

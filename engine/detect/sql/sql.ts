@@ -19,7 +19,7 @@ import {
 import { searchOrder, searchProcedure, searchSelect, searchUnion } from './clauses.ts';
 import { executablePattern, SQL, sqlDetectors } from './facts.table.ts';
 import { hit, kindAt, tokens } from './operands.ts';
-import { commandAt, statementAt } from './statements.ts';
+import { commandAt, endsOwnStatement, statementAt } from './statements.ts';
 import { tellingWords, TOKEN } from './words.ts';
 
 /** The family of SQL. */
@@ -88,9 +88,7 @@ function searchTokens(leaf: Leaf, report: Report): void {
         searchSelect(leaf, at, report);
         break;
       case TOKEN.semicolon:
-        if (statementAt(leaf, at + 1) === 2 || (endsValue(at) && commandAt(leaf, at + 1))) {
-          hit(report, SQL.stacked, at, at + 4);
-        }
+        searchStacked(leaf, at, report);
         break;
       case TOKEN.connect:
         searchConnect(leaf, at, report);
@@ -104,6 +102,13 @@ function searchTokens(leaf: Leaf, report: Report): void {
         searchWord(leaf, at, report);
     }
   }
+}
+
+/** What a semicolon adds; after a statement that the text itself has, it is the next of a script. */
+function searchStacked(leaf: Leaf, at: number, report: Report): void {
+  const stacks = statementAt(leaf, at + 1) === 2;
+  if (!stacks && !(endsValue(at) && commandAt(leaf, at + 1))) return;
+  hit(report, endsOwnStatement(leaf, at) ? SQL.statement : SQL.stacked, at, at + 4);
 }
 
 /** A value that may end before a semicolon: a number or an end quote near the start of the text. */

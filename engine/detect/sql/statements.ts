@@ -41,6 +41,52 @@ export function statementAt(leaf: Leaf, at: number): number {
   }
 }
 
+/** Tokens of a statement that are looked at before its semicolon. */
+const statementReach = 48;
+
+/**
+ * Whether the text has a whole statement of its own before a semicolon: from a word that begins one
+ * on, no quote is open, no bracket closes more than was opened, and nothing ends a value before it.
+ */
+export function endsOwnStatement(leaf: Leaf, semicolon: number): boolean {
+  let closed = 0;
+  let quotes = 0;
+  for (let at = semicolon - 1; at >= 0 && at > semicolon - statementReach; at--) {
+    switch (kindAt(at)) {
+      case TOKEN.quote:
+        quotes++;
+        break;
+      case TOKEN.close:
+        closed++;
+        break;
+      case TOKEN.open:
+        if (--closed < 0) return false;
+        break;
+      case TOKEN.semicolon:
+      case TOKEN.lineComment:
+      case TOKEN.union:
+        return false;
+      case TOKEN.select:
+      case TOKEN.insert:
+      case TOKEN.update:
+      case TOKEN.delete:
+      case TOKEN.define:
+        if (closed === 0 && quotes % 2 === 0 && beginsOwn(leaf, at)) return true;
+        break;
+      default:
+    }
+  }
+  return false;
+}
+
+/** `drop table if exists x` beside what `statementAt` knows; words or nothing stand before it. */
+function beginsOwn(leaf: Leaf, at: number): boolean {
+  const before = kindAt(at - 1);
+  if (before !== TOKEN.none && before !== TOKEN.name && before !== TOKEN.other) return false;
+  if (statementAt(leaf, at) > 0) return true;
+  return kindAt(at) === TOKEN.define && kindAt(at + 1) === TOKEN.object;
+}
+
 function isTarget(kind: number): boolean {
   return kind === TOKEN.name || kind === TOKEN.quote || kind === TOKEN.object;
 }

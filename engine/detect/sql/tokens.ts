@@ -136,9 +136,9 @@ export class SqlTokens {
       case 0x3d:
       case 0x3c:
       case 0x3e:
-        return this.push(TOKEN.compare, at, comparisonEnd(text, at));
+        return this.readComparison(text, at);
       case 0x21:
-        if (next === 0x3d) return this.push(TOKEN.compare, at, at + 2);
+        if (next === 0x3d) return this.readComparison(text, at);
         return this.push(TOKEN.bang, at, at + 1);
       case 0x2b:
       case 0x2a:
@@ -150,6 +150,13 @@ export class SqlTokens {
       default:
         return this.push(TOKEN.other, at, at + 1);
     }
+  }
+
+  private readComparison(text: ByteString, at: number): number {
+    const end = comparisonEnd(text, at);
+    // `===` and `!==` are of JavaScript and PHP.
+    const strict = end === at + 3 && text.charCodeAt(at + 1) === 0x3d && text[at + 2] === '=';
+    return this.push(strict ? TOKEN.other : TOKEN.compare, at, end);
   }
 
   private push(kind: number, start: number, end: number): number {

@@ -29,7 +29,7 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [942],
     needs: SEEN.digit,
-    literals: ['true', 'false', 'null', 'or', '||'],
+    literals: ['true', 'false', 'null', 'or', '||', '&&'],
     pattern:
       /^-?\d{1,12}\)?(?:\s|\/\*[^*]{0,16}\*\/|--[^\n]{0,8}\n){0,6}(?:x?or|\|\||&&)(?:\s|\/\*[^*]{0,16}\*\/|--[^\n]{0,8}\n){0,6}(?:not(?:\s|\/\*[^*]{0,16}\*\/){1,6}\d{1,4}|0x[\da-f]{1,16}|\d{0,8}e\d{1,3}|\.\d{1,8}|[-+~(]{1,3}\d{1,8}\)?)\s{0,4};?$|^-?\d{1,12}[\s)]{1,8}(?:x?or|and|\|\||&&)\s{1,8}(?:not\s{1,4}|!){0,2}(?:true|false|null)(?:\s{0,4}(?:--|#)[^\n]{0,8})?$|^-?\d{1,12}\s{0,4}[-+*^]\s{0,4}(?:true|false)$/gi,
     examples: {
