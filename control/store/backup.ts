@@ -16,9 +16,10 @@ import {
   type BackupSection,
 } from './backup-format.ts';
 import { backupSuffix, filesIn, mainStore, storesIn, syncPath } from './data-files.ts';
-import type { Kv, KvSnapshot } from './kv.ts';
+import type { Kv, KvEntry, KvSnapshot } from './kv.ts';
 import { openLmdbKv } from './lmdb-kv.ts';
 import { readSchema } from './migrations.ts';
+import { replicaKey } from './shared/replica.ts';
 
 /** What to back up, and where to. */
 export interface BackupOptions {
@@ -71,7 +72,7 @@ export async function writeBackup(options: BackupOptions): Promise<BackupResult>
       ...open.map(({ name, snapshot }) => ({
         kind: 'store' as const,
         name,
-        entries: snapshot.range(everyKey),
+        entries: withoutMark(snapshot.range(everyKey)),
       })),
       { kind: 'files', name: 'files', entries: filesIn(data) },
     ];
@@ -87,6 +88,11 @@ export async function writeBackup(options: BackupOptions): Promise<BackupResult>
 
 /** Every key of a store; the first byte is never zero. */
 const everyKey = { start: '\u0001', end: '\uffff' };
+
+/** What is restored is a store of its own, whatever it was a copy of. */
+function* withoutMark(entries: Iterable<KvEntry>): Generator<KvEntry> {
+  for (const entry of entries) if (entry.key !== replicaKey) yield entry;
+}
 
 const emptyReader = { get: () => undefined, peek: () => undefined, range: () => [] };
 

@@ -50,7 +50,7 @@ export async function openMainKv(options: MainKvOptions): Promise<MainKv> {
     throw new AppError(
       'store_shared',
       `the data folder ${dataFolder} has a copy of a shared store: start with the same --store, ` +
-        'or bring the store back with waf system store move',
+        'or make an embedded one of it with waf admin backup and waf admin restore',
       { source: 'config' },
     );
   }

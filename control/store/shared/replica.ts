@@ -26,20 +26,25 @@ export class Replica {
   private readonly storeId: string;
   private readonly onFailure: (error: unknown) => void;
 
-  /** Errors: AppError store_embedded, where the local store is no copy of this shared one. */
+  /** Errors: AppError store_embedded, where the local store is a copy of another one. */
   constructor(kv: Kv, storeId: string, onFailure: (error: unknown) => void) {
     this.kv = kv;
     this.storeId = storeId;
     this.onFailure = onFailure;
     const known = replicaOf(kv);
-    const isEmpty = [...kv.range({ ...everyKey, limit: 1, keysOnly: true })].length === 0;
-    if (known === storeId || isEmpty) return;
-    const what = known === null ? 'has a store of its own' : 'has a copy of another shared store';
-    throw new AppError(
-      'store_embedded',
-      `the data folder ${what}: start with an empty one, or move what it has into PostgreSQL`,
-      { source: 'config' },
-    );
+    if (known !== null && known !== storeId) throw embedded('has a copy of another shared store');
+  }
+
+  /** What the local store has, where it is a store of its own; null for a copy, or an empty one. */
+  own(): WriteSet | null {
+    if (replicaOf(this.kv) !== null) return null;
+    const all = new Map(Array.from(this.kv.range(everyKey), ({ key, value }) => [key, value]));
+    return all.size === 0 ? null : all;
+  }
+
+  /** From now on it is a copy: its content is in the log, at this place. */
+  adopt(place: LogPlace): void {
+    this.write(place, () => undefined);
   }
 
   /** Up to where it has the log. Read from the store: a write that failed takes it back. */
@@ -81,4 +86,10 @@ export class Replica {
       })
       .catch(this.onFailure);
   }
+}
+
+/** Where the local store cannot become a copy. */
+export function embedded(what: string): AppError {
+  const message = `the data folder ${what}: start with an empty one, or with an empty database`;
+  return new AppError('store_embedded', message, { source: 'config' });
 }

@@ -4,7 +4,7 @@
  * appended before it got into the log. Nothing is acknowledged that is not in the log.
  */
 
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, toAppError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
@@ -12,7 +12,7 @@ import { sharedStoreLimits, storeLimits } from '../../limits/store-limits.ts';
 import { Draft, readThrough, type DraftValue } from '../draft.ts';
 import type { Kv, KvEntry, KvRange, KvReader, KvWriter } from '../kv.ts';
 import { isLayoutKey } from '../migrations.ts';
-import { Replica } from './replica.ts';
+import { embedded, Replica } from './replica.ts';
 import {
   diverged,
   type HeldLog,
@@ -135,10 +135,29 @@ class SharedKv implements Kv {
 
   /** Brings the copy up to the head, and keeps it there. Errors: as `openSharedKv`. */
   async open(): Promise<void> {
+    await this.moveIn();
     await this.catchUp();
     // An older layout is brought up to date next.
     this.refusal = null;
     this.log.watch(() => this.follow());
+  }
+
+  /**
+   * A store of its own becomes the first entry of a log that has none. The entry is known by the
+   * hash of its content: should the machine fail meanwhile, the next start finds it.
+   */
+  private async moveIn(): Promise<void> {
+    const own = this.replica.own();
+    if (own === null) return;
+    const id = `moved-${hashOf(own)}`;
+    await this.log.hold('append', async (held) => {
+      if (await held.has(id)) return;
+      if (held.head.seq > 0) throw embedded('has a store of its own');
+      if (bytesOf(own) > sharedStoreLimits.entryBytesMax) throw tooLarge();
+      await held.append(id, own);
+    });
+    this.replica.adopt({ seq: 1, id });
+    this.logger.info('the store of the data folder was moved into PostgreSQL', { keys: own.size });
   }
 
   private catchUp(): Promise<void> {
@@ -355,9 +374,18 @@ function mergeOf(group: readonly Waiting[]): WriteSet {
   return merged;
 }
 
-function bytesOf(draft: Draft): number {
+/** SHA-256 over keys and values in order, hexadecimal. */
+function hashOf(all: WriteSet): string {
+  const hash = createHash('sha256');
+  for (const [key, value] of all) {
+    hash.update(`${Buffer.byteLength(key)} ${value?.length ?? 0} ${key}`).update(value ?? '');
+  }
+  return hash.digest('hex');
+}
+
+function bytesOf(changes: Draft | WriteSet): number {
   let bytes = 0;
-  for (const [key, value] of draft.entries()) bytes += key.length + (value?.length ?? 0);
+  for (const [key, value] of changes.entries()) bytes += key.length + (value?.length ?? 0);
   return bytes;
 }
 
