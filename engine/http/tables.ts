@@ -112,7 +112,15 @@ const names: readonly (readonly [string, number])[] = [
   ['x-forwarded-scheme', FIELD.X_FORWARDED_OTHER],
   ['x-forwarded-ssl', FIELD.X_FORWARDED_OTHER],
   ['x-forwarded-prefix', FIELD.X_FORWARDED_OTHER],
+  ['x-forwarded-protocol', FIELD.OF_PROXIES],
+  ['x-forwarded-proto-version', FIELD.OF_PROXIES],
+  ['x-forwarded-by', FIELD.OF_PROXIES],
   ['x-forwarded', FIELD.OF_PROXIES],
+  ['x-forwarded-client-ip', FIELD.OF_PROXIES],
+  ['x-forwarded-path', FIELD.OF_PROXIES],
+  ['x-forwarded-uri', FIELD.OF_PROXIES],
+  ['x-forwarded-method', FIELD.OF_PROXIES],
+  ['x-forwarded-https', FIELD.OF_PROXIES],
   ['forwarded-for', FIELD.OF_PROXIES],
   ['front-end-https', FIELD.OF_PROXIES],
   ['x-url-scheme', FIELD.OF_PROXIES],
@@ -201,7 +209,8 @@ const byLength: readonly (readonly KnownField[])[] = Array.from(
  * Traefik, IIS ARR, WebLogic, AWS, Cloudflare and Google Cloud.
  */
 const beginnings = [
-  'x-forwarded-',
+  'x-forwarded-client-cert',
+  'x-forwarded-tls-',
   'ssl-',
   'x-ssl-',
   'x-tls-',

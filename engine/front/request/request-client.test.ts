@@ -97,7 +97,7 @@ const ofTls = [
   ...['Ssl-Client-Cert', 'SSL-Client-Verify', 'SSL_CLIENT_S_DN', 'SSL_PROTOCOL', 'ssl-cipher'],
   ...['X-SSL', 'X-Ssl-Client-Verify', 'X-SSL-Client-CN', 'X-SSL-Issuer', 'X-TLS-Version'],
   ...['X-Forwarded-Client-Cert', 'X-Forwarded-Tls-Client-Cert-Info', 'X-Forwarded-Https'],
-  ...['X-Forwarded-User', 'X-ARR-ClientCert', 'X-ARR-SSL', 'X-Amzn-Mtls-Clientcert'],
+  ...['X-Forwarded-URI', 'X-ARR-ClientCert', 'X-ARR-SSL', 'X-Amzn-Mtls-Clientcert'],
   ...['X-Amzn-Mtls-Clientcert-Serial-Number', 'X-Amzn-Tls-Version', 'Cf-Client-Cert-Der-Base64'],
   ...['Cf-Cert-Verified', 'CF-Visitor', 'CloudFront-Viewer-TLS', 'WL-Proxy-Client-Keysize'],
   ...['HTTPS', 'X-Https', 'X-Lb-Proto', 'X-LB-SSL', 'X-Proto', 'X-Client-Proto', 'Fastly-SSL'],
