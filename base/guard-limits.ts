@@ -30,6 +30,9 @@ export const forwardAuthLimits = {
   answerBytesMax: 65_536,
   /** Fields of one answer that origins get, all together. */
   copiedBytesMax: 16_384,
+  /** Connections of one rule and thread that are kept for the next question. */
+  idleMax: 16,
+  idleMs: 10_000,
 } as const;
 
 /** Challenges, and the clearances that they lead to. */

@@ -4,8 +4,14 @@
  * client as they are, and whatever else happens lets nobody in. Redirects are not followed.
  */
 
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { checkedAddress } from '../../base/checked-address.ts';
 import { forwardAuthLimits } from '../../base/guard-limits.ts';
 import { withinTime } from '../../base/time-limit.ts';
@@ -16,7 +22,7 @@ import type { Guard } from './guard.ts';
 import { rulesOfPath } from './path-rules.ts';
 import type { RequestView } from './request-view.ts';
 
-const { answerBytesMax, asksMax, copiedBytesMax } = forwardAuthLimits;
+const { answerBytesMax, asksMax, copiedBytesMax, idleMax, idleMs } = forwardAuthLimits;
 
 /** Answers that refuse and go to the client; all others are failures of the service. */
 const refusals = new Set([401, 403]);
@@ -35,10 +41,15 @@ const notCarried = /[^\t\x20-\x7e\x80-\xff]/;
 /** What the service is asked about one request. */
 type Question = Readonly<Record<string, string>>;
 
+/** A rule, and the connections to its service: those that are kept went where the rule allows. */
+interface Service extends ForwardAuthConfig {
+  readonly agent: HttpAgent;
+}
+
 /** The guard of one site. Questions of one request are asked one after another. */
 export class ForwardAuth implements Guard {
   readonly name = 'auth';
-  private readonly rules: readonly ForwardAuthConfig[];
+  private readonly rules: readonly Service[];
   /** Fields that only services say, of all rules. */
   private readonly copied: ReadonlySet<string>;
   private readonly stickyName: string;
@@ -46,7 +57,7 @@ export class ForwardAuth implements Guard {
 
   /** `stickyName`: the cookie that keeps visitors with an address; '' for none. */
   constructor(rules: readonly ForwardAuthConfig[], stickyName = '') {
-    this.rules = rules;
+    this.rules = rules.map(withConnections);
     this.stickyName = stickyName;
     this.copied = new Set(rules.flatMap(({ copiedFields }) => copiedFields));
   }
@@ -101,10 +112,7 @@ export class ForwardAuth implements Guard {
     else headers['cookie'] = others;
   }
 
-  private async ask(
-    rules: readonly ForwardAuthConfig[],
-    question: Question,
-  ): Promise<GuardVerdict> {
+  private async ask(rules: readonly Service[], question: Question): Promise<GuardVerdict> {
     if (this.underWay >= asksMax) return { ...unavailable, reason: 'auth_busy' };
     this.underWay++;
     try {
@@ -183,8 +191,15 @@ function valueOf({ fields }: ServiceAnswer, wanted: string): string {
   return fields.find(([name]) => name === wanted)?.[1] ?? '';
 }
 
+/** Idle connections end by themselves, also those of a configuration that has gone. */
+function withConnections(rule: ForwardAuthConfig): Service {
+  const options = { keepAlive: true, maxFreeSockets: idleMax, timeout: idleMs };
+  const isTls = rule.url.startsWith('https:');
+  return { ...rule, agent: isTls ? new HttpsAgent(options) : new HttpAgent(options) };
+}
+
 /** Errors: for a head that cannot be sent on, an address that is not allowed, a late answer. */
-function answerOf(rule: ForwardAuthConfig, headers: Question): Promise<ServiceAnswer> {
+function answerOf(rule: Service, headers: Question): Promise<ServiceAnswer> {
   return withinTime(rule.timeoutMs, [], async (signal) => {
     const url = new URL(rule.url);
     if (Object.values(headers).some((value) => notCarried.test(value)))
@@ -193,16 +208,39 @@ function answerOf(rule: ForwardAuthConfig, headers: Question): Promise<ServiceAn
     if (typeof lookup === 'string')
       throw new UnaskedError(`the address of the service is ${lookup}`);
     signal.throwIfAborted();
-    const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
-    return await new Promise<ServiceAnswer>((resolve, reject) => {
-      const asked = start(url, { method: 'GET', agent: false, lookup, signal, headers });
-      asked.on('error', reject);
-      asked.on('response', (response) => {
-        readAnswer(response).then(resolve, reject);
-      });
-      asked.end();
+    const options = { method: 'GET', lookup, signal, headers };
+    const first = send(url, { ...options, agent: rule.agent });
+    try {
+      return await first.answer;
+    } catch (error) {
+      // The service closed a connection that was kept, as the question went out on it.
+      if (!first.asked.reusedSocket || first.begun() || signal.aborted) throw error;
+      return await send(url, { ...options, agent: false }).answer;
+    }
+  });
+}
+
+/** One question on its way. */
+interface Asking {
+  readonly asked: ClientRequest;
+  readonly answer: Promise<ServiceAnswer>;
+  /** Whether an answer has begun. */
+  begun(): boolean;
+}
+
+function send(url: URL, options: RequestOptions): Asking {
+  const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const asked = start(url, options);
+  let begun = false;
+  const answer = new Promise<ServiceAnswer>((resolve, reject) => {
+    asked.on('error', reject);
+    asked.on('response', (response) => {
+      begun = true;
+      readAnswer(response).then(resolve, reject);
     });
   });
+  asked.end();
+  return { asked, answer, begun: () => begun };
 }
 
 async function readAnswer(response: IncomingMessage): Promise<ServiceAnswer> {

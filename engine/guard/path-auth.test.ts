@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { forwardAuthLimits } from '../../base/guard-limits.ts';
 import { hashPathPassword } from '../../base/path-password.ts';
 import { viewOf } from '../../test/support/request-view.ts';
-import { Closing, httpOrigin } from '../front/fixtures/fixture.ts';
+import { Closing, httpOrigin, rawOrigin } from '../front/fixtures/fixture.ts';
 import { noDelivery, type ForwardAuthConfig } from '../contract/delivery.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
 import type { SiteConfig } from '../contract/site.ts';
@@ -108,6 +108,24 @@ test('the service does not get the cookie that keeps a visitor with an address',
     'stay2=1',
     'a=1',
   ]);
+});
+
+test('a connection to the service is used again; where it was closed, another is made', async () => {
+  let connections = 0;
+  const port = await rawOrigin(closing, (socket) => {
+    connections++;
+    let questions = 0;
+    socket.on('data', () => {
+      // The third question of a connection meets its end.
+      if (++questions === 3) socket.destroy();
+      else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+    });
+  });
+  const asking = guard(port);
+  for (const wanted of [1, 1, 2, 3]) {
+    const verdict = await settled(asking.decide(viewOf({ target: '/in' })));
+    expect([verdict?.action, connections]).toEqual(['bypass', wanted]);
+  }
 });
 
 test('the event says why nobody could be asked', async () => {
