@@ -60,7 +60,7 @@ export async function ensureCompiled() {
   }
   await writeOutputs(changed);
   writeFileSync(compiledFile, JSON.stringify({ salt, files }));
-  writeFileSync(inRoot('.build', 'build.json'), JSON.stringify(await buildFacts()));
+  await writeBuildFacts();
   writeStamp('compile', stamp);
 }
 
@@ -142,8 +142,17 @@ function removeOutput(name) {
   rmSync(`${outputOf(name)}.map`, { force: true });
 }
 
-/** What `waf version` says of the build; without git the commit stays unknown. */
-async function buildFacts() {
+/** Notes in .build what it was built from; a later commit may change nothing that is compiled. */
+export async function writeBuildFacts() {
+  writeFileSync(inRoot('.build', 'build.json'), JSON.stringify(await buildFacts()));
+}
+
+/**
+ * What `waf version` says of the build; without git the commit stays unknown. Its time is that of
+ * the commit: builds of one commit are the same. Source: reproducible-builds.org on
+ * SOURCE_DATE_EPOCH.
+ */
+export async function buildFacts() {
   const git = async (...args) => {
     try {
       const { code, output } = await run('git', args);
@@ -155,8 +164,10 @@ async function buildFacts() {
   const commit = await git('rev-parse', 'HEAD');
   const changed = (await git('status', '--porcelain', '--untracked-files=no')) !== '';
   const known = /^[0-9a-f]{40,64}$/.test(commit);
+  const seconds = process.env.SOURCE_DATE_EPOCH || (await git('log', '-1', '--format=%ct'));
+  const ms = /^\d{1,12}$/.test(seconds) ? Number(seconds) * 1000 : Date.now();
   return {
     commit: known ? commit + (changed ? '+' : '') : '',
-    builtAt: new Date().toISOString(),
+    builtAt: new Date(ms).toISOString(),
   };
 }

@@ -33,12 +33,8 @@ export function billOfMaterials(
     ...Object.entries(libraries)
       .filter(([name]) => name !== 'node' && Object.hasOwn(process.versions, name))
       .map(([name, its]) => ({ type: 'library', name, version: its, ...named(name) })),
-    ...shared.sort().map((path) => ({
-      type: 'file',
-      name: basename(path),
-      'bom-ref': `file:${sha256(readFileSync(path))}`,
-      hashes: [{ alg: 'SHA-256', content: sha256(readFileSync(path)) }],
-    })),
+    // In the order of their contents: where the program was built does not matter.
+    ...shared.map(ofFile).sort((left, right) => (left['bom-ref'] < right['bom-ref'] ? -1 : 1)),
   ];
   return text({
     bomFormat: 'CycloneDX',
@@ -72,6 +68,12 @@ export function provenance(folder: string, version: string, image: BuiltImage): 
       runDetails: { builder: { id: 'https://waf.invalid/npm-run-package' } },
     },
   });
+}
+
+function ofFile(path: string) {
+  const content = sha256(readFileSync(path));
+  const hashes = [{ alg: 'SHA-256', content }];
+  return { type: 'file', name: basename(path), 'bom-ref': `file:${content}`, hashes };
 }
 
 function ofPackage({ name, version, license, integrity }: RunningPackage) {
