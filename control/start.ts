@@ -26,6 +26,7 @@ import { openAccessTokens } from './auth/access-tokens.ts';
 import { openApiTokens, withApiTokens } from './auth/api-tokens.ts';
 import { ensureAdministrator, forgetFirstPassword } from './auth/first-administrator.ts';
 import { openSessions, type Sessions, type SessionTimes } from './auth/sessions.ts';
+import { openPasskeys } from './auth/passkeys.ts';
 import { openSignIn } from './auth/sign-in.ts';
 import { metricFamilies } from './api/metrics/probes.ts';
 import type { OtlpSettings } from './export/otlp/otlp-settings.ts';
@@ -142,7 +143,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ...shared,
     deliveries: alerting.deliveries,
     sessions: await openCallers(store, clock, logger),
-    signIn: openSignIn(store, clock),
+    ...{ signIn: openSignIn(store, clock), passkeys: openPasskeys(store, clock) },
     engine,
     readManifest: openManifestReader(),
     documents: openDocumentWorker(),

@@ -11,6 +11,7 @@ import type { Acme } from '../acme/acme.ts';
 import type { ChallengeBoard } from '../acme/challenge-board.ts';
 import type { Subscriptions } from '../access/subscriptions.ts';
 import type { Caller } from '../auth/permissions.ts';
+import type { Passkeys } from '../auth/passkeys.ts';
 import type { Sessions } from '../auth/sessions.ts';
 import type { SignIn } from '../auth/sign-in.ts';
 import type { OtlpStats } from '../export/otlp/record-exporter.ts';
@@ -49,6 +50,7 @@ export interface ApiParts {
   readonly logger: Logger;
   readonly sessions: Sessions;
   readonly signIn: SignIn;
+  readonly passkeys: Passkeys;
   readonly events: EventStore;
   readonly evidence: EvidenceStore;
   /** What evidence is encrypted with. */

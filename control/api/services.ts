@@ -20,6 +20,7 @@ import { MenuService } from '../../proto/gen/waf/v1/menu_pb.ts';
 import { OperationControlService } from '../../proto/gen/waf/v1/operation_control_pb.ts';
 import { PolicyService } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { RateLimitService } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
+import { PasskeyService } from '../../proto/gen/waf/access/v1/passkey_pb.ts';
 import { SessionService } from '../../proto/gen/waf/access/v1/session_pb.ts';
 import { TokenService } from '../../proto/gen/waf/access/v1/token_pb.ts';
 import { EvidenceKeyService } from '../../proto/gen/waf/evidence/v1/evidence_key_pb.ts';
@@ -56,6 +57,7 @@ import { logService } from './log-service/service.ts';
 import { menuService } from './menu-service/service.ts';
 import type { Built } from './method.ts';
 import { operationControlService } from './operation-control-service/service.ts';
+import { passkeyService } from './passkey-service/service.ts';
 import { policyService } from './policy-service/service.ts';
 import { rateLimitService } from './rate-limit-service/service.ts';
 import { replayService } from './replay-service/service.ts';
@@ -114,6 +116,7 @@ export const ownServices: readonly ServiceEntry[] = [
   entry(GuardService, guardService),
   entry(TokenService, tokenService),
   entry(SessionService, sessionService),
+  entry(PasskeyService, passkeyService),
   entry(EvidenceKeyService, evidenceKeyService),
 ];
 

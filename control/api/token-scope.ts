@@ -19,6 +19,11 @@ const forPeople = new Set([
   'AuthService/RegenerateRecoveryCodes',
   'SessionService/ListSessions',
   'SessionService/EndSession',
+  'PasskeyService/BeginPasskeyRegistration',
+  'PasskeyService/FinishPasskeyRegistration',
+  'PasskeyService/ListPasskeys',
+  'PasskeyService/RenamePasskey',
+  'PasskeyService/RemovePasskey',
 ]);
 
 /** Calls of site tokens, with the path of the field that names the site; '' for none. */

@@ -21,6 +21,7 @@ import {
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { AppError } from '../../base/errors.ts';
 import { commandLineLimits } from '../limits/command-limits.ts';
+import { PasskeyService } from '../../proto/gen/waf/access/v1/passkey_pb.ts';
 import { SessionService } from '../../proto/gen/waf/access/v1/session_pb.ts';
 import { TokenService } from '../../proto/gen/waf/access/v1/token_pb.ts';
 import { EvidenceKeyService } from '../../proto/gen/waf/evidence/v1/evidence_key_pb.ts';
@@ -76,6 +77,7 @@ const services = {
   auth: AuthService,
   users: UserService,
   sessions: SessionService,
+  passkeys: PasskeyService,
   tokens: TokenService,
   roles: RoleService,
   audit: AuditService,

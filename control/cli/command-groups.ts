@@ -26,6 +26,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   patch: 'Virtual patches: rules that stop one known fault',
   rule: 'Custom rules, and exceptions from rules of the ruleset',
   seclang: 'The rule language',
+  passkey: 'What you sign in with in place of a password',
   session: 'Who is signed in',
   site: 'Sites: hosts, origins, routes, policy',
   system: 'Health, settings, traffic, rankings, geo databases',

@@ -232,6 +232,10 @@ export const commandSources: readonly CommandSource[] = [
   { word: 'user', load: async () => (await import('./user/user-commands.ts')).userCommands },
   { word: 'user', load: async () => (await import('./user/user-access.ts')).userAccessCommands },
   {
+    word: 'passkey',
+    load: async () => (await import('./user/passkey-commands.ts')).passkeyCommands,
+  },
+  {
     word: 'session',
     load: async () => (await import('./user/session-commands.ts')).sessionCommands,
   },

@@ -225,6 +225,8 @@ test('every argument names a resource, is a choice, or has no name', () => {
     'learning dismiss <id>',
     'log explain <request>',
     'log hits <rule...>',
+    'passkey remove <id>',
+    'passkey rename <id>',
     'patch remove <id>',
     'policy diff <left>',
     'policy diff <right>',

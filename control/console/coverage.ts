@@ -9,6 +9,15 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     ListSessions: 'pages/sessions',
     EndSession: 'pages/sessions',
   },
+  PasskeyService: {
+    BeginPasskeyRegistration: 'pages/passkeys',
+    FinishPasskeyRegistration: 'pages/passkeys',
+    ListPasskeys: 'pages/passkeys',
+    RenamePasskey: 'pages/passkeys',
+    RemovePasskey: 'pages/passkeys',
+    BeginPasskeySignIn: 'session',
+    FinishPasskeySignIn: 'session',
+  },
   TokenService: {
     CreateApiToken: 'pages/tokens',
     ListApiTokens: 'pages/tokens',

@@ -20,6 +20,12 @@ export const person = signal({
 /** What the server asks for beside the password, in its words. */
 export const challengePrompt = signal('');
 
+/** Calls of people who are not signed in yet. */
+const signInCalls: readonly string[] = [
+  ...['Login', 'CompleteAuthenticationChallenge', 'Refresh', 'GetLoginOptions'],
+  ...['BeginPasskeySignIn', 'FinishPasskeySignIn'],
+];
+
 let accessToken = '';
 /** As it was typed to sign in, until it is replaced: nobody has to type it twice. */
 let firstPassword = '';
@@ -27,7 +33,7 @@ let refreshing: Promise<boolean> | null = null;
 let waiting: (() => void)[] = [];
 
 const authorize: Interceptor = (next) => async (request) => {
-  const open = request.service.typeName === AuthService.typeName && isSignIn(request.method.name);
+  const open = signInCalls.includes(request.method.name);
   if (!open) request.header.set('authorization', `Bearer ${accessToken}`);
   try {
     return await next(request);
@@ -49,12 +55,6 @@ export const streamTransport = createConnectTransport({
 });
 /** The service of sign-in. */
 export const auth = createClient(AuthService, transport);
-
-function isSignIn(method: string): boolean {
-  return ['Login', 'CompleteAuthenticationChallenge', 'Refresh', 'GetLoginOptions'].includes(
-    method,
-  );
-}
 
 /** Continues the session of the cookie, where there is one. */
 export async function resume(): Promise<void> {
@@ -81,6 +81,19 @@ export async function replaceFirstPassword(typed: string, newPassword: string): 
 /** Answers a challenge. Errors: of the call. */
 export async function answerChallenge(code: string): Promise<void> {
   await take(await auth.completeAuthenticationChallenge({ code }));
+}
+
+/** Signs in with a passkey, in place of password and code. Errors: of the calls and the browser. */
+export async function signInByPasskey(): Promise<void> {
+  const [{ PasskeyService }, { signByPasskey }] = await Promise.all([
+    import('../../proto/gen/waf/access/v1/passkey_pb.ts'),
+    import('./passkeys.ts'),
+  ]);
+  const passkeys = createClient(PasskeyService, transport);
+  const { signInToken, optionsJson } = await passkeys.beginPasskeySignIn({});
+  const credentialJson = await signByPasskey(optionsJson);
+  ({ accessToken } = await passkeys.finishPasskeySignIn({ signInToken, credentialJson }));
+  await enter();
 }
 
 /** Ends the session here and on the server. */

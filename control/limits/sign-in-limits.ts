@@ -4,6 +4,8 @@
 export const signInLimits = {
   /** Enrollments of a second factor that wait for their code. */
   enrollmentsMax: 1_000,
+  /** Passkeys of one user. */
+  passkeysPerUserMax: 10,
   /** API tokens of one user. */
   tokensPerUserMax: 100,
   /** Longest time that an API token is made for, where its maker does not choose none. */

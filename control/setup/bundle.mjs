@@ -33,7 +33,7 @@ const external = [
   ...['lmdb', 'piscina', 'uWebSockets.js'],
   // They are CommonJS or large, and imported where somebody uses them, not at a start.
   ...['@clickhouse/client', '@modelcontextprotocol/sdk', '@node-saml/node-saml'],
-  ...['@redis/client', 'nodemailer', 'pg'],
+  ...['@redis/client', '@simplewebauthn/server', 'nodemailer', 'pg'],
 ];
 /** Its modules are one file; its CommonJS form loads a hundred, for a second of CPU. */
 const alias = { '@peculiar/x509': '@peculiar/x509/build/x509.es.js' };

@@ -57,6 +57,8 @@ export interface CredentialRecord {
   readonly sessionEpoch: number;
   /** Second factor; absent when there is none. */
   readonly totp?: TotpRecord;
+  /** Oldest first; absent for none. */
+  readonly passkeys?: readonly PasskeyRecord[];
 }
 
 /** One address, or IPv6 /64, from which somebody tried. */
@@ -81,6 +83,25 @@ export interface TotpRecord {
   readonly lastStep: number;
   /** SHA-256 of the recovery codes that are left, hex. */
   readonly recoverySha256: readonly string[];
+}
+
+/** A public key of WebAuthn that signs a user in. */
+export interface PasskeyRecord {
+  /** Credential id, base64url. */
+  readonly id: string;
+  readonly name: string;
+  /** COSE key, base64url. */
+  readonly publicKey: string;
+  /** Signatures that the authenticator counted; 0 where it counts none. */
+  readonly counter: number;
+  /** The host name that it is for. */
+  readonly host: string;
+  /** Whether its provider keeps copies of it. */
+  readonly synced: boolean;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  /** RFC 3339; '' before the first sign-in. */
+  readonly lastUsedAt: string;
 }
 
 /** One sign-in and the refresh tokens that came of it. */

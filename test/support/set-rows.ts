@@ -370,7 +370,7 @@ export const noChanges: readonly RegExp[] = [
   / (?:create|delete|remove|unbind|upload|download|issue|renew|import|export|subscribe|restore)$/,
   / (?:enable|disable|lock|unlock|pause|resume|sync|reset|rollback|retry|policy-reset|reset-mfa)$/,
   /^(?:agent|ai|alert|api-document|auth|audit|release|log|admin|seclang|system|crs|cert) /,
-  /^token (?:rotate|revoke)$|^session end$/,
+  /^token (?:rotate|revoke)$|^session end$|^passkey rename$/,
   / (?:templates?|search|exclude|from-template|impact|health|catalog|status|analyze|resolve)$/,
   /^rule (?:overrides|override-get|override-delete)$|^role permissions$|^policy import$/,
   /^bot verifier-(?:list|delete)$|^site hash-password$/,

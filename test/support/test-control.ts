@@ -21,6 +21,8 @@ export interface Way {
   readonly token?: string;
   readonly cookie?: string;
   readonly network?: boolean;
+  /** The page that calls: its origin, at whose host it asks. */
+  readonly origin?: string;
 }
 
 /** Control while a test uses it. */
@@ -66,13 +68,18 @@ export async function startTestControl(
     ...options,
   });
   const send = (method: string, path: string, way: Way, body: string): Promise<Answer> => {
-    const network = way.network === true || way.token !== undefined || way.cookie !== undefined;
+    const { origin } = way;
+    const network = way.network === true || (way.token ?? way.cookie ?? origin) !== undefined;
     const where = network
       ? { host: '127.0.0.1', port: control.managementPort }
       : { socketPath: socket };
     const headers: Record<string, string> = { 'content-type': 'application/json' };
     if (way.token !== undefined) headers['authorization'] = `Bearer ${way.token}`;
     if (way.cookie !== undefined) headers['cookie'] = way.cookie;
+    if (origin !== undefined) {
+      headers['origin'] = origin;
+      headers['host'] = new URL(origin).host;
+    }
     return sendOnce({ ...where, method, path, headers }, body);
   };
   return {

@@ -3,6 +3,7 @@
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import {
   oidcProvidersOf,
+  passkeysAllowed,
   passwordEnabledOf,
   publicUrlOf,
   radiusOf,
@@ -12,7 +13,7 @@ import { settingsId, systemSettings } from '../../store/collections.ts';
 import type { Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 
-/** Name and password, and the providers that browsers can be sent to. */
+/** Name and password, passkeys, and the providers that browsers can be sent to. */
 export function getLoginOptions(
   parts: Uses<'store'>,
 ): Method<typeof AuthService, 'getLoginOptions'> {
@@ -30,6 +31,7 @@ export function getLoginOptions(
     ];
     const passwordEnabled = passwordEnabledOf(values) || radiusOf(values)?.use === 'password';
     // Without an address of our own, no provider could send a browser back.
-    return { passwordEnabled, providers: publicUrl === '' ? [] : providers };
+    const passkeyEnabled = passkeysAllowed(values);
+    return { passwordEnabled, passkeyEnabled, providers: publicUrl === '' ? [] : providers };
   };
 }

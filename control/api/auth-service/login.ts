@@ -3,6 +3,8 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { HandlerContext } from '@connectrpc/connect';
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
+import type { Proof } from '../../auth/lock-out.ts';
+import type { Beginning } from '../../auth/sessions.ts';
 import type { SignInResult } from '../../auth/sign-in.ts';
 import { refusal } from '../../domain/errors.ts';
 import { addressKey, type Uses } from '../context.ts';
@@ -55,8 +57,17 @@ async function goOn(
       recoveryCodeAllowed: challengeKind === 'totp',
     };
   }
+  return beginSession(parts, context, result.proof, { method, remember: result.remember });
+}
+
+/** Starts a session for who has proved everything that is asked. Errors: unauthenticated. */
+export async function beginSession(
+  parts: Uses<'store' | 'sessions' | 'secureCookies'>,
+  context: HandlerContext,
+  proof: Proof,
+  { method, remember }: Omit<Beginning, 'address'>,
+) {
   const address = context.values.get(addressKey);
-  const { proof, remember } = result;
   const issued = await parts.sessions.begin(proof, { address, method, remember });
   const { refreshToken, refreshExpiresAtMs } = issued;
   const expiresAtMs = remember ? refreshExpiresAtMs : null;

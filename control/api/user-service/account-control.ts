@@ -3,6 +3,7 @@
 import type { UserService } from '../../../proto/gen/waf/v1/user_pb.ts';
 import { keepAdministrator } from '../../auth/administrators.ts';
 import { forgiven } from '../../auth/lock-out.ts';
+import { passkeysOf } from '../../auth/passkeys.ts';
 import { checkPassword, hashPassword } from '../../auth/passwords.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { refusal } from '../../domain/errors.ts';
@@ -55,7 +56,7 @@ export function unlockUser(
   };
 }
 
-/** Removes the second factors of a user. */
+/** Removes the second factors of a user, passkeys among them. */
 export function resetUserMfa(parts: Uses<'store'>): Method<typeof UserService, 'resetUserMFA'> {
   return async ({ userId }, context) => {
     const caller = callerOf(context);
@@ -63,8 +64,8 @@ export function resetUserMfa(parts: Uses<'store'>): Method<typeof UserService, '
       const user = stored(tx, caller, userKind, userId, 'userId');
       refuseStronger(tx, caller, user);
       const credential = tx.get(credentials, user.id);
-      if (credential?.totp === undefined) return false;
-      const { totp: _removed, ...rest } = credential;
+      if (credential?.totp === undefined && passkeysOf(credential).length === 0) return false;
+      const { totp: _factor, passkeys: _keys, ...rest } = credential!;
       tx.put(credentials, rest);
       endSessions(tx, user.id);
       tx.audit({ ...noteOf(caller, userKind, user), action: 'reset_mfa' });

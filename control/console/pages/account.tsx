@@ -1,4 +1,4 @@
-/** The signed-in person: the password and the second factor. */
+/** The signed-in person: the password, the second factor, passkeys. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -10,6 +10,7 @@ import { Card, Head } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { auth, person } from '../session.ts';
 import { localTime, pageTexts } from '../text/text.ts';
+import { Passkeys } from './passkeys.tsx';
 
 const w = pageTexts({
   title: ['Your account', '我的账户'],
@@ -74,6 +75,7 @@ export function Account(): JSX.Element {
         />
       </Card>
       <SecondFactor />
+      <Passkeys />
     </>
   );
 }

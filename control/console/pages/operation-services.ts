@@ -3,6 +3,8 @@
 import type { DescService } from '@bufbuild/protobuf';
 
 const services: Readonly<Record<string, () => Promise<DescService>>> = {
+  PasskeyService: async () =>
+    (await import('../../../proto/gen/waf/access/v1/passkey_pb.ts')).PasskeyService,
   SessionService: async () =>
     (await import('../../../proto/gen/waf/access/v1/session_pb.ts')).SessionService,
   LearningService: async () =>

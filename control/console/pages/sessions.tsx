@@ -31,11 +31,14 @@ const w = pageTexts({
 const methods = pageTexts({
   password: ['Password', '密码'],
   challenge: ['Password and a second step', '密码和第二步验证'],
+  passkey: ['Passkey', '通行密钥'],
 });
 
 /** What a person calls a way to sign in; identity providers have names of their own. */
 function methodText(method: string): string {
-  return method === 'password' || method === 'challenge' ? methods(method) : method;
+  return method === 'password' || method === 'challenge' || method === 'passkey'
+    ? methods(method)
+    : method;
 }
 
 /** The view. */

@@ -1,9 +1,18 @@
-/** The page that asks who is there: password, a second factor, or another provider. */
+/** The page that asks who is there: password, a second factor, a passkey, or another provider. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import type { GetLoginOptionsResponse } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import { messageOf, never, useCall } from '../call.ts';
-import { answerChallenge, auth, challengePrompt, session, signIn } from '../session.ts';
+import { hasPasskeys } from '../passkeys.ts';
+import {
+  answerChallenge,
+  auth,
+  challengePrompt,
+  session,
+  signIn,
+  signInByPasskey,
+} from '../session.ts';
 import { said } from '../text/sentences.ts';
 import { t } from '../text/text.ts';
 
@@ -16,13 +25,14 @@ export function SignIn(): JSX.Element {
   const [busy, setBusy] = useState(false);
   const options = useCall('options', (signal) => auth.getLoginOptions({}, { signal }), never);
   const challenge = session.value === 'challenge';
-  const submit = (event: Event): void => {
-    event.preventDefault();
+  const begin = (step: Promise<void>): void => {
     setBusy(true);
     setError('');
-    (challenge ? answerChallenge(code) : signIn(name, password))
-      .catch((thrown: unknown) => setError(messageOf(thrown)))
-      .finally(() => setBusy(false));
+    step.catch((thrown: unknown) => setError(messageOf(thrown))).finally(() => setBusy(false));
+  };
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    begin(challenge ? answerChallenge(code) : signIn(name, password));
   };
   return (
     <form class="sign-in card" aria-label={t('signIn.title')} onSubmit={submit}>
@@ -67,12 +77,34 @@ export function SignIn(): JSX.Element {
       <button class="primary" disabled={busy}>
         {challenge ? t('signIn.continue') : t('signIn.submit')}
       </button>
-      {options.value?.providers.map(({ id, label, loginUrl }) => (
+      <OtherWays options={options.value} busy={busy} begin={begin} />
+      {!challenge && <p class="quiet">{t('signIn.first')}</p>}
+    </form>
+  );
+}
+
+/** Ways in without a password here. */
+function OtherWays({
+  options,
+  busy,
+  begin,
+}: {
+  readonly options: GetLoginOptionsResponse | null;
+  readonly busy: boolean;
+  readonly begin: (step: Promise<void>) => void;
+}): JSX.Element {
+  return (
+    <>
+      {hasPasskeys && options?.passkeyEnabled === true && (
+        <button type="button" disabled={busy} onClick={() => begin(signInByPasskey())}>
+          {t('signIn.passkey')}
+        </button>
+      )}
+      {options?.providers.map(({ id, label, loginUrl }) => (
         <a key={id} class="button" href={loginUrl}>
           {label}
         </a>
       ))}
-      {!challenge && <p class="quiet">{t('signIn.first')}</p>}
-    </form>
+    </>
   );
 }

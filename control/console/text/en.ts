@@ -62,6 +62,9 @@ export const en = {
   'signIn.code': 'Code',
   'signIn.submit': 'Sign in',
   'signIn.continue': 'Continue',
+  'signIn.passkey': 'Sign in with a passkey',
+  'passkey.none': 'The browser gave no passkey: none fits here, or the prompt was closed.',
+  'passkey.known': 'This device holds a passkey of this account already.',
   'signIn.first':
     'First time here? The first password of “admin” is in the file that the start printed.',
   'overview.title': 'Overview',

@@ -167,6 +167,11 @@ export function radiusOf(values: Values): RadiusConfig | null {
   return config.enabled ? config : null;
 }
 
+/** Whether passkeys sign in: where passwords kept here do, and no RADIUS server is asked. */
+export function passkeysAllowed(values: Values): boolean {
+  return passwordEnabledOf(values) && radiusOf(values) === null;
+}
+
 /** OpenID providers that are on. */
 export function oidcProvidersOf(values: Values): OidcProvider[] {
   return enabled<OidcProvider>(values[identityKeys.oidc], oidcFields);
