@@ -33,6 +33,7 @@ const log4j = documents[0]!;
 
 let waf: LiveWaf;
 let policyId = '';
+let rulesetId = '';
 /** Number of each patch's rule. */
 const numbers = new Map<string, number>();
 
@@ -46,19 +47,8 @@ beforeAll(async () => {
     const upstreams = [{ inline: { url: waf.originUrl } }];
     const site = { name: 'a', primaryHost: 'a.test', upstreams, waf: { enabled: true, policyId } };
     await waf.ask('SiteService/CreateSite', { site });
-    const rules = documents.map((document) => ruleOf(document));
-    const manifest = {
-      apiVersion: 'waf.io/v1',
-      kind: 'Policy',
-      metadata: { name: 'patched' },
-      spec: {
-        crsRulesetRef: crsRulesetId,
-        engineState: 'on',
-        customRules: rules.map(({ name, visualSpec }) => ({ name, visualSpec })),
-      },
-    };
-    const manifestYaml = Buffer.from(JSON.stringify(manifest)).toString('base64');
-    await waf.ask('SystemService/Apply', { manifestYaml });
+    rulesetId = crsRulesetId;
+    await waf.ask('SystemService/Apply', { manifestYaml: manifestOf('patched', documents) });
     for (const page of [1, 2, 3]) {
       const asked = { policyId, page: { page, pageSize: 200 } };
       const { items = [] } = await waf.ask('CustomRuleService/ListCustomRules', asked);
@@ -70,6 +60,17 @@ beforeAll(async () => {
   });
 }, 600_000);
 afterAll(() => waf.close());
+
+/** A policy with these patches, as a call takes it. */
+function manifestOf(name: string, patches: readonly PatchDocument[]): string {
+  const customRules = patches.map((patch) => {
+    const { name: title, visualSpec } = ruleOf(patch);
+    return { name: title, visualSpec };
+  });
+  const spec = { crsRulesetRef: rulesetId, engineState: 'on', customRules };
+  const manifest = { apiVersion: 'waf.io/v1', kind: 'Policy', metadata: { name }, spec };
+  return Buffer.from(JSON.stringify(manifest)).toString('base64');
+}
 
 function ruleOf({ title, ...patch }: PatchDocument): Json {
   return { policyId, name: title, enabled: true, visualSpec: { patch } };
@@ -152,6 +153,30 @@ describe('refused', () => {
     });
     expect(answer.body['code']).toBe('invalid_argument');
     expect(answer.text).toContain(problem);
+  });
+});
+
+test('one patch among others that does not do what it states is named', async () => {
+  const [attack] = log4j.requests;
+  const asked = { ...attack!, expect: 'pass' } as const;
+  const passing = { ...documents[1]!, requests: [...documents[1]!.requests, asked] };
+  const ineffective = {
+    ...documents[3]!,
+    requests: [
+      { ...asked, expect: 'match' },
+      { ...asked, url: '/' },
+    ],
+  };
+  const apply = async (...patches: PatchDocument[]): Promise<unknown> => {
+    const manifestYaml = manifestOf('several', patches);
+    return (await waf.control.call('SystemService/Apply', { manifestYaml })).body;
+  };
+  const others = documents.slice(4, 12);
+  expect(await apply(log4j, passing, ...others)).not.toHaveProperty('code');
+  const place = 'spec.customRules[1].visualSpec.patch.requests[0]';
+  expect(await apply(log4j, ineffective as PatchDocument, ...others)).toMatchObject({
+    code: 'invalid_argument',
+    message: expect.stringContaining(`${place}: is to match, but the patch does not match it`),
   });
 });
 

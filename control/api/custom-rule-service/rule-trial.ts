@@ -1,25 +1,15 @@
 /** What a rule must pass before it is kept: it compiles, and a patch does what it states. */
 
 import { AppError } from '../../../base/errors.ts';
-import { renderCustomRule } from '../../domain/policy/custom-rules.ts';
-import { invalidField, notFound } from '../../domain/errors.ts';
+import { notFound } from '../../domain/errors.ts';
 import type { CustomRuleRecord, PolicyRecord } from '../../domain/records.ts';
-import { makeTestRequest } from '../../domain/policy/test-request.ts';
-import {
-  patchExpired,
-  readVirtualPatch,
-  type PatchRequest,
-} from '../../domain/policy/virtual-patch.ts';
-import { toRuntimePolicy } from '../../publish/build-bundle.ts';
 import { policies } from '../../store/collections.ts';
 import type { Uses } from '../context.ts';
-import type { PolicyForEngine } from '../engine-client.ts';
 import { refuseUncompiled, refuseUncompiledRule } from '../policy-service/compile.ts';
 import type { Vet } from '../resource/serve.ts';
 import { rulesOfPolicy } from './custom-rule.ts';
+import { effectivePatches, refuseIneffectivePatch } from './patch-trial.ts';
 import { findRuleFaults } from './rule-findings.ts';
-
-const field = 'rule.visualSpec.patch';
 
 /** What a rule that calls create or change must pass. Errors: as of `refuseFaultyRule`. */
 export function ruleTrial(
@@ -48,10 +38,10 @@ export async function refuseFaultyRule(
 }
 
 /**
- * The same for many rules, `changed` of all `rules` of a policy: they are compiled together, so
- * that a thousand cost little more than one, and alone only where they have a fault. Disabled ones
- * are compiled as if all of them were enabled. `named` runs the checks of a rule, or of all with
- * null, to rename their errors.
+ * The same for many rules, `changed` of all `rules` of a policy: they are compiled and tried
+ * together, so that a thousand cost little more than one, and alone only where they have a fault.
+ * Disabled ones are compiled as if all of them were enabled. `named` runs the checks of a rule, or
+ * of all with null, to rename their errors.
  */
 export async function refuseFaultyRules(
   parts: Uses<'store' | 'clock' | 'logger' | 'engine'>,
@@ -76,7 +66,9 @@ export async function refuseFaultyRules(
     const draft = { customRules: rules };
     await named(null, () => refuseUncompiled(parts, policy, 'policy.customRules', draft, siteId));
   }
+  const proved = await effectivePatches(parts, policy, changed);
   for (const rule of changed) {
+    if (proved.has(rule)) continue;
     await named(rule, () => refuseIneffectivePatch(parts, policy, rule));
   }
 }
@@ -112,74 +104,6 @@ async function findFaultyRules(
     return new Set(faults.map(({ ruleId }) => ruleId));
   } catch (error) {
     if (error instanceof AppError && error.code === 'unavailable') return new Set();
-    throw error;
-  }
-}
-
-/**
- * Tries a patch alone, without the ruleset, under the settings of its policy. Errors:
- * invalid_argument naming the request that the patch does not treat as stated, or an end that is
- * over. Without an engine nothing is tried, as nothing is compiled then.
- */
-async function refuseIneffectivePatch(
-  parts: Uses<'clock' | 'engine'>,
-  policy: PolicyRecord,
-  rule: CustomRuleRecord,
-): Promise<void> {
-  if (rule.visualSpec?.['patch'] === undefined) return;
-  const patch = readVirtualPatch(rule.visualSpec['patch'], field);
-  if (patchExpired(patch, parts.clock.nowMs())) {
-    if (rule.enabled !== true) return;
-    throw invalidField(`${field}.expires`, 'is over; change it, or disable the patch');
-  }
-  const added = { beforeCrs: renderCustomRule({ ...rule, enabled: true }) };
-  const acting: PolicyRecord = { ...policy, engineState: 'ENGINE_STATE_ON' };
-  const sent: PolicyForEngine = {
-    policy: toRuntimePolicy({
-      id: policy.id,
-      revision: policy.revision,
-      policy: acting,
-      ruleset: null,
-      added,
-      files: [],
-    }),
-    ruleset: null,
-  };
-  for (const [index, request] of patch.requests.entries()) {
-    const at = `${field}.requests[${index}]`;
-    const matched = await matches(parts, sent, request, Number(rule.ruleId), at);
-    if (matched === null) return;
-    if (matched === (request.expect === 'match')) continue;
-    const what = matched ? 'the patch matches it' : 'the patch does not match it';
-    throw invalidField(at, `is to ${request.expect}, but ${what}`);
-  }
-}
-
-/** Whether the rule matches; null without an engine. */
-async function matches(
-  parts: Uses<'engine'>,
-  policy: PolicyForEngine,
-  { method, url, headers, body }: PatchRequest,
-  ruleId: number,
-  at: string,
-): Promise<boolean | null> {
-  const made = makeTestRequest({
-    method,
-    url,
-    headers,
-    body: Buffer.from(body),
-    protocol: '',
-    clientIp: '',
-    peerIp: '',
-  });
-  try {
-    const answer = await parts.engine.evaluate(policy, { ...made, siteId: '' });
-    if (answer.refusal !== '') {
-      throw invalidField(at, `is refused before any rule sees it (${answer.refusal})`);
-    }
-    return answer.matches.some((match) => match.ruleId === ruleId);
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'unavailable') return null;
     throw error;
   }
 }
