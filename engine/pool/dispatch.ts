@@ -151,13 +151,18 @@ export function placeInspector(
   const viaPool: Inspector = { open: (request) => pool.open(request, how) };
   if (place === 'pool') return viaPool;
   return {
-    open: (request) => (announcesLargeBody(request) ? viaPool : inline).open(request),
+    open: (request) => {
+      const length = bodyBytes(request);
+      if (length === 0) return inline.open(request);
+      // With the first body, so that a large one that follows finds its policy loaded.
+      pool.start();
+      return (isLarge(length) ? viaPool : inline).open(request);
+    },
   };
 }
 
 /** True for a Content-Length above the limit and for chunked bodies, whose size nobody knows. */
-function announcesLargeBody(request: RequestSnapshot): boolean {
-  const length = bodyBytes(request);
+function isLarge(length: number): boolean {
   return length < 0 || length > poolLimits.inlineBodyBytesMax;
 }
 

@@ -96,9 +96,9 @@ function prepared(
   return { inspectorOf: find, release };
 }
 
-/** Pool threads load policies before anybody asks them: the first large body waits for nothing. */
+/** Where every request goes to the pool, its threads load policies before anybody asks them. */
 function startPool(): void {
-  if (settings.place !== 'inline') pool.start();
+  if (settings.place === 'pool') pool.start();
 }
 
 function inspectorOf(site: SiteConfig, key: string | undefined, unbuilt: boolean): Inspector {

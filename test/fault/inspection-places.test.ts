@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { poolLimits } from '../../engine/base/limits.ts';
 import { silentLogger } from '../../base/log.ts';
@@ -145,6 +145,17 @@ test.each([10, poolLimits.inlineBodyBytesMax + 10, poolLimits.sharedBodyBytesMax
     }
   },
 );
+
+test('the pool begins with the first body, however small', () => {
+  const start = vi.spyOn(pool, 'start');
+  const inspector = placeInspector('auto', engine, pool, { policy: 'p', recordOnly: false });
+  const open = (bytes: number): unknown =>
+    inspector.open({ ...exchangeOf('/', [], null).request, messageBytes: bytes });
+  open(0);
+  expect(start).not.toHaveBeenCalled();
+  open(1);
+  expect(start).toHaveBeenCalledOnce();
+});
 
 test('recording only: the pool lets everything pass and records the same rules', async () => {
   const how = { policy: 'p', recordOnly: true } as const;
