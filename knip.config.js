@@ -37,6 +37,8 @@ export default {
   ],
   ignoreExportsUsedInFile: true,
   compilers: { gyp },
+  // Set-up resolves its path, and runs it as a program.
+  ignoreDependencies: ['node-gyp'],
   // Debian's, and only where they are there.
   ignoreBinaries: [
     'cc',
