@@ -7,6 +7,8 @@ import { headersEnvironment } from './node-headers.mjs';
 import { hashContents, inRoot, listFiles, readStamp, writeStamp } from './paths.mjs';
 import { run, say, SetupError, tail } from './process.mjs';
 
+/** Not `import.meta.resolve`: the test runner, which has this built, too, does not have it. */
+const require = createRequire(import.meta.url);
 const output = inRoot('build', 'Release', 'waf_native.node');
 
 /** Runs node-gyp when out of date. Errors: SetupError with the compiler's last lines. */
@@ -18,8 +20,7 @@ export async function ensureNativeAddon() {
   if (existsSync(output) && readStamp('native') === stamp) return;
   const steps = builtForThisNode() ? ['configure', 'build'] : ['rebuild'];
   say(`native addon: building ${steps[0] === 'rebuild' ? '(about a minute)' : 'what changed'}`);
-  // Not `import.meta.resolve`: the test runner, which has this built, too, does not have it.
-  const script = createRequire(import.meta.url).resolve('node-gyp/bin/node-gyp.js');
+  const script = require.resolve('node-gyp/bin/node-gyp.js');
   const { code, output: text } = await run(process.execPath, [script, ...steps], {
     env: { JOBS: String(cpus().length), ...headersEnvironment() },
     task: 'native addon',
