@@ -299,10 +299,10 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     PreviewCrsImpact: 'operations',
     TestPolicy: 'pages/first-attack',
     ListPolicyTemplates: 'pages/policies',
-    ListPolicyVersions: 'pages/policy-versions',
+    ListPolicyVersions: 'pages/versions',
     GetPolicyVersion: 'operations',
-    RollbackPolicy: 'pages/policy-versions',
-    DiffPolicyVersions: 'pages/policy-versions',
+    RollbackPolicy: 'pages/versions',
+    DiffPolicyVersions: 'pages/versions',
   },
   RateLimitService: {
     ListRateLimitEndpoints: 'pages/rate-limits',

@@ -28,12 +28,12 @@ import { said } from '../text/sentences.ts';
 import { pageTexts, t } from '../text/text.ts';
 import { engineText } from './policies.tsx';
 import { OwnRules } from './policy-rules.tsx';
-import { PolicyVersions } from './policy-versions.tsx';
 import { when } from '../parts/when.tsx';
 
 const policies = createClient(PolicyService, transport);
 const overrides = createClient(RuleOverrideService, transport);
 
+const PolicyVersions = lazy(async () => (await import('./versions.tsx')).PolicyVersions);
 const PolicyRuleset = lazy(async () => (await import('./rulesets.tsx')).PolicyRuleset);
 
 const w = pageTexts({
