@@ -13,13 +13,20 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { countCalls, type CallCounts, type CountedFunction } from './count-calls.ts';
 import { makeCopy, type InstrumentedCopy } from './instrumented-copy.ts';
-import { recordFolderVariable, wantedFile } from './recorder.ts';
+import {
+  recordFolderVariable,
+  recordingMark,
+  recordMark,
+  threadMark,
+  wantedFile,
+} from './recorder.ts';
 import { markdownTable } from '../report/table.ts';
 
 /** The one of several rounds that timers of the program disturbed least counts. */
 const rounds = 20;
-/** Threads look at this interval at least whether calls are recorded. */
-const noticeMs = 50;
+/** What a request leaves to do is done within this time. */
+const leftoverMs = 50;
+const pollMs = 10;
 /** A change is compiled and delivered within this time. */
 const deliveryMs = 4000;
 const warmUpRequests = 200;
@@ -117,7 +124,7 @@ async function start({ folder: copy }: InstrumentedCopy, folder: string): Promis
 async function leastOf(running: Running, known: readonly CountedFunction[]): Promise<number[]> {
   let least: number[] | null = null;
   for (let round = 0; round < rounds; round++) {
-    const records = await record(running, noticeMs, () => get(running.port));
+    const records = await record(running, leftoverMs, () => get(running.port));
     const front = records.find((entered) => isFront(entered, known));
     if (front === undefined) throw new Error('no thread recorded the request');
     if (least === null || new Set(front).size < new Set(least).size) least = front;
@@ -136,13 +143,16 @@ async function record(
   work: () => Promise<void> | void,
 ): Promise<number[][]> {
   const wanted = join(folder, wantedFile);
+  const ending = (mark: string): string[] =>
+    readdirSync(folder).filter((name) => name.endsWith(mark));
   writeFileSync(wanted, '');
-  await sleep(noticeMs);
+  // Who has not begun to record would leave out the beginning.
+  while (ending(recordingMark).length < ending(threadMark).length) await sleep(pollMs);
   await work();
   await sleep(afterMs);
   rmSync(wanted);
-  await sleep(2 * noticeMs);
-  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  while (ending(recordingMark).length > 0) await sleep(pollMs);
+  const names = ending(recordMark);
   return names.map((name) => {
     const entered = JSON.parse(readFileSync(join(folder, name), 'utf8')) as number[];
     rmSync(join(folder, name));

@@ -3,7 +3,7 @@
  * functions its thread enters, in order. Touches nothing of the program.
  */
 
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { recorderName } from './count-calls.ts';
@@ -12,6 +12,10 @@ import { recorderName } from './count-calls.ts';
 export const recordFolderVariable = 'WAF_CALLS_DIR';
 /** In that folder: there while calls are recorded. */
 export const wantedFile = 'wanted';
+/** How files end: one for each thread that runs, while it records, and its records. */
+export const threadMark = '.thread';
+export const recordingMark = '.recording';
+export const recordMark = '.json';
 
 const pollMs = 5;
 /** Longest record; what follows is left out. */
@@ -28,12 +32,19 @@ Object.defineProperty(globalThis, recorderName, {
 });
 
 if (folder !== undefined) {
+  const own = join(folder, `${process.pid}-${threadId}`);
+  writeFileSync(own + threadMark, '');
+  process.once('exit', () => rmSync(own + threadMark, { force: true }));
   setInterval(() => {
     const wanted = existsSync(join(folder, wantedFile));
-    if (wanted && entered === null) entered = [];
+    if (wanted && entered === null) {
+      entered = [];
+      writeFileSync(own + recordingMark, '');
+    }
     if (wanted || entered === null) return;
     const record = JSON.stringify(entered);
     entered = null;
-    writeFileSync(join(folder, `${process.pid}-${threadId}-${records++}.json`), record);
+    writeFileSync(`${own}.${records++}${recordMark}`, record);
+    rmSync(own + recordingMark);
   }, pollMs).unref();
 }
