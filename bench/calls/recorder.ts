@@ -34,7 +34,9 @@ Object.defineProperty(globalThis, recorderName, {
 if (folder !== undefined) {
   const own = join(folder, `${process.pid}-${threadId}`);
   writeFileSync(own + threadMark, '');
-  process.once('exit', () => rmSync(own + threadMark, { force: true }));
+  process.once('exit', () => {
+    for (const mark of [threadMark, recordingMark]) rmSync(own + mark, { force: true });
+  });
   setInterval(() => {
     const wanted = existsSync(join(folder, wantedFile));
     if (wanted && entered === null) {
