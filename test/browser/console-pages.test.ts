@@ -115,7 +115,7 @@ const buttons = `(() => {
 const mayPress = new RegExp(
   '^(?:Edit|Close|Open|Pause|Cancel|Newest|Show more|Look up|Whose address would count\\?|' +
     'Check the chain now|Create a token|Look for updates|Change password|' +
-    'Set up an authenticator app|Call|←)$',
+    'Set up an authenticator app|Add a passkey|Call|←)$',
 );
 
 /** Names of formats, protocols, parts and commands, and what the data of the test is called. */
@@ -134,6 +134,8 @@ const latinNames: ReadonlySet<string> = new Set([
   ...['always', 'never', 'CPU'],
   // What comes with the product by a name, and what an example of an exclusion names.
   ...['Auditor', 'Operator', 'Light', 'Standard', 'SecLang', 'ARGS', 'comment'],
+  // What passkeys need.
+  ...['HTTPS', 'PIN'],
   // The name of an attack, in every language.
   'BREACH',
   // As in waf-origin, the usual name of a cookie.

@@ -62,6 +62,11 @@ test.each([
   expect((await fetch(url + path, { headers })).status).toBe(404);
 });
 
+test('the root is the console whatever a client accepts', async () => {
+  const answer = await fetch(`${url}/`, { headers: { accept: '*/*' } });
+  expect([answer.status, await answer.text()]).toEqual([200, '<!doctype html>the page']);
+});
+
 test('only GET and HEAD are answered', async () => {
   expect((await fetch(url, { method: 'POST', headers: page })).status).toBe(404);
   const head = await fetch(url, { method: 'HEAD', headers: page });

@@ -64,7 +64,7 @@ export function openConsole(places: readonly URL[] = folders): ConsolePages {
 /** The file for a path; '' for what the console does not answer. */
 function nameOf(path: string, request: NodeRequest): string {
   if (path.startsWith('/assets/')) return path.slice('/assets/'.length);
-  const wantsPage = String(request.headers.accept ?? '').includes('text/html');
+  const wantsPage = path === '/' || String(request.headers.accept ?? '').includes('text/html');
   return wantsPage && !notPages.test(path) ? 'index.html' : '';
 }
 
