@@ -186,7 +186,7 @@ describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
     const folder = join(root, '.build', 'console');
     const packed = (name: string): number => gzipSync(readFileSync(join(folder, name))).length;
     const imports = (name: string): string[] =>
-      [...readFileSync(join(folder, name), 'utf8').matchAll(/from"\.\/([\w.-]+)"/g)].map(
+      [...readFileSync(join(folder, name), 'utf8').matchAll(/(?:from|import)"\.\/([\w.-]+)"/g)].map(
         ([, file]) => file!,
       );
     const reach = (name: string): Set<string> => {

@@ -131,6 +131,7 @@ test('the provider is offered, its secret is not', async () => {
   const { body } = await waf.call('AuthService/GetLoginOptions', {}, { network: true });
   expect(body).toEqual({
     passwordEnabled: true,
+    passkeyEnabled: true,
     providers: [{ id: 'oidc:corp', label: 'Corporate', loginUrl: `${base}/auth/oidc/corp/login` }],
   });
   const shown = await waf.call('SystemService/GetSystemSettings', {});

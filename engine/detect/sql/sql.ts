@@ -104,7 +104,7 @@ function searchTokens(leaf: Leaf, report: Report): void {
   }
 }
 
-/** What a semicolon adds; after a statement that the text itself has, it is the next of a script. */
+/** What a semicolon adds; after a statement of the text itself, it is the next of a script. */
 function searchStacked(leaf: Leaf, at: number, report: Report): void {
   const stacks = statementAt(leaf, at + 1) === 2;
   if (!stacks && !(endsValue(at) && commandAt(leaf, at + 1))) return;
