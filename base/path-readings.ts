@@ -70,6 +70,14 @@ export function foldPath(path: ByteString): ByteString {
   return text.includes('\ufffd') ? lower : encodeUtf8(text.toLowerCase());
 }
 
+/**
+ * A path or prefix as an operator states it, to be compared with folded readings: every escape is
+ * decoded, as clients choose which characters they escape. '' for every path.
+ */
+export function readStatedPath(path: string): ByteString {
+  return foldPath(decode(encodeUtf8(path), false)).replace(/\/+$/, '');
+}
+
 /** True where a folded path is a folded prefix, without the slash at its end, or lies under it. */
 export function liesUnder(path: ByteString, prefix: ByteString): boolean {
   if (!path.startsWith(prefix)) return false;

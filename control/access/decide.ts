@@ -11,6 +11,7 @@ import {
   liesUnder,
   READER,
   readPath,
+  readStatedPath,
   type PathReading,
 } from '../../base/path-readings.ts';
 import { entriesHolding, hasLapsed, type IpEntry } from '../domain/access/ip-list-content.ts';
@@ -123,7 +124,7 @@ function policyOfSite(store: ReadStore, siteId: string): string {
  */
 function onPath({ pathPrefix = '', kind }: IpListBinding, path: string): boolean {
   if (pathPrefix === '') return true;
-  const prefix = foldPath(encodeUtf8(pathPrefix));
+  const prefix = readStatedPath(pathPrefix);
   const { list, complete } = readPath(encodeUtf8(path));
   const under = ({ text }: PathReading): boolean => liesUnder(foldPath(text), prefix);
   if (kind !== 'allow') return !complete || list.some(under);

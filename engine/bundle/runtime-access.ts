@@ -11,9 +11,8 @@ import type {
   RuntimeIpList,
 } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
 import type { RuntimeSite } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { encodeUtf8 } from '../../base/byte-string.ts';
 import { AppError } from '../../base/errors.ts';
-import { foldPath } from '../../base/path-readings.ts';
+import { readStatedPath } from '../../base/path-readings.ts';
 import type {
   AccessChoice,
   AccessConfig,
@@ -107,7 +106,7 @@ function placedBinding(
     ...choiceOf(binding),
     listId: list.id,
     set: sets.of(list),
-    pathPrefix: foldPath(encodeUtf8(binding.pathPrefix)),
+    pathPrefix: readStatedPath(binding.pathPrefix),
   };
   const place = placeOf(binding.place);
   return { rule, place, tenantId: binding.tenantId, sortOrder: binding.sortOrder };

@@ -5,10 +5,9 @@ import type {
   RuntimeSite,
   RuntimeVerifier,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { encodeUtf8 } from '../../base/byte-string.ts';
 import { AppError } from '../../base/errors.ts';
 import { botLimits } from '../../base/guard-limits.ts';
-import { foldPath } from '../../base/path-readings.ts';
+import { readStatedPath } from '../../base/path-readings.ts';
 import type { BotConfig, ChallengeKey, VerifierConfig } from '../contract/bot.ts';
 import type { IpSets } from './ip-set.ts';
 
@@ -48,8 +47,8 @@ export function botOf(
     return {
       ...fields,
       mode: bot.mode,
-      challengePaths: bot.challengePaths.map(readPrefix),
-      exemptPaths: bot.exemptPaths.map(readPrefix),
+      challengePaths: bot.challengePaths.map(readStatedPath),
+      exemptPaths: bot.exemptPaths.map(readStatedPath),
       exemptMethods: bot.exemptMethods.map((method) => method.toUpperCase()),
       trusted,
       ...(bot.mode === 'human_verification' ? verifierFor(hosts) : {}),
@@ -77,11 +76,6 @@ function verifiersOf(
     const verifier = named ?? byHost.get('*');
     return verifier === undefined ? {} : { verifier };
   };
-}
-
-/** As `RequestView.isUnder` takes it: folded, '' for every path. */
-function readPrefix(path: string): string {
-  return foldPath(encodeUtf8(path)).replace(/\/+$/, '');
 }
 
 function invalid(message: string): AppError {

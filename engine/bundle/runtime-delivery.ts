@@ -1,9 +1,8 @@
 /** How sites of a bundle are delivered, as plain data. Pure. */
 
 import type { RuntimeSite } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { encodeUtf8 } from '../../base/byte-string.ts';
 import { AppError } from '../../base/errors.ts';
-import { foldPath } from '../../base/path-readings.ts';
+import { readStatedPath } from '../../base/path-readings.ts';
 import { noDelivery, type DeliveryConfig } from '../contract/delivery.ts';
 
 /** Undefined where nothing is set. Errors: AppError bundle_invalid for what is no JSON. */
@@ -29,7 +28,7 @@ export function deliveryOf({
     cors: byLength(stated.cors),
     compression: byLength(stated.compression),
     ...(maintenance && {
-      maintenance: { ...maintenance, allowedPaths: maintenance.allowedPaths.map(readPrefix) },
+      maintenance: { ...maintenance, allowedPaths: maintenance.allowedPaths.map(readStatedPath) },
     }),
   };
 }
@@ -37,11 +36,6 @@ export function deliveryOf({
 /** Folded prefixes, the longest first. */
 function byLength<T extends { readonly pathPrefix: string }>(rules: readonly T[]): T[] {
   return rules
-    .map((rule) => ({ ...rule, pathPrefix: readPrefix(rule.pathPrefix) }))
+    .map((rule) => ({ ...rule, pathPrefix: readStatedPath(rule.pathPrefix) }))
     .toSorted((left, right) => right.pathPrefix.length - left.pathPrefix.length);
-}
-
-/** As `RequestView.isUnder` takes it. */
-function readPrefix(path: string): string {
-  return foldPath(encodeUtf8(path)).replace(/\/+$/, '');
 }

@@ -6,7 +6,7 @@
 import { encodeUtf8 } from '../../base/byte-string.ts';
 import { HalfSipHash } from '../base/half-sip-hash.ts';
 import { clientNetwork } from '../../base/ip-address.ts';
-import { foldPath } from '../../base/path-readings.ts';
+import { readStatedPath } from '../../base/path-readings.ts';
 import { rateLimits } from '../../base/guard-limits.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
 import type { RateBudget, RateKey, RateLimitConfig } from '../contract/rate-limit.ts';
@@ -243,10 +243,13 @@ function sessionOf(view: RequestView): string {
  * segment for any part of it. Case and slashes at the end make no difference.
  */
 export function pathPatternOf(pattern: string): RegExp {
-  const text = foldPath(encodeUtf8(pattern)).replace(/\/+$/, '');
+  const text = pattern.replace(/\/+$/, '');
   const parts = text.split('/').map((part, at, all) => {
     if (part === '*' && at === all.length - 1) return '.*';
-    return part.split('*').map(escaped).join('[^/]*');
+    return part
+      .split('*')
+      .map((literal) => escaped(readStatedPath(literal)))
+      .join('[^/]*');
   });
   const open = parts.length > 1 && parts.at(-1) === '.*';
   const head = open ? `${parts.slice(0, -1).join('/')}(?:/.*)?` : parts.join('/');
