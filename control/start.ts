@@ -31,6 +31,7 @@ import { openSignIn } from './auth/sign-in.ts';
 import { metricFamilies } from './api/metrics/probes.ts';
 import type { OtlpSettings } from './export/otlp/otlp-settings.ts';
 import type { ClickhouseAddress } from './observe/clickhouse/clickhouse-option.ts';
+import { eventsApart } from './observe/events-apart.ts';
 import { openObserved } from './open-observed.ts';
 import { ensureFirstContent } from './publish/first-content.ts';
 import { openDocumentWorker } from './documents/document-worker.ts';
@@ -114,8 +115,6 @@ interface Closing {
 /** Opens the stores, publishes, listens. Errors: AppError of what cannot be opened. */
 export async function startControl(options: ControlOptions): Promise<Control> {
   const { dataFolder, logger } = options;
-  makeFolder(dataFolder);
-  settleRestore(dataFolder);
   const clock = systemClock;
   const { store, duties, started } = await openMainStore(options, clock);
   const installation = await ensureInstallation(store, clock);
@@ -139,8 +138,10 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   let shown: TlsIdentity | null = null;
   const shared = { dataFolder, store, clock, logger, ...observed.parts, publisher, ...nodes.parts };
   const alerting = startAlerting({ ...shared, duties }, options.alerting);
+  const notShared = noteNotShared(options);
   const parts: ApiParts = {
     ...shared,
+    notShared,
     deliveries: alerting.deliveries,
     sessions: await openCallers(store, clock, logger),
     ...{ signIn: openSignIn(store, clock), passkeys: openPasskeys(store, clock) },
@@ -185,8 +186,17 @@ export async function startControl(options: ControlOptions): Promise<Control> {
 
 async function openMainStore(options: ControlOptions, clock: Clock) {
   const { dataFolder, logger, store: address = null, storeKeyFile: keyFile } = options;
+  makeFolder(dataFolder);
+  settleRestore(dataFolder);
   const { kv, duties, started } = await openMainKv({ dataFolder, address, keyFile, logger });
   return { store: await openStore(kv, clock), duties, started };
+}
+
+/** What controllers of a shared store do not share; says it in the log. */
+function noteNotShared({ store = null, clickhouse = null, logger }: ControlOptions) {
+  const notShared = eventsApart(store !== null, clickhouse !== null);
+  for (const what of notShared) logger.warn('controllers do not share everything', { what });
+  return notShared;
 }
 
 /** Who calls, by the token of a session or by an API token. */

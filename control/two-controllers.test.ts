@@ -74,6 +74,15 @@ describe.skipIf(missingPostgres !== null)('two controllers of one store', () => 
     }
   }, 120_000);
 
+  test('the health of each says what controllers do not share', async () => {
+    for (const at of [first!, second!]) {
+      const { body } = await at.call('SystemService/Health', {});
+      const message = expect.stringMatching(/^events, evidence .* stay with/) as string;
+      const said = { component: 'controllers', status: 'healthy', message };
+      expect(body['checks']).toContainEqual(expect.objectContaining(said));
+    }
+  }, 120_000);
+
   test('duties are of one, and move when it ends', async () => {
     const held = (): Promise<unknown> => eventually(async () => (await holder()) ?? null);
     const holders = [await held()];

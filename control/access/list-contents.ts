@@ -6,6 +6,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { toAppError } from '../../base/errors.ts';
+import { refusal } from '../domain/errors.ts';
 import { accessLimits } from '../limits/access-limits.ts';
 import {
   ContentBuilder,
@@ -71,6 +73,7 @@ export async function stageContent(
     waiting = [];
     written.push(...batch.map(({ id }) => id));
     await store.write((tx) => {
+      if (written.length > batch.length) requireStaged(tx, garbageId);
       tx.put(ipListGarbage, { id: garbageId, chunkIds: [...written] });
       for (const chunk of batch) tx.put(ipListChunks, chunk);
     });
@@ -95,10 +98,11 @@ export async function stageContent(
 
 /**
  * Makes a staged content that of a list; what it had before becomes garbage under the same id, for
- * `dropGarbage` after the transaction.
+ * `dropGarbage` after the transaction. Errors: aborted, where another controller removed it.
  */
 export function adoptContent(tx: WriteStore, staged: StagedContent, now: string): IpListContent {
   const { content, garbageId } = staged;
+  if (content.chunks.length > 0) requireStaged(tx, garbageId);
   const before = contentOf(tx, content.id);
   const changedAt = before.etag === content.etag ? (before.changedAt ?? now) : now;
   const kept = { ...content, changedAt };
@@ -125,21 +129,44 @@ export function renameContent(tx: WriteStore, from: string, to: string, now: str
   return garbageId;
 }
 
-/** Removes chunks that nothing names, in steps. */
+/**
+ * Removes chunks that nothing names, in steps. What the storage refuses stays noted for the next
+ * start: whoever asks has their own outcome already, which this must not hide.
+ */
 export async function dropGarbage(store: Store, garbageId: string): Promise<void> {
-  const ids = store.get(ipListGarbage, garbageId)?.chunkIds ?? [];
-  for (let at = 0; at < ids.length; at += accessLimits.chunksPerWriteMax) {
-    await store.write((tx) => {
-      for (const id of ids.slice(at, at + accessLimits.chunksPerWriteMax)) {
-        tx.remove(ipListChunks, id);
-      }
-    });
-    await nextTurn();
+  try {
+    while (await store.write((tx) => dropSome(tx, garbageId))) await nextTurn();
+  } catch (error) {
+    if (toAppError(error).source !== 'storage') throw error;
   }
-  await store.write((tx) => tx.remove(ipListGarbage, garbageId));
 }
 
-/** Removes staged files of a crashed process. Runs before anything else is staged. */
+/**
+ * Removes some chunks; returns whether more are left. It reads their names inside the transaction:
+ * where a commit was not confirmed, what looked staged may be in use.
+ */
+function dropSome(tx: WriteStore, garbageId: string): boolean {
+  const noted = tx.get(ipListGarbage, garbageId);
+  if (noted === undefined) return false;
+  for (const id of noted.chunkIds.slice(0, accessLimits.chunksPerWriteMax)) {
+    tx.remove(ipListChunks, id);
+  }
+  const chunkIds = noted.chunkIds.slice(accessLimits.chunksPerWriteMax);
+  if (chunkIds.length === 0) tx.remove(ipListGarbage, garbageId);
+  else tx.put(ipListGarbage, { id: garbageId, chunkIds });
+  return chunkIds.length > 0;
+}
+
+/** Errors: aborted, where a controller that started meanwhile took it for left by a crash. */
+function requireStaged(tx: ReadStore, garbageId: string): void {
+  if (tx.get(ipListGarbage, garbageId) !== undefined) return;
+  throw refusal('aborted', 'entries: another controller removed them while it started; try again');
+}
+
+/**
+ * Removes staged files of a crashed process. Runs before anything else is staged here; another
+ * controller that stages meanwhile notices.
+ */
 export async function dropAllGarbage(store: Store): Promise<void> {
   for (const { id } of store.list(ipListGarbage)) await dropGarbage(store, id);
 }

@@ -94,6 +94,8 @@ export interface ApiParts {
   readonly fetchLimits: Partial<OutgoingLimits>;
   readonly analyses: ClientIpAnalyses;
   readonly build: BuildInfo;
+  /** What several controllers of one store do not share, as sentences. */
+  readonly notShared: readonly string[];
   readonly installation: InstallationRecord;
   /** Folder of everything that control keeps. */
   readonly dataFolder: string;

@@ -35,6 +35,7 @@ export function health(parts: ApiParts): Method<typeof SystemService, 'health'> 
       originHealth(parts, context),
       overloadHealth(parts, callerOf(context)),
       ...siemHealth(parts),
+      ...sharingHealth(parts),
     ];
     const checks = found.map((part) => ({
       component: part.component,
@@ -118,6 +119,11 @@ function siemHealth({ siem }: Uses<'siem'>): PartHealth[] {
     .map(({ id, lastError, dropped }) => `${id}: ${lastError} (${dropped} events lost)`)
     .join('; ');
   return [{ component: 'siem', ok: bad.length === 0, message, optional: true }];
+}
+
+/** What several controllers do not share is no failure; nothing is said where there is one. */
+function sharingHealth({ notShared }: Uses<'notShared'>): PartHealth[] {
+  return notShared.map((message) => ({ component: 'controllers', ok: true, message }));
 }
 
 /** Origins that fail on any node, by their probes or by the requests to them. */

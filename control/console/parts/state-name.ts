@@ -44,6 +44,7 @@ const chinese: Readonly<Record<string, string>> = {
   overload: '过载',
   observations: '观测数据',
   siem: 'SIEM',
+  controllers: '控制器',
 };
 
 /** Words of the API that say too little in English. */

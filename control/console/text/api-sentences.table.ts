@@ -113,4 +113,8 @@ export const apiSentences: Readonly<Record<string, string>> = {
   'the local engine is not connected': '本机引擎未连接',
   'the newest configuration is not applied yet': '最新配置尚未生效',
   'no node is connected': '没有节点连接',
+  'events, evidence and traffic counts stay with the controller that their node is connected to; set WAF_EVENTS_CLICKHOUSE at every controller to have events in one place':
+    '事件、证据和流量计数留在其节点所连接的控制器上；在每个控制器上设置 WAF_EVENTS_CLICKHOUSE，可将事件集中存放',
+  'evidence and traffic counts stay with the controller that their node is connected to':
+    '证据和流量计数留在其节点所连接的控制器上',
 };

@@ -345,6 +345,8 @@ export const refusals: Readonly<Record<string, string>> = {
   'a node did not answer in time': '节点未及时应答',
   // IP lists, countries, limits and alerts.
   'another IP list has this name': '已有同名的 IP 列表',
+  'entries: another controller removed them while it started; try again':
+    '条目：另一控制器启动时已将其移除；请重试',
   'binding: another binding has this list, place and path': '已有相同列表、位置和路径的绑定',
   'the list is filled by its source; clone it to change its entries by hand':
     '该列表由其来源填充；如需手工修改条目，请先复制',
