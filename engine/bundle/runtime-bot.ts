@@ -27,7 +27,7 @@ export function challengeKeysOf({
  * Finds what a site demands; nothing where it has no bot protection. Errors: AppError
  * bundle_invalid for a mode, a list or a verifier that does not fit.
  */
-export function botOf(
+export function botProtectionOf(
   bundle: Pick<RuntimeBundle, 'ipLists' | 'verifiers'>,
   sets: IpSets,
 ): (site: Pick<RuntimeSite, 'name' | 'hosts' | 'bot'>) => BotConfig | undefined {

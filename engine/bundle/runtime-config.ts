@@ -24,7 +24,7 @@ import type {
 } from '../contract/site.ts';
 import type { TrustConfig } from '../contract/trust.ts';
 import { IpSets } from './ip-set.ts';
-import { botOf, challengeKeysOf } from './runtime-bot.ts';
+import { botProtectionOf, challengeKeysOf } from './runtime-bot.ts';
 import { apiChecksOf } from './runtime-api-checks.ts';
 import { deliveryOf } from './runtime-delivery.ts';
 import { apiLearningOf } from './runtime-api-learning.ts';
@@ -57,7 +57,7 @@ export function toRuntimeConfig(verified: VerifiedBundle, sets = new IpSets()): 
   const trust = trustOf(bundle);
   const rates = ratesOf(bundle);
   const tls = tlsOf(bundle);
-  const botFor = botOf(bundle, sets);
+  const botFor = botProtectionOf(bundle, sets);
   const keys = challengeKeysOf(bundle);
   const limitsChallenge = bundle.rateLimits.some(({ action }) => action === 'challenge');
   const access = accessOf(bundle, sets);

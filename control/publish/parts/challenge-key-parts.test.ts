@@ -7,7 +7,7 @@ import {
   type RuntimeBundle,
 } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { botOf, challengeKeysOf } from '../../../engine/bundle/runtime-bot.ts';
+import { botProtectionOf, challengeKeysOf } from '../../../engine/bundle/runtime-bot.ts';
 import { IpSets } from '../../../engine/bundle/ip-set.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { publishLimits } from '../../limits/store-limits.ts';
@@ -103,7 +103,7 @@ test('what a site asks reaches the engine', async () => {
   await store.write((tx) => tx.put(sites, site(on)));
   const made = (record: SiteRecord) =>
     toRuntimeSite({ site: record, policyId: '', failOpen: false }, new Map()).site;
-  const bot = botOf(piece(store)!, new IpSets());
+  const bot = botProtectionOf(piece(store)!, new IpSets());
   expect(bot(made(site(on)))).toEqual({
     mode: 'browser_check',
     challengeTtlSeconds: 60,

@@ -7,7 +7,7 @@ import {
   type RuntimeBundle,
 } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { IpSets } from '../../../engine/bundle/ip-set.ts';
-import { botOf } from '../../../engine/bundle/runtime-bot.ts';
+import { botProtectionOf } from '../../../engine/bundle/runtime-bot.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { settingsId, sites, systemSettings } from '../../store/collections.ts';
 import { openMemoryKv } from '../../store/memory-kv.ts';
@@ -59,7 +59,7 @@ test('verifiers travel only while a site asks people', async () => {
 
 test('each site gets the one that names it, else the one for all', async () => {
   const bundle = piece(await storeWith(human))!;
-  const bot = botOf(bundle, new IpSets());
+  const bot = botProtectionOf(bundle, new IpSets());
   const verifierOf = (record: SiteRecord) =>
     bot(toRuntimeSite({ site: record, policyId: '', failOpen: false }, new Map()).site)?.verifier;
   expect(verifierOf(site(human))).toEqual({
@@ -80,8 +80,8 @@ test('each site gets the one that names it, else the one for all', async () => {
 test('an engine refuses what it does not know', async () => {
   const bundle = piece(await storeWith(human))!;
   bundle.verifiers[0]!.kind = 'newer';
-  expect(() => botOf(bundle, new IpSets())).toThrow('verifier a: its kind is not known');
+  expect(() => botProtectionOf(bundle, new IpSets())).toThrow('verifier a: its kind is not known');
   bundle.verifiers[0]!.kind = 'turnstile';
   bundle.verifiers[0]!.scriptUrl = '/api.js';
-  expect(() => botOf(bundle, new IpSets())).toThrow('verifier a: an address is no URL');
+  expect(() => botProtectionOf(bundle, new IpSets())).toThrow('verifier a: an address is no URL');
 });

@@ -333,7 +333,7 @@ export class Exchange implements PhaseHost, OriginSink, AnswerSink {
   }
 
   originInterim(connection: OriginLink): void {
-    if (!this.ended) this.response.interim(connection);
+    if (!this.ended) this.response.interim(connection, this.phases.rateLines);
   }
 
   originHead(connection: OriginLink): void {

@@ -110,10 +110,12 @@ export class ResponseSide implements CodedSink {
   // ---- what comes of the origin
 
   /** RFC 9110 section 15.2: to the client at once; HTTP/1.0 knows none. */
-  interim(origin: OriginLink): void {
-    if (this.request.head.version < 11 || this.state !== DOWN.NONE) return;
+  interim(origin: OriginLink, rateLines: string): void {
+    const { answerFields: fields, head, strictTransport } = this.request;
+    if (head.version < 11 || this.state !== DOWN.NONE) return;
     this.origin = origin;
-    writeInterimHead(this.writer, origin.headBytes, origin.head);
+    const replaced = { strictTransport, rateLines, fields };
+    writeInterimHead(this.writer, origin.headBytes, origin.head, replaced);
     if (!this.client.send(this.writer.take())) origin.pauseRead();
   }
 

@@ -185,8 +185,18 @@ function writeTarget(
   writer.bytes(bytes, pathStart, pathEnd);
 }
 
+/** What takes the place of fields of an origin's answer. */
+export interface ReplacedFields {
+  /** Value of Strict-Transport-Security in place of the origin's; '' leaves that as it is. */
+  readonly strictTransport: string;
+  /** Lines on rate limits in place of the origin's; '' leaves those as they are. */
+  readonly rateLines: string;
+  /** What the site's delivery replaces; null for nothing. */
+  readonly fields: ResponseFields | null;
+}
+
 /** What the response head needs beside the origin's bytes. */
-export interface ResponseHeadFacts {
+export interface ResponseHeadFacts extends ReplacedFields {
   readonly requestId: string;
   /** Ready framing and connection lines, each with its line end. */
   readonly closingLines: string;
@@ -194,25 +204,23 @@ export interface ResponseHeadFacts {
   readonly contentLength: number;
   /** The time, where the origin does not say it. */
   readonly nowMs: number;
-  /** Value of Strict-Transport-Security in place of the origin's; '' leaves that as it is. */
-  readonly strictTransport: string;
-  /** Lines on rate limits in place of the origin's; '' leaves those as they are. */
-  readonly rateLines: string;
-  /** What the site's delivery replaces; null for nothing. */
-  readonly fields: ResponseFields | null;
   /** True where trailers follow that the origin announces. */
   readonly trailers: boolean;
 }
 
-/** Writes the head of an informational answer, the empty line included. */
+/**
+ * Writes the head of an informational answer, the empty line included. It carries no field of the
+ * origin that the final answer replaces or removes; the replacements are in the final answer only.
+ */
 export function writeInterimHead(
   writer: ByteWriter,
   bytes: Uint8Array,
   head: ResponseHeadParser,
+  replaced: ReplacedFields,
 ): void {
   writer.reserve(head.headEnd + 16);
   writeStatusLine(writer, bytes, head);
-  copyFields(writer, bytes, head, responseDrops);
+  copyFields(writer, bytes, head, responseDrops, replacedNames(replaced));
   writer.crlf();
 }
 
@@ -234,10 +242,8 @@ export function writeResponseHead(
   writer.reserve(head.headEnd + 256);
   writeStatusLine(writer, bytes, head);
   const { strictTransport, rateLines, fields } = facts;
-  const strict = strictTransport === '' ? noNames : strictNames;
-  const known = rateLines === '' ? strict : [...strict, ...rateFieldNames];
-  const names = fields === null ? known : [...known, ...fields.names];
-  copyFields(writer, bytes, head, facts.trailers ? trailedDrops : responseDrops, names);
+  const drops = facts.trailers ? trailedDrops : responseDrops;
+  copyFields(writer, bytes, head, drops, replacedNames(facts));
   if (rateLines !== '') writer.text(rateLines);
   if (fields !== null) writer.text(fields.lines);
   if (strictTransport !== '') {
@@ -254,6 +260,13 @@ export function writeResponseHead(
   writer.crlf();
   writer.text(facts.closingLines);
   writer.crlf();
+}
+
+/** Names of the origin's fields that are not copied. */
+function replacedNames({ strictTransport, rateLines, fields }: ReplacedFields): readonly string[] {
+  const strict = strictTransport === '' ? noNames : strictNames;
+  const known = rateLines === '' ? strict : [...strict, ...rateFieldNames];
+  return fields === null ? known : [...known, ...fields.names];
 }
 
 const noNames: readonly string[] = [];
