@@ -79,8 +79,11 @@ export function consolePlace(origin: string, publicUrl: string): ConsolePlace {
   if (url === null) throw refusal('failed_precondition', 'passkeys need a browser');
   const { hostname, protocol } = url;
   if (isIP(hostname.replaceAll(/[[\]]/g, '')) !== 0) {
-    const advice = 'open the console by its name, or set auth.public_url';
-    throw refusal('failed_precondition', `passkeys need a host name, not an address: ${advice}`);
+    throw refusal(
+      'failed_precondition',
+      'passkeys need a host name, not an address: ' +
+        'open the console by its name, or set auth.public_url',
+    );
   }
   if (protocol !== 'https:' && hostname !== 'localhost') {
     throw refusal('failed_precondition', 'passkeys need HTTPS');

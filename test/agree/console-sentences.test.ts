@@ -5,6 +5,8 @@
  */
 
 import { Buffer } from 'node:buffer';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { catalogOf, translate } from '../../control/console/text/catalog.ts';
 import { apiSentences } from '../../control/console/text/api-sentences.table.ts';
@@ -76,6 +78,28 @@ test('descriptions of what comes with the product have a Chinese text', () => {
     ...permissionCodes.map(([, description]) => description),
   ];
   expect(sentences.length).toBeGreaterThan(70);
+  expect(missing(sentences)).toEqual([]);
+});
+
+/** What the refusals in a file of the API say, with a value in place of each expression. */
+function refusalsIn(path: string): string[] {
+  const literal = /(?:'(?:[^'\\]|\\.)*'|"[^"]*"|`[^`]*`)/.source;
+  const call = `(?:refusal|invalidField)\\([^,]+,\\s*(${literal}(?:\\s*\\+\\s*${literal})*)`;
+  return [...readFileSync(path, 'utf8').matchAll(new RegExp(call, 'g'))].map(([, sentence = '']) =>
+    [...sentence.matchAll(new RegExp(literal, 'g'))]
+      .map(([text]) => text.slice(1, -1).replaceAll(/\$\{[^}]*\}/g, '7'))
+      .join(''),
+  );
+}
+
+test('every refusal about passkeys and API tokens has a Chinese text', () => {
+  const services = ['passkey-service', 'token-service'].map((name) => join('control/api', name));
+  const files = services.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
+  const sentences = [
+    ...files.filter((path) => !path.endsWith('.test.ts')),
+    ...['control/api/token-scope.ts', 'control/auth/passkeys.ts', 'control/auth/api-tokens.ts'],
+  ].flatMap(refusalsIn);
+  expect(new Set(sentences).size).toBeGreaterThan(30);
   expect(missing(sentences)).toEqual([]);
 });
 

@@ -158,8 +158,10 @@ function placeOf(store: ReadStore, context: HandlerContext): ConsolePlace {
 function requireAllowed(store: ReadStore): Readonly<Record<string, unknown>> {
   const values = store.get(systemSettings, settingsId)?.values ?? {};
   if (passkeysAllowed(values)) return values;
-  const reason = 'people sign in by RADIUS or by an identity provider only';
-  throw refusal('failed_precondition', `passkeys are off: ${reason}`);
+  throw refusal(
+    'failed_precondition',
+    'passkeys are off: people sign in by RADIUS or by an identity provider only',
+  );
 }
 
 function show({ id, name, createdAt, lastUsedAt, host, synced }: PasskeyRecord): Passkey {

@@ -91,11 +91,13 @@ function checkPermissions(
   });
   const granted = grantedBy(role.permissions, permissions);
   const field = permissions.length === 0 ? 'roleId' : 'permissions';
-  const held = [caller.permissions, callerFor(store, owner, '', '').permissions];
-  for (const one of held) {
-    if (one.has(superadmin) || [...granted].every((code) => one.has(code))) continue;
-    const who = one === caller.permissions ? 'you do' : 'the owner does';
-    throw refusal('permission_denied', `${field}: holds permissions that ${who} not hold`);
+  const cover = (held: ReadonlySet<string>): boolean =>
+    held.has(superadmin) || [...granted].every((code) => held.has(code));
+  if (!cover(caller.permissions)) {
+    throw refusal('permission_denied', `${field}: holds permissions that you do not hold`);
+  }
+  if (!cover(callerFor(store, owner, '', '').permissions)) {
+    throw refusal('permission_denied', `${field}: holds permissions that the owner does not hold`);
   }
 }
 
