@@ -48,7 +48,7 @@ export function packagedFiles(folder: string): PackagedFile[] {
     ...below(folder, join('.build', 'console'), (name) =>
       /\.(?:js|html|css|svg|br|gz)$/.test(name),
     ),
-    ...below(folder, join('build', 'Release'), (name) => name.endsWith('.node')),
+    ...addonsOf(folder),
     ...appliedFolders.flatMap((name) => below(folder, join('deploy', name), () => true)),
     ...['package.json', 'package-lock.json'].map((name) => join(folder, name)),
     ...packageFolders(folder).flatMap((one) => ofPackage(folder, one)),
@@ -69,6 +69,14 @@ function programFiles(folder: string): string[] {
   if (!existsSync(list)) throw notPackable('its programs are not built; run npm start');
   const names = JSON.parse(readFileSync(list, 'utf8')) as string[];
   return names.map((name) => join(folder, '.build', name));
+}
+
+/** The addons of the program; folders beside them hold what the linker made of each before. */
+function addonsOf(folder: string): string[] {
+  const release = join(folder, 'build', 'Release');
+  return readdirSync(release)
+    .filter((name) => name.endsWith('.node'))
+    .map((name) => join(release, name));
 }
 
 /** The contents in order, with the launcher before them. */
@@ -202,6 +210,10 @@ function librariesOf(
     } catch {
       // No dynamic program, or one for another C library.
       continue;
+    }
+    const [, absent] = /^\s*(\S+) => not found/m.exec(text) ?? [];
+    if (absent !== undefined) {
+      throw notPackable(`${path} needs ${absent}, which this machine does not have`);
     }
     for (const [, name = '', at = ''] of text.matchAll(/^\s*(\S+) => (\/\S+)/gm)) {
       if (wanted(name)) found.set(name, at);
