@@ -33,9 +33,12 @@ const external = [
   ...['lmdb', 'piscina', 'uWebSockets.js'],
   // They are CommonJS or large, and imported where somebody uses them, not at a start.
   ...['@clickhouse/client', '@modelcontextprotocol/sdk', '@node-saml/node-saml'],
-  ...['@redis/client', '@simplewebauthn/server', 'nodemailer', 'pg'],
+  ...['@redis/client', 'nodemailer', 'pg'],
 ];
-/** Its modules are one file; its CommonJS form loads a hundred, for a second of CPU. */
+/**
+ * Its modules are one file; its CommonJS form loads a hundred, for a second of CPU. What imports it
+ * must be joined, too: two copies of what it keeps metadata with do not get along.
+ */
 const alias = { '@peculiar/x509': '@peculiar/x509/build/x509.es.js' };
 
 const folder = inRoot('.build');
