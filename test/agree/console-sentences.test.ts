@@ -10,9 +10,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { catalogOf, translate } from '../../control/console/text/catalog.ts';
 import { apiSentences } from '../../control/console/text/api-sentences.table.ts';
+import { areaRefusals } from '../../control/console/text/area-refusals.table.ts';
+import { documentRefusals } from '../../control/console/text/document-refusals.table.ts';
 import { ownRuleMessages } from '../../control/console/text/own-rules.table.ts';
 import { refusals } from '../../control/console/text/refusals.table.ts';
 import { ruleMessages } from '../../control/console/text/rule-messages.table.ts';
+import { siteRefusals } from '../../control/console/text/site-refusals.table.ts';
 import { builtInRoles, permissionCodes } from '../../control/auth/permissions.ts';
 import { bodyInspectionOf } from '../../control/domain/policy/body-inspection.ts';
 import { describeRules } from '../../control/domain/policy/crs-rules.ts';
@@ -25,7 +28,15 @@ import { detectors } from '../../engine/detect/list.ts';
 import { observed, over, ownRuleTexts, refused } from './own-rule-policies.ts';
 import { rulesetFolders } from './policy-in-process.ts';
 
-const tables = { ...ruleMessages, ...ownRuleMessages, ...apiSentences, ...refusals };
+const tables = {
+  ...ruleMessages,
+  ...ownRuleMessages,
+  ...apiSentences,
+  ...refusals,
+  ...areaRefusals,
+  ...documentRefusals,
+  ...siteRefusals,
+};
 const chinese = catalogOf(tables);
 
 /** What the rules of a text say, with a value in place of each macro. */

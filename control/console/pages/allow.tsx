@@ -156,7 +156,7 @@ export function Allow({ event, explanation }: AllowProps): JSX.Element {
       </div>
       {explanation?.notes.map((note) => (
         <p class="quiet">
-          <VisibleText text={note} />
+          <VisibleText text={said(note)} />
         </p>
       ))}
     </section>
@@ -170,7 +170,7 @@ function NoExclusion({ notes }: { readonly notes: readonly string[] }): JSX.Elem
       <p>{t('allow.none')}</p>
       {notes.map((note) => (
         <p class="quiet">
-          <VisibleText text={note} />
+          <VisibleText text={said(note)} />
         </p>
       ))}
     </section>

@@ -18,6 +18,7 @@ import { Card } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
+import { said } from '../text/sentences.ts';
 import { byteText, exactNumber, pageTexts } from '../text/text.ts';
 
 const logs = createClient(LogService, transport);
@@ -75,7 +76,7 @@ export function Keeping(): JSX.Element {
           <Card title={w('keeping')}>
             {warnings.map((warning) => (
               <p class="notice">
-                <VisibleText text={warning} />
+                <VisibleText text={said(warning)} />
               </p>
             ))}
             {policy !== undefined && <KeepingForm first={policy} changed={found.reload} />}

@@ -10,6 +10,7 @@ import { Fold } from '../parts/panel.tsx';
 import { useRuleEvents } from '../parts/rule-events.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
+import { said } from '../text/sentences.ts';
 import { pageTexts } from '../text/text.ts';
 
 const customRules = createClient(CustomRuleService, transport);
@@ -96,7 +97,7 @@ function PreviewRule({ policyId }: { readonly policyId: string }): JSX.Element {
           const { seclang, warnings } = await customRules.previewCustomRule({
             rule: ruleOf(policyId, values),
           });
-          setPreview([...warnings, seclang].join('\n'));
+          setPreview([...warnings.map(said), seclang].join('\n'));
         }}
       />
       {preview !== '' && (

@@ -16,6 +16,7 @@ import { Back, Card, Tabs } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
+import { said } from '../text/sentences.ts';
 import { pageTexts, t } from '../text/text.ts';
 import { enteredOrigins, urlOf, whatIsLeft } from './site-origins.ts';
 import { SiteChallenges } from './site-challenges.tsx';
@@ -87,7 +88,7 @@ export function SitePage({ id }: { readonly id: string }): JSX.Element {
               </div>
               {warnings.map((warning) => (
                 <p class="notice">
-                  <VisibleText text={warning} />
+                  <VisibleText text={said(warning)} />
                 </p>
               ))}
               <Views of={{ site, changed: found.reload }} />

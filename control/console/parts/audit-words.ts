@@ -24,6 +24,20 @@ const chinese: Readonly<Record<string, string>> = {
   ...{ certificate: '证书', cert: '证书', dns_provider: 'DNS 提供方', upstream: '源站池' },
   ...{ system_settings: '系统设置', log_policy: '日志策略', request_evidence: '请求证据' },
   ...{ agent_group: '节点组', enrollment_token: '注册令牌', trust_profile: '信任配置' },
+  ...{ issue_enrollment_token: '签发注册令牌', link_identity: '关联身份', export_key: '导出密钥' },
+  ...{ accept_held_update: '接受待确认的更新', discard_held_update: '放弃待确认的更新' },
+  ...{ start: '启动', stop: '停止', verify: '校验', unchanged: '无变化', profile: '性能分析' },
+  ...{
+    rollback_effective: '回滚',
+    site_routing: '站点路由',
+    alert: '告警',
+    geo_database: '地理数据库',
+  },
+  ...{ ai_proposal: '建议', ai: '语言模型', ai_secret: '语言模型密钥', api_asset: 'API 资产' },
+  ...{ crs_ruleset: '规则集', crs_exclusion_plugin: '排除插件', evidence_key: '证据密钥' },
+  ...{ policy_exclusion_plugin: '策略的排除插件', client_ip_analysis: '客户端地址分析' },
+  ...{ detection_learning: '检测学习', schema_learning: 'API 学习', shadow_run: '影子运行' },
+  ...{ operation_control: '操作控制', log_emergency: '日志应急' },
   ...{ binary_release: '程序版本', upgrade_run: '升级任务', publication: '发布', process: '进程' },
 };
 

@@ -117,4 +117,363 @@ export const apiSentences: Readonly<Record<string, string>> = {
     '事件、证据和流量计数留在其节点所连接的控制器上；在每个控制器上设置 WAF_EVENTS_CLICKHOUSE，可将事件集中存放',
   'evidence and traffic counts stay with the controller that their node is connected to':
     '证据和流量计数留在其节点所连接的控制器上',
+  // Why an event cannot be excluded, and what to do instead.
+  "Rule {rule} is the product's own and cannot be excluded: it {saidWhat}. Instead: {saidInstead}.":
+    '规则 {rule} 是产品自带的，无法排除：它{saidWhat}。替代方法：{saidInstead}。',
+  'compares the score of detection with the thresholds of the policy': '将检测评分与策略的阈值比较',
+  'exclude the detectors and rules that its event names, or set crsCore.blockScore':
+    '排除其事件列出的检测器和规则，或设置 crsCore.blockScore',
+  'refuses methods in the parameter _method': '拒绝参数 _method 中的方法',
+  'set httpPolicy.allowMethodOverrideParameter of the policy':
+    '设置策略的 httpPolicy.allowMethodOverrideParameter',
+  'records that sampling left the request out': '记录抽样跳过了该请求',
+  'set crsCore.samplingPercentage of the policy': '设置策略的 crsCore.samplingPercentage',
+  'keeps the address of the client for other rules': '为其他规则保存客户端地址',
+  'set crsCore.enableDefaultCollections of the policy':
+    '设置策略的 crsCore.enableDefaultCollections',
+  'compares the body with the limit of the policy': '将正文与策略的上限比较',
+  'set crsCore.requestBodyLimit or crsCore.requestBodyLimitAction of the policy':
+    '设置策略的 crsCore.requestBodyLimit 或 crsCore.requestBodyLimitAction',
+  'refuses a multipart body that cannot be read': '拒绝无法读取的 multipart 正文',
+  'send it as RFC 7578 writes it: {saidWhy}': '按 RFC 7578 的写法发送：{saidWhy}',
+  'servers would read the request in different ways, and an attack would hide in one of them':
+    '否则不同服务器会对请求有不同解读，攻击可能藏于其中之一',
+  'finds a part that is a field to some servers and a file to others':
+    '发现某部分对一些服务器是字段、对另一些是文件',
+  'set httpPolicy.requestBodyParseFailureAction to HTTP_POLICY_VIOLATION_ACTION_OBSERVE':
+    '将 httpPolicy.requestBodyParseFailureAction 设为 HTTP_POLICY_VIOLATION_ACTION_OBSERVE',
+  'set httpPolicy.requestBodyParseFailureAction to HTTP_POLICY_VIOLATION_ACTION_OBSERVE: the part is then inspected as both, or send name and filename in quotes':
+    '将 httpPolicy.requestBodyParseFailureAction 设为 HTTP_POLICY_VIOLATION_ACTION_OBSERVE，该部分便按两种方式检测；或将 name 与 filename 用引号括起后发送',
+  'finds that a limit of inspection was reached': '发现达到了检测上限',
+  'set argLimits.argumentLimitAction of the policy, or the limit itself':
+    '设置策略的 argLimits.argumentLimitAction，或该上限本身',
+  'compares the fields of a form with the limit of the policy': '将表单的字段与策略的上限比较',
+  'finds that rules reached a limit while they ran': '发现规则运行时达到了上限',
+  'records that the rest of an answer was not inspected': '记录响应的其余部分未被检测',
+  'set crsCore.responseBodyLimit of the policy': '设置策略的 crsCore.responseBodyLimit',
+  'refuses XML, a part or a whole body in an encoding that is not read':
+    '拒绝以无法读取的编码书写的 XML、部分或整个正文',
+  'send text in UTF-8 or UTF-16, and a body in gzip, deflate or br, if in any coding: what it says is hidden from every rule otherwise':
+    '文本请用 UTF-8 或 UTF-16，正文如需压缩请用 gzip、deflate 或 br：否则任何规则都看不到其内容',
+  'refuses a part in base64 or quoted-printable': '拒绝以 base64 或 quoted-printable 编码的部分',
+  'send the part as it is: only some servers decode it, so rules see another text than they do':
+    '请不经编码直接发送：只有部分服务器会解码，规则看到的文本会与其不同',
+  'refuses a compressed body that holds more than is inspected': '拒绝解压后超出检测范围的压缩正文',
+  'set crsCore.requestBodyLimit of the policy, or send the body as it is':
+    '设置策略的 crsCore.requestBodyLimit，或不经压缩发送正文',
+  'chooses the parser of the body': '选择正文的解析器',
+  'name the media type in httpPolicy.bodyProcessorOverrides of the policy':
+    '在策略的 httpPolicy.bodyProcessorOverrides 中指定该媒体类型',
+  'refuses a body that its parser cannot read': '拒绝其解析器无法读取的正文',
+  'refuses a multipart body that servers read in different ways':
+    '拒绝不同服务器会有不同解读的 multipart 正文',
+  'its message says what: send CRLF line ends, one boundary and parts in UTF-8: {saidWhy}':
+    '其消息说明了原因：请使用 CRLF 换行、单一边界和 UTF-8 编码的部分：{saidWhy}',
+  'refuses a form whose boundary stands where only some servers see it':
+    '拒绝边界位于只有部分服务器能识别之处的表单',
+  'have the client choose a boundary that its content does not hold: {saidWhy}':
+    '请让客户端选择内容中不会出现的边界：{saidWhy}',
+  'reports a failed inspection': '报告检测失败',
+  'see waf log errors': '请查看命令 waf log errors 的输出',
+  'compares files with argLimits of the policy': '将文件与策略的 argLimits 比较',
+  'set that limit of the policy': '设置策略的该项上限',
+  'compares the scores of phase 1': '比较第 1 阶段的评分',
+  'set crsCore.earlyBlocking of the policy': '设置策略的 crsCore.earlyBlocking',
+  'adds up scores for reports': '汇总用于报告的评分',
+  'set crsCore.reportingLevel of the policy': '设置策略的 crsCore.reportingLevel',
+  'tells documents of GraphQL from commands and refuses nothing':
+    '区分 GraphQL 文档与命令，不拒绝任何请求',
+  'exclude the rule of the ruleset that refused the request': '排除拒绝该请求的规则集规则',
+  'Rule {rule} is a custom rule: change it with waf rule update.':
+    '规则 {rule} 是自定义规则：请直接修改该规则。',
+  "Rule {rule} is not part of the policy's ruleset now.": '规则 {rule} 目前不在策略的规则集中。',
+  'What rule {rule} matched cannot be left out alone.': '规则 {rule} 命中的内容无法单独排除。',
+  'Rule {rule} matched more than was kept; try the exclusion by replay.':
+    '规则 {rule} 命中的内容多于保留的部分；请通过回放试验该排除项。',
+  'The path of the request cannot limit an exclusion.': '该请求的路径不能用于限定排除项。',
+  'No site with a policy serves this host now: nothing can be excluded.':
+    '目前没有带策略的站点服务于此主机名：无法排除。',
+  'The guard {name} decided: no exclusion of a rule changes that.':
+    '由防护 {name} 决定：规则排除项不会改变它。',
+  'The request was refused before any rule decided ({reason}).':
+    '该请求在任何规则决定之前已被拒绝（{reason}）。',
+  'Inspection failed ({reason}): the fail policy of the site decided.':
+    '检测失败（{reason}）：由站点的故障策略决定。',
+  'Only the compact fact was kept: what the rules matched is not known.':
+    '只保留了摘要：规则命中的内容未知。',
+  '{count} more rules matched than were kept.': '另有 {count} 条命中的规则未保留。',
+  // Limits that a request met.
+  '{saidWhat} may have {count} bytes; no setting changes this limit.':
+    '{saidWhat}最多 {count} 字节；此上限无法设置。',
+  'A request may have {count} header fields; no setting changes this limit.':
+    '请求最多有 {count} 个头字段；此上限无法设置。',
+  'The request line and header fields': '请求行和头字段',
+  'The request target': '请求目标',
+  'A request body': '请求体',
+  'A multipart body may have {count} bytes: {saidHow}':
+    'multipart 正文最多 {count} 字节：{saidHow}',
+  'A body that is not multipart may have {count} bytes: {saidHow}':
+    '非 multipart 正文最多 {count} 字节：{saidHow}',
+  'Fields of a multipart body may have {count} bytes: {saidHow}':
+    'multipart 正文的字段最多 {count} 字节：{saidHow}',
+  'The body is longer than the {count} bytes that decide as a whole: {saidHow}':
+    '正文超过完整判定的 {count} 字节：{saidHow}',
+  'The answer is longer than {count} bytes: {saidHow}': '响应超过 {count} 字节：{saidHow}',
+  'The limit is argLimits.{name}, {value}: {saidHow}':
+    '上限为 argLimits.{name}，{value}：{saidHow}',
+  '{count} bytes of the body were not inspected: inspection ends at byte {end}. {saidHow}':
+    '正文有 {count} 字节未检测：检测止于第 {end} 字节。{saidHow}',
+  'The end of the body were not inspected: inspection ends at byte {end}. {saidHow}':
+    '正文末尾未检测：检测止于第 {end} 字节。{saidHow}',
+  'The end of the body was not inspected: inspection ends at byte {end}. {saidHow}':
+    '正文末尾未检测：检测止于第 {end} 字节。{saidHow}',
+  'The request reached the limit {limit}, which no setting raises; what follows was inspected as well as can be.':
+    '请求达到上限 {limit}，此上限无法提高；其后的内容已尽可能检测。',
+  'The request reached the limit {limit}, which no setting raises. To record such requests: {command}':
+    '请求达到上限 {limit}，此上限无法提高。如只需记录此类请求：{command}',
+  'no larger {name} can be set': '{name} 已是可设置的最大值',
+  'change it with {command}': '可用此命令更改：{command}',
+  // What is learned of values.
+  'No policy inspects the site: it learns nothing, and what is accepted has no effect.':
+    '没有策略检测该站点：它不学习，已接受的内容也不生效。',
+  'Policy {name} also refuses by the anomaly score, which what is accepted does not change: exclude its rules with waf rule exclude, or let the score decide.':
+    '策略 {name} 还按异常评分拒绝，已接受的内容不会改变它：请排除相关规则，或改由检测评分决定。',
+  'Policy {name} decides by the anomaly score alone: the site learns nothing, and what is accepted has no effect.':
+    '策略 {name} 只按异常评分决定：该站点不学习，已接受的内容也不生效。',
+  '{saidWhat} of {method} {path} regularly holds {saidKind}: at least {clients} clients in {hours} hours':
+    '{method} {path} 的{saidWhat}经常包含{saidKind}：{hours} 小时内至少 {clients} 个客户端',
+  'The body': '正文',
+  'The XML body': 'XML 正文',
+  'Parameter "{name}" of {method} {path} regularly holds {saidKind}: at least {clients} clients in {hours} hours':
+    '{method} {path} 的参数“{name}”经常包含{saidKind}：{hours} 小时内至少 {clients} 个客户端',
+  'Cookie "{name}" of {method} {path} regularly holds {saidKind}: at least {clients} clients in {hours} hours':
+    '{method} {path} 的 Cookie“{name}”经常包含{saidKind}：{hours} 小时内至少 {clients} 个客户端',
+  'Header field "{name}" of {method} {path} regularly holds {saidKind}: at least {clients} clients in {hours} hours':
+    '{method} {path} 的请求头“{name}”经常包含{saidKind}：{hours} 小时内至少 {clients} 个客户端',
+  'File name of "{name}" of {method} {path} regularly holds {saidKind}: at least {clients} clients in {hours} hours':
+    '{method} {path} 的“{name}”的文件名经常包含{saidKind}：{hours} 小时内至少 {clients} 个客户端',
+  'Value "{name}" of {method} {path} regularly holds {saidKind}: at least {clients} clients in {hours} hours':
+    '{method} {path} 的值“{name}”经常包含{saidKind}：{hours} 小时内至少 {clients} 个客户端',
+  SQL: 'SQL 语句',
+  'shell commands': 'Shell 命令',
+  'paths of files': '文件路径',
+  'addresses of other servers': '其他服务器的地址',
+  'HTML or scripts': 'HTML 或脚本',
+  PHP: 'PHP 代码',
+  'program code or templates': '程序代码或模板',
+  'Java expressions': 'Java 表达式',
+  'lines of protocols': '协议行',
+  // Lists of a policy that a rule checks, and applications.
+  'Rule {rule} checks httpPolicy.{list}: {saidHow}':
+    '规则 {rule} 检查 httpPolicy.{list}：{saidHow}',
+  'Rule {rule} checks httpPolicy.{list}: {command}':
+    '规则 {rule} 检查 httpPolicy.{list}：{command}',
+  'set the list with {value}, by waf policy update.': '请在策略中将 {value} 加入该列表。',
+  'set the list without {value}, by waf policy update.': '请在策略中将 {value} 移出该列表。',
+  'This looks like {name}. The CRS project keeps no exclusion plugin for it.':
+    '看起来是 {name}。CRS 项目没有它的排除插件。',
+  'This looks like {name}: its profile keeps the score from counting what its editors send. {command}':
+    '看起来是 {name}：其应用配置可使检测评分不计入编辑者发送的内容。{command}',
+  'This looks like {name}: its exclusion plugin keeps rules quiet there. {command} (CRS 3 holds it; with CRS 4 import it first: {import})':
+    '看起来是 {name}：其排除插件可避免规则误报。{command}（CRS 3 已附带；使用 CRS 4 时请先导入：{import}）',
+  'This looks like {name}: its exclusion plugin keeps rules quiet there. {command} (import it first, no ruleset holds it: {import})':
+    '看起来是 {name}：其排除插件可避免规则误报。{command}（规则集未附带，请先导入：{import}）',
+  // Warnings about policies.
+  'crsCore.decision has no effect: blockingMode has each rule refuse by itself':
+    'crsCore.decision 不生效：按 blockingMode，每条规则各自拒绝请求',
+  'crsCore.{name} has no effect: {saidWhy}': 'crsCore.{name} 不生效：{saidWhy}',
+  'crsCore.decision leaves the anomaly score alone to decide':
+    '按 crsCore.decision，只由异常评分决定',
+  'crsCore.requestBodyExcessAction is OFF': 'crsCore.requestBodyExcessAction 为 OFF',
+  'crsCore.requestBodyLimitAction refuses longer bodies; OBSERVE takes them':
+    '按 crsCore.requestBodyLimitAction，更长的正文会被拒绝；设为 OBSERVE 则接受',
+  'the policy has no ruleset: only its own rules run': '策略没有规则集：只运行其自定义规则',
+  'crsCore.samplingPercentage: sampling is of the rules of a ruleset; the own rules run for all requests':
+    'crsCore.samplingPercentage：抽样只针对规则集的规则；自定义规则对所有请求运行',
+  '{count} exclusions and overrides of this site ({named}) belong to policy {policy} and do not act under its new policy: make them there, too, or set the policy back':
+    '该站点的 {count} 个排除项（{named}）属于策略 {policy}，在新策略下不起作用：请在新策略中也创建，或改回原策略',
+  '{count} custom rules of this site ({named}) belong to policy {policy} and do not act under its new policy':
+    '该站点的 {count} 条自定义规则（{named}）属于策略 {policy}，在新策略下不起作用',
+  'the certificate was managed at the source; here it is kept as uploaded':
+    '该证书在来源处为托管证书；在此按自有证书保存',
+  'a disabled site is not served': '已停用的站点不提供服务',
+  'site.upstreams: a site without an origin is not served': '没有源站的站点不提供服务',
+  // Deployment, origins and overload.
+  'the node has not confirmed the change yet': '节点尚未确认此更改',
+  'no node is connected; it gets the change when it connects':
+    '没有节点连接；节点连接后会收到此更改',
+  '{url} of pool {pool} on node {node}: {saidWhy}':
+    '源站池 {pool} 的 {url}（节点 {node}）：{saidWhy}',
+  '{url} of site {site} on node {node}: {saidWhy}':
+    '站点 {site} 的 {url}（节点 {node}）：{saidWhy}',
+  '{url} of pool {pool}: {saidWhy}': '源站池 {pool} 的 {url}：{saidWhy}',
+  '{url} of site {site}: {saidWhy}': '站点 {site} 的 {url}：{saidWhy}',
+  'its probe fails': '健康检查失败',
+  'node {node} is overloaded: {percent} percent of requests are inspected, the others follow the fail policy of their site':
+    '节点 {node} 过载：{percent}% 的请求经过检测，其余按其站点的故障策略处理',
+  '{target}: {reason} ({count} events lost)': '{target}：{reason}（丢失 {count} 个事件）',
+  // How alerts went on.
+  'the condition holds: it fires': '条件成立：触发告警',
+  'the condition no longer holds': '条件不再成立',
+  'resolved by an operator': '由操作员解决',
+  'its rule was changed: what holds now opens a new alert':
+    '其规则已更改：目前成立的条件会产生新告警',
+  'its rule was disabled': '其规则已停用',
+  'its rule was removed': '其规则已删除',
+  'the cause persists: a new alert is opened': '原因仍然存在：产生新告警',
+  'no {event} message: silence {id} is in force': '未发送 {event} 消息：静默 {id} 生效中',
+  'no {event} message: no channel of its rule wants it':
+    '未发送 {event} 消息：其规则没有通道需要它',
+  'no {event} message through {channel}: too many wait for it':
+    '未通过 {channel} 发送 {event} 消息：等待发送的过多',
+  '{event} message sent through {channel}': '已通过 {channel} 发送 {event} 消息',
+  '{event} message not sent through {channel}: {said}':
+    '未能通过 {channel} 发送 {event} 消息：{said}',
+  'the timeline is full: what the service does from here on is left out':
+    '时间线已满：此后服务的操作不再记录',
+  'the test message was accepted': '测试消息已被接受',
+  // Why a message did not arrive.
+  'its answer has no result code': '其应答没有结果代码',
+  'it refused the message with code {code}': '它拒绝了消息，代码 {code}',
+  'the channel was disabled': '该通道已停用',
+  '{field} of the channel has no value; set it': '该通道的 {field} 没有值；请设置',
+  'its name cannot be resolved': '无法解析其名称',
+  'it does not accept the username and password': '它不接受该用户名和密码',
+  'it offers no TLS that can be trusted': '它不提供可信的 TLS',
+  'it refused the mail with code {code}': '它拒绝了邮件，代码 {code}',
+  'its answer is too large': '其应答过大',
+  'it answered with status {status}': '它应答状态码 {status}',
+  'it refuses connections': '它拒绝连接',
+  'it closed the connection': '它关闭了连接',
+  'the connection to it failed': '与它的连接失败',
+  'it cannot be reached': '无法连接到它',
+  'it has no valid certificate for its name': '它没有对应其名称的有效证书',
+  'it could not be sent to': '无法向它发送',
+  'it leads to a loopback, link-local, private or reserved address; allow its network in the setting {setting}':
+    '它指向回环、链路本地、私有或保留地址；请在设置 {setting} 中允许其网段',
+  // Why a source could not be fetched.
+  'the source took longer than {time}': '来源耗时超过 {time}',
+  'the source answered with status {status}': '来源应答状态码 {status}',
+  'the source redirects more than {count} times': '来源重定向超过 {count} 次',
+  'the source redirects to something that is no URL': '来源重定向到的不是 URL',
+  'the source redirects away from http(s)': '来源重定向到非 http(s) 地址',
+  'the source was silent for {time}': '来源 {time} 内没有数据',
+  'the name of the source cannot be resolved': '无法解析来源的名称',
+  'the source leads to a loopback, link-local, private or reserved address, which is not allowed':
+    '来源指向回环、链路本地、私有或保留地址，不允许访问',
+  'the source sent more than {count} bytes': '来源的数据超过 {count} 字节',
+  'the source uses a content coding that is not known': '来源使用未知的内容编码',
+  'the source took too long': '来源耗时过长',
+  'the source refuses connections': '来源拒绝连接',
+  'the source closed the connection': '来源关闭了连接',
+  'the source cannot be reached': '无法连接到来源',
+  'the source ended its answer too early': '来源的应答提前结束',
+  'the source sent damaged gzip data': '来源的 gzip 数据已损坏',
+  'the source has no valid certificate for its name': '来源没有对应其名称的有效证书',
+  'the source could not be fetched': '无法获取来源',
+  'the source sent no file': '来源没有给出文件',
+  'the digest of the source is no SHA-256 digest': '来源的摘要不是 SHA-256 摘要',
+  'the file of the source does not have the published digest': '来源的文件与公布的摘要不符',
+  'the file of the source is damaged, or larger than {count} bytes unpacked':
+    '来源的文件已损坏，或解压后超过 {count} 字节',
+  'the source has more than the {count} entries of a list': '来源的条目超过列表上限 {count}',
+  'the source has more than the {count} entries that it may have':
+    '来源的条目超过允许的 {count} 个',
+  'the source has {after} entries, fewer than the {least} it must have':
+    '来源有 {after} 个条目，少于要求的 {least} 个',
+  'the update removes {removed} of {before} entries ({share}); more than {most} waits for approval':
+    '此次更新会删除 {before} 个条目中的 {removed} 个（{share}）；超过 {most} 需等待批准',
+  'the source is no CSV at record {at}': '来源的第 {at} 条记录不是 CSV',
+  'the source sent more than {count} bytes of JSON': '来源的 JSON 超过 {count} 字节',
+  'the source is no JSON': '来源不是 JSON',
+  '{where} of the source yields too many values': '来源的 {where} 给出的值过多',
+  '{where} of the source yields something other than text': '来源的 {where} 给出的不是文本',
+  '{where} of the source is neither an address nor a network':
+    '来源的 {where} 既不是地址也不是网段',
+  '{where} cannot be followed in what the source sent': '在来源的数据中找不到 {where}',
+  'line {line} of the source has more than {count} bytes': '来源的第 {line} 行超过 {count} 字节',
+  'the update could not be stored; the log says more': '无法存储此次更新；详见日志',
+  'the service was stopped during the fetch': '获取期间服务已停止',
+  // The language model.
+  'the model took longer than {seconds} seconds': '模型耗时超过 {seconds} 秒',
+  'the connection to the model failed': '与模型的连接失败',
+  "the model's provider answered with status {status}": '模型提供方应答状态码 {status}',
+  'the model sent more than {count} bytes': '模型的应答超过 {count} 字节',
+  'the model sent too long a line': '模型的应答中有一行过长',
+  'the model did not answer in the OpenAI-compatible form': '模型未按 OpenAI 兼容格式应答',
+  'the model {said}: set its key': '模型{said}：请设置其密钥',
+  'the model answered with status {status}: set its key': '模型应答状态码 {status}：请设置其密钥',
+  'the model answered with status {status}': '模型应答状态码 {status}',
+  'the model refuses connections': '模型服务器拒绝连接',
+  'the model closed the connection': '模型服务器关闭了连接',
+  'the model cannot be reached': '无法连接到模型服务器',
+  'the model took too long': '模型耗时过长',
+  'the model has no valid certificate for its name': '模型服务器没有对应其名称的有效证书',
+  'the name of the model cannot be resolved': '无法解析模型服务器的名称',
+  'No request of the last day is retained whole: the rule was not tried on any.':
+    '最近一天没有完整保留的请求：未试运行该规则。',
+  'The rule lets through what is blocked now.': '该规则会放行目前被拦截的请求。',
+  // Proxies before a site.
+  'clients seem to connect directly': '客户端似乎直接连接',
+  'one proxy seems to stand before the site': '站点之前似乎有一个代理',
+  'several proxies seem to stand before the site': '站点之前似乎有多个代理',
+  'too many senders write the header to list them; anyone could forge it':
+    '写入该请求头的发送方过多，无法列出；任何人都可伪造它',
+  '{name} is in some requests only': '只有部分请求带有 {name}',
+  '{count} of {all} requests had {name}': '{all} 个请求中有 {count} 个带有 {name}',
+  '{count} of {all} requests had {name} and signs of {product}':
+    '{all} 个请求中有 {count} 个带有 {name} 及 {product} 的迹象',
+  'Addresses of a trusted proxy, taken from an analysis of requests.':
+    '可信代理的地址，取自对请求的分析。',
+  'the node was deleted': '该节点已删除',
+  // Which parts of an API document are not checked, and why.
+  'describes XML, whose content is not checked': '描述 XML，其内容不检查',
+  'describes bodies of several media types: it is not checked': '描述多种媒体类型的正文：不检查',
+  'is not checked of bodies that are one text': '对整体为一段文本的正文不检查',
+  'describes fields that can be read from a form in more than one way':
+    '描述的字段可以多种方式从表单读取',
+  'can be read from a form in more than one way': '可以多种方式从表单读取',
+  'is a file, whose content is not checked': '是文件，其内容不检查',
+  'names a dialect that is not compiled: no schema is checked':
+    '使用不支持的方言：不检查任何 schema',
+  'no approved mapping takes this operation: it is not declared':
+    '没有已批准的映射接受此操作：未声明',
+  'another operation takes the same requests: this one is left out':
+    '另一操作接受相同的请求：此操作被略过',
+  'with its mappings, and all after it, is past the bound of {count} operations':
+    '连同其映射及其后的操作超过 {count} 个操作的上限',
+  'is not approved: it takes nothing': '未批准：不接受任何请求',
+  'names a server that the document does not have': '指定了文档中没有的服务器',
+  'leaves a variable of the server open': '未给出服务器的某个变量',
+  'has another base path than the server of the document': '基础路径与文档中的服务器不同',
+  'is past the bound of {count} operations': '超过 {count} 个操作的上限',
+  'callbacks are requests that the origin sends: declare those that this site receives as paths':
+    '回调是源站发出的请求：请将本站点接收的回调声明为路径',
+  'needs a name and a place': '需要名称和位置',
+  'has more than {count} parameters: the rest is not checked': '参数超过 {count} 个：其余不检查',
+  'has a value that this keyword cannot have': '含有此关键字不允许的值',
+  'names a property __proto__': '含有名为 __proto__ 的属性',
+  'is a place that is not checked': '此位置不检查',
+  'is a layout that is not read': '不支持此编排方式',
+  'can be read from a text in more than one way': '可以多种方式从文本读取',
+  'consists of more than {count} schemas': '由超过 {count} 个 schema 组成',
+  'cannot be compiled': '无法编译',
+  'rests on what cannot be compiled': '依赖无法编译的内容',
+  'the alternatives are checked without it': '检查各可选项时不考虑它',
+  'the schemas that extend this one are not checked for it': '对扩展此 schema 的内容不做该项检查',
+  'is no schema': '不是 schema',
+  'is a format that is not checked': '不检查此格式',
+  'is not compiled': '不支持',
+  'is not checked': '不检查',
+  'is not compiled beside keywords that evaluate items': '与评估数组项的关键字并用时不支持',
+  'is not compiled beside a condition without its consequences': '与没有结果的条件并用时不支持',
+  'names a dialect that is not compiled': '使用不支持的方言',
+  'gives references another base: they are not followed': '更改了引用的基准：不解析这些引用',
+  // Policies of logs.
+  'whole request bodies are kept': '会保留完整的请求体',
+  'evidence is kept for every access row': '会为每条访问记录保留证据',
+  'whole request bodies are kept of a site that overrides the policy':
+    '覆盖此策略的某站点会保留完整的请求体',
+  'evidence is kept for every access row of a site that overrides the policy':
+    '覆盖此策略的某站点会为每条访问记录保留证据',
 };
