@@ -15,7 +15,7 @@ import { pathPatternOf } from '../guard/rate-limit.ts';
 import type { RequestView } from '../guard/request-view.ts';
 import { IpSets } from './ip-set.ts';
 import { accessOf } from './runtime-access.ts';
-import { botOf } from './runtime-bot.ts';
+import { botProtectionOf } from './runtime-bot.ts';
 import { deliveryOf } from './runtime-delivery.ts';
 
 type Meets = (view: RequestView) => boolean;
@@ -35,7 +35,9 @@ const features: Readonly<Record<string, (stated: string) => Meets>> = {
   'a challenge': (path) => {
     const bot = { mode: 'browser_check', challengePaths: [path] };
     const site = create(RuntimeSiteSchema, { id: 's', bot });
-    return under(botOf({ ipLists: [], verifiers: [] }, new IpSets())(site)?.challengePaths[0]);
+    return under(
+      botProtectionOf({ ipLists: [], verifiers: [] }, new IpSets())(site)?.challengePaths[0],
+    );
   },
   'an IP list': (pathPrefix) => {
     const place = { scope: 'site', siteId: 's' };
