@@ -37,8 +37,6 @@ export default {
   ],
   ignoreExportsUsedInFile: true,
   compilers: { gyp },
-  // Set-up resolves its path, and runs it as a program.
-  ignoreDependencies: ['node-gyp'],
   // Debian's, and only where they are there.
   ignoreBinaries: [
     'cc',
@@ -46,6 +44,7 @@ export default {
     'go',
     'ldd',
     'nginx',
+    'objdump',
     'pebble',
     'pebble-challtestsrv',
     'php',

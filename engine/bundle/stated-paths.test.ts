@@ -36,7 +36,7 @@ const features: Readonly<Record<string, (stated: string) => Meets>> = {
     const bot = { mode: 'browser_check', challengePaths: [path] };
     const site = create(RuntimeSiteSchema, { id: 's', bot });
     return under(
-      botProtectionOf({ ipLists: [], verifiers: [] }, new IpSets())(site)?.challengePaths[0],
+      botProtectionOf({ ipLists: [], verifiers: [] }, new IpSets())(site)?.challengePaths?.[0],
     );
   },
   'an IP list': (pathPrefix) => {

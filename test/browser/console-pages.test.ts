@@ -123,7 +123,9 @@ const latinNames: ReadonlySet<string> = new Set([
   ...['ACME', 'API', 'APIs', 'CRS', 'DNS', 'GraphQL', 'HSTS', 'HTTP', 'JSON', 'OpenAPI', 'PEM'],
   ...['TLS', 'URL', 'WAF', 'WSDL', 'protobuf', 'Let', 'Encrypt', 'For', 'Forwarded', 'https'],
   ...['Administrator', 'Built', 'admin', 'node', 'demo', 'shop', 'localhost', 'http', 'DEMO'],
-  ...['configuration', 'engine', 'origins', 'overload', 'settings', 'store', 'ListSessions'],
+  ...['configuration', 'engine', 'origins', 'overload', 'settings', 'store'],
+  // The first call of the page of all calls.
+  'BeginPasskeyRegistration',
   // What HTTP and security.txt call their parts.
   ...['CORS', 'Cookie', 'security', 'txt', 'well', 'known', 'Contact', 'Expires', 'gzip'],
   // Standards, languages and makers that settings name.
