@@ -8,14 +8,8 @@ import { Buffer } from 'node:buffer';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { catalogOf, translate } from '../../control/console/text/catalog.ts';
-import { apiSentences } from '../../control/console/text/api-sentences.table.ts';
-import { areaRefusals } from '../../control/console/text/area-refusals.table.ts';
-import { documentRefusals } from '../../control/console/text/document-refusals.table.ts';
-import { ownRuleMessages } from '../../control/console/text/own-rules.table.ts';
-import { refusals } from '../../control/console/text/refusals.table.ts';
-import { ruleMessages } from '../../control/console/text/rule-messages.table.ts';
-import { siteRefusals } from '../../control/console/text/site-refusals.table.ts';
+import { translate } from '../../control/console/text/catalog.ts';
+import { chinese, chineseTexts } from '../../control/console/text/chinese.ts';
 import { builtInRoles, permissionCodes } from '../../control/auth/permissions.ts';
 import { bodyInspectionOf } from '../../control/domain/policy/body-inspection.ts';
 import { describeRules } from '../../control/domain/policy/crs-rules.ts';
@@ -27,17 +21,6 @@ import { detectorRules } from '../../engine/detect/detector-rules.ts';
 import { detectors } from '../../engine/detect/list.ts';
 import { observed, over, ownRuleTexts, refused } from './own-rule-policies.ts';
 import { rulesetFolders } from './policy-in-process.ts';
-
-const tables = {
-  ...ruleMessages,
-  ...ownRuleMessages,
-  ...apiSentences,
-  ...refusals,
-  ...areaRefusals,
-  ...documentRefusals,
-  ...siteRefusals,
-};
-const chinese = catalogOf(tables);
 
 /** What the rules of a text say, with a value in place of each macro. */
 function messagesOf(text: string): string[] {
@@ -134,10 +117,12 @@ test('how far a policy inspects bodies is said in Chinese', () => {
 test('a translation keeps every value of its sentence', () => {
   const names = (text: string): string[] =>
     [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).toSorted();
-  const lost = Object.entries(tables).filter(
+  const lost = Object.entries(chineseTexts).filter(
     ([sentence, translation]) => names(sentence).join() !== names(translation).join(),
   );
   expect(lost).toEqual([]);
-  const english = Object.values(tables).filter((text) => !/\p{Script=Han}|^\{field\}/u.test(text));
+  const english = Object.values(chineseTexts).filter(
+    (text) => !/\p{Script=Han}|^\{field\}/u.test(text),
+  );
   expect(english).toEqual([]);
 });

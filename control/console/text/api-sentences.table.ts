@@ -1,6 +1,6 @@
 /**
- * Sentences of the API beside messages of rules, with their Chinese; `{name}` stands for a value.
- * Loaded where the console is shown in Chinese.
+ * Sentences of the API about detection, policies, roles and API documents, with their Chinese;
+ * `{name}` stands for a value. Loaded where the console is shown in Chinese.
  */
 
 /** Chinese texts by the sentence of the API. */
@@ -109,14 +109,6 @@ export const apiSentences: Readonly<Record<string, string>> = {
   'Import releases, rulesets and data sets': '导入发布版本、规则集和数据集',
   'Roll releases out': '推出发布版本',
   Everything: '全部',
-  // Health.
-  'the local engine is not connected': '本机引擎未连接',
-  'the newest configuration is not applied yet': '最新配置尚未生效',
-  'no node is connected': '没有节点连接',
-  'events, evidence and traffic counts stay with the controller that their node is connected to; set WAF_EVENTS_CLICKHOUSE at every controller to have events in one place':
-    '事件、证据和流量计数留在其节点所连接的控制器上；在每个控制器上设置 WAF_EVENTS_CLICKHOUSE，可将事件集中存放',
-  'evidence and traffic counts stay with the controller that their node is connected to':
-    '证据和流量计数留在其节点所连接的控制器上',
   // Why an event cannot be excluded, and what to do instead.
   "Rule {rule} is the product's own and cannot be excluded: it {saidWhat}. Instead: {saidInstead}.":
     '规则 {rule} 是产品自带的，无法排除：它{saidWhat}。替代方法：{saidInstead}。',
@@ -298,134 +290,6 @@ export const apiSentences: Readonly<Record<string, string>> = {
     '该证书在来源处为托管证书；在此按自有证书保存',
   'a disabled site is not served': '已停用的站点不提供服务',
   'site.upstreams: a site without an origin is not served': '没有源站的站点不提供服务',
-  // Deployment, origins and overload.
-  'the node has not confirmed the change yet': '节点尚未确认此更改',
-  'no node is connected; it gets the change when it connects':
-    '没有节点连接；节点连接后会收到此更改',
-  '{url} of pool {pool} on node {node}: {saidWhy}':
-    '源站池 {pool} 的 {url}（节点 {node}）：{saidWhy}',
-  '{url} of site {site} on node {node}: {saidWhy}':
-    '站点 {site} 的 {url}（节点 {node}）：{saidWhy}',
-  '{url} of pool {pool}: {saidWhy}': '源站池 {pool} 的 {url}：{saidWhy}',
-  '{url} of site {site}: {saidWhy}': '站点 {site} 的 {url}：{saidWhy}',
-  'its probe fails': '健康检查失败',
-  'node {node} is overloaded: {percent} percent of requests are inspected, the others follow the fail policy of their site':
-    '节点 {node} 过载：{percent}% 的请求经过检测，其余按其站点的故障策略处理',
-  '{target}: {reason} ({count} events lost)': '{target}：{reason}（丢失 {count} 个事件）',
-  // How alerts went on.
-  'the condition holds: it fires': '条件成立：触发告警',
-  'the condition no longer holds': '条件不再成立',
-  'resolved by an operator': '由操作员解决',
-  'its rule was changed: what holds now opens a new alert':
-    '其规则已更改：目前成立的条件会产生新告警',
-  'its rule was disabled': '其规则已停用',
-  'its rule was removed': '其规则已删除',
-  'the cause persists: a new alert is opened': '原因仍然存在：产生新告警',
-  'no {event} message: silence {id} is in force': '未发送 {event} 消息：静默 {id} 生效中',
-  'no {event} message: no channel of its rule wants it':
-    '未发送 {event} 消息：其规则没有通道需要它',
-  'no {event} message through {channel}: too many wait for it':
-    '未通过 {channel} 发送 {event} 消息：等待发送的过多',
-  '{event} message sent through {channel}': '已通过 {channel} 发送 {event} 消息',
-  '{event} message not sent through {channel}: {said}':
-    '未能通过 {channel} 发送 {event} 消息：{said}',
-  'the timeline is full: what the service does from here on is left out':
-    '时间线已满：此后服务的操作不再记录',
-  'the test message was accepted': '测试消息已被接受',
-  // Why a message did not arrive.
-  'its answer has no result code': '其应答没有结果代码',
-  'it refused the message with code {code}': '它拒绝了消息，代码 {code}',
-  'the channel was disabled': '该通道已停用',
-  '{field} of the channel has no value; set it': '该通道的 {field} 没有值；请设置',
-  'its name cannot be resolved': '无法解析其名称',
-  'it does not accept the username and password': '它不接受该用户名和密码',
-  'it offers no TLS that can be trusted': '它不提供可信的 TLS',
-  'it refused the mail with code {code}': '它拒绝了邮件，代码 {code}',
-  'its answer is too large': '其应答过大',
-  'it answered with status {status}': '它应答状态码 {status}',
-  'it refuses connections': '它拒绝连接',
-  'it closed the connection': '它关闭了连接',
-  'the connection to it failed': '与它的连接失败',
-  'it cannot be reached': '无法连接到它',
-  'it has no valid certificate for its name': '它没有对应其名称的有效证书',
-  'it could not be sent to': '无法向它发送',
-  'it leads to a loopback, link-local, private or reserved address; allow its network in the setting {setting}':
-    '它指向回环、链路本地、私有或保留地址；请在设置 {setting} 中允许其网段',
-  // Why a source could not be fetched.
-  'the source took longer than {time}': '来源耗时超过 {time}',
-  'the source answered with status {status}': '来源应答状态码 {status}',
-  'the source redirects more than {count} times': '来源重定向超过 {count} 次',
-  'the source redirects to something that is no URL': '来源重定向到的不是 URL',
-  'the source redirects away from http(s)': '来源重定向到非 http(s) 地址',
-  'the source was silent for {time}': '来源 {time} 内没有数据',
-  'the name of the source cannot be resolved': '无法解析来源的名称',
-  'the source leads to a loopback, link-local, private or reserved address, which is not allowed':
-    '来源指向回环、链路本地、私有或保留地址，不允许访问',
-  'the source sent more than {count} bytes': '来源的数据超过 {count} 字节',
-  'the source uses a content coding that is not known': '来源使用未知的内容编码',
-  'the source took too long': '来源耗时过长',
-  'the source refuses connections': '来源拒绝连接',
-  'the source closed the connection': '来源关闭了连接',
-  'the source cannot be reached': '无法连接到来源',
-  'the source ended its answer too early': '来源的应答提前结束',
-  'the source sent damaged gzip data': '来源的 gzip 数据已损坏',
-  'the source has no valid certificate for its name': '来源没有对应其名称的有效证书',
-  'the source could not be fetched': '无法获取来源',
-  'the source sent no file': '来源没有给出文件',
-  'the digest of the source is no SHA-256 digest': '来源的摘要不是 SHA-256 摘要',
-  'the file of the source does not have the published digest': '来源的文件与公布的摘要不符',
-  'the file of the source is damaged, or larger than {count} bytes unpacked':
-    '来源的文件已损坏，或解压后超过 {count} 字节',
-  'the source has more than the {count} entries of a list': '来源的条目超过列表上限 {count}',
-  'the source has more than the {count} entries that it may have':
-    '来源的条目超过允许的 {count} 个',
-  'the source has {after} entries, fewer than the {least} it must have':
-    '来源有 {after} 个条目，少于要求的 {least} 个',
-  'the update removes {removed} of {before} entries ({share}); more than {most} waits for approval':
-    '此次更新会删除 {before} 个条目中的 {removed} 个（{share}）；超过 {most} 需等待批准',
-  'the source is no CSV at record {at}': '来源的第 {at} 条记录不是 CSV',
-  'the source sent more than {count} bytes of JSON': '来源的 JSON 超过 {count} 字节',
-  'the source is no JSON': '来源不是 JSON',
-  '{where} of the source yields too many values': '来源的 {where} 给出的值过多',
-  '{where} of the source yields something other than text': '来源的 {where} 给出的不是文本',
-  '{where} of the source is neither an address nor a network':
-    '来源的 {where} 既不是地址也不是网段',
-  '{where} cannot be followed in what the source sent': '在来源的数据中找不到 {where}',
-  'line {line} of the source has more than {count} bytes': '来源的第 {line} 行超过 {count} 字节',
-  'the update could not be stored; the log says more': '无法存储此次更新；详见日志',
-  'the service was stopped during the fetch': '获取期间服务已停止',
-  // The language model.
-  'the model took longer than {seconds} seconds': '模型耗时超过 {seconds} 秒',
-  'the connection to the model failed': '与模型的连接失败',
-  "the model's provider answered with status {status}": '模型提供方应答状态码 {status}',
-  'the model sent more than {count} bytes': '模型的应答超过 {count} 字节',
-  'the model sent too long a line': '模型的应答中有一行过长',
-  'the model did not answer in the OpenAI-compatible form': '模型未按 OpenAI 兼容格式应答',
-  'the model {said}: set its key': '模型{said}：请设置其密钥',
-  'the model answered with status {status}: set its key': '模型应答状态码 {status}：请设置其密钥',
-  'the model answered with status {status}': '模型应答状态码 {status}',
-  'the model refuses connections': '模型服务器拒绝连接',
-  'the model closed the connection': '模型服务器关闭了连接',
-  'the model cannot be reached': '无法连接到模型服务器',
-  'the model took too long': '模型耗时过长',
-  'the model has no valid certificate for its name': '模型服务器没有对应其名称的有效证书',
-  'the name of the model cannot be resolved': '无法解析模型服务器的名称',
-  'No request of the last day is retained whole: the rule was not tried on any.':
-    '最近一天没有完整保留的请求：未试运行该规则。',
-  'The rule lets through what is blocked now.': '该规则会放行目前被拦截的请求。',
-  // Proxies before a site.
-  'clients seem to connect directly': '客户端似乎直接连接',
-  'one proxy seems to stand before the site': '站点之前似乎有一个代理',
-  'several proxies seem to stand before the site': '站点之前似乎有多个代理',
-  'too many senders write the header to list them; anyone could forge it':
-    '写入该请求头的发送方过多，无法列出；任何人都可伪造它',
-  '{name} is in some requests only': '只有部分请求带有 {name}',
-  '{count} of {all} requests had {name}': '{all} 个请求中有 {count} 个带有 {name}',
-  '{count} of {all} requests had {name} and signs of {product}':
-    '{all} 个请求中有 {count} 个带有 {name} 及 {product} 的迹象',
-  'Addresses of a trusted proxy, taken from an analysis of requests.':
-    '可信代理的地址，取自对请求的分析。',
-  'the node was deleted': '该节点已删除',
   // Which parts of an API document are not checked, and why.
   'describes XML, whose content is not checked': '描述 XML，其内容不检查',
   'describes bodies of several media types: it is not checked': '描述多种媒体类型的正文：不检查',
@@ -469,11 +333,4 @@ export const apiSentences: Readonly<Record<string, string>> = {
   'is not compiled beside a condition without its consequences': '与没有结果的条件并用时不支持',
   'names a dialect that is not compiled': '使用不支持的方言',
   'gives references another base: they are not followed': '更改了引用的基准：不解析这些引用',
-  // Policies of logs.
-  'whole request bodies are kept': '会保留完整的请求体',
-  'evidence is kept for every access row': '会为每条访问记录保留证据',
-  'whole request bodies are kept of a site that overrides the policy':
-    '覆盖此策略的某站点会保留完整的请求体',
-  'evidence is kept for every access row of a site that overrides the policy':
-    '覆盖此策略的某站点会为每条访问记录保留证据',
 };
