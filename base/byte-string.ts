@@ -31,6 +31,20 @@ export function decodeUtf8(bytes: ByteString): string {
   return Buffer.from(bytes, 'latin1').toString('utf8');
 }
 
+/** RFC 3629 section 4. */
+const utf8Runs = new RegExp(
+  '(?:[\\x00-\\x7f]|[\\xc2-\\xdf][\\x80-\\xbf]|\\xe0[\\xa0-\\xbf][\\x80-\\xbf]' +
+    '|\\xed[\\x80-\\x9f][\\x80-\\xbf]|[\\xe1-\\xec\\xee\\xef][\\x80-\\xbf]{2}' +
+    '|\\xf0[\\x90-\\xbf][\\x80-\\xbf]{2}|[\\xf1-\\xf3][\\x80-\\xbf]{3}' +
+    '|\\xf4[\\x80-\\x8f][\\x80-\\xbf]{2})+',
+  'g',
+);
+
+/** `change` applied to every run of valid UTF-8; bytes between them stay. Cost: linear. */
+export function withUtf8(bytes: ByteString, change: (text: string) => string): ByteString {
+  return bytes.replace(utf8Runs, (run) => encodeUtf8(change(decodeUtf8(run))));
+}
+
 /**
  * The same text, as the one copy that the JavaScript engine keeps for names: two of them are
  * compared by address. For names that stay as long as a policy. Cost: under a microsecond.

@@ -2,7 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { decodeUtf8, encodeUtf8 } from './byte-string.ts';
-import { foldPath, isPlainPath, liesUnder, READER, readPath } from './path-readings.ts';
+import { isPlainPath, READER, readPath } from './path-readings.ts';
+import { foldPath, liesUnder } from './stated-path.ts';
 
 const plain = [
   ...['/', '/api/login', '/API/Login', '/a.b/c-d_e~f', '/.well-known/acme-challenge/x'],
@@ -54,6 +55,11 @@ const readings: readonly (readonly [path: string, read: string, origin: string])
   ['/x/%252e%252e/api', '/api', 'origins that decode twice'],
   ['/x/%u002e%u002e/api', '/api', 'IIS'],
   ['/my+page', '/my page', 'origins that take + for a space'],
+  ['/cafe%CC%81', '/caf\xc3\xa9', 'file systems that normalize'],
+  ['/cafe\xcc\x81', '/caf\xc3\xa9', 'file systems that normalize'],
+  ['/%ff/cafe%CC%81', '/\xff/caf\xc3\xa9', 'file systems that normalize'],
+  ['/caf%e9', '/caf\xc3\xa9', 'origins that take bytes for Latin-1'],
+  ['/%EF%BD%81%EF%BC%8F..%EF%BC%8Fb', '/b', 'best fit of wide letters'],
 ];
 
 test.each(readings)('%s is %s for %s', (path, read) => {
@@ -106,6 +112,13 @@ test('paths are compared without case, in every language', () => {
   expect(fold('/API/Café/ЖУК')).toBe('/api/café/жук');
   expect(fold('/CAFÉ')).toBe('/café');
   expect(foldPath('/A\xc0\xc9')).toBe('/a\xc0\xc9');
+  expect(foldPath('/\xc3\x89/\xc0/\xef\xbf\xbd/\xc3\x89')).toBe(
+    '/\xc3\xa9/\xc0/\xef\xbf\xbd/\xc3\xa9',
+  );
+  // Surrogates, values past U+10FFFF and longer forms than needed are no UTF-8.
+  for (const bytes of ['\xed\xa0\x80', '\xf4\x90\x80\x80', '\xe0\x80\x8f', '\xf0\x80\x80\x80']) {
+    expect(foldPath(`/A${bytes}\xc3\x89`)).toBe(`/a${bytes}\xc3\xa9`);
+  }
   expect(liesUnder('/api', '/api')).toBe(true);
   expect(liesUnder('/api/x', '/api')).toBe(true);
   expect(liesUnder('/apix', '/api')).toBe(false);

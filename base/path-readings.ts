@@ -4,15 +4,16 @@
  * reading. What is bounded here is refused past the bound, see `complete`.
  */
 
-import { decodeUtf8, encodeUtf8, type ByteString } from './byte-string.ts';
+import { isUtf8 } from 'node:buffer';
+import { encodeUtf8, withUtf8, type ByteString } from './byte-string.ts';
 
 /** How widespread a reading is. */
 export const READER = {
   /** Servers and frameworks as they are set up: what allows by path needs all of these. */
   USUAL: 0,
-  /** Platforms: scripts with a path after them, names of Windows, `%00`, `%0a`, overlong UTF-8. */
+  /** Platforms: scripts with a path behind, names of Windows, `%00`, `%0a`, overlong UTF-8, NFC. */
   PLATFORM: 1,
-  /** Origins that decode twice or take `+` for a space. */
+  /** Origins that decode twice, take `+` for a space, bytes for Latin-1, wide letters for ASCII. */
   RARE: 2,
 } as const;
 /** One of them. */
@@ -48,7 +49,10 @@ export const pathReadingLimits = {
 /** Names of scripts that servers run with the rest of the path as their argument. */
 const scriptEnd = '\\.(?:php\\d?|phtml|phar|cgi|fcgi|pl|py|rb|aspx?|ashx|asmx|jspx?|do|cfm)/';
 const scriptEnds = new RegExp(scriptEnd, 'gi');
-const unplain = new RegExp(`[%;\\\\+]|//|/\\.\\.?(?:/|$)|[. ](?:/|$)|${scriptEnd}|::\\$`, 'i');
+const unplain = new RegExp(
+  `[%;\\\\+\\x80-\\xff]|//|/\\.\\.?(?:/|$)|[. ](?:/|$)|${scriptEnd}|::\\$`,
+  'i',
+);
 
 /** Whether every origin reads the path as it was sent. Cost: one pass. */
 export function isPlainPath(path: ByteString): boolean {
@@ -60,28 +64,6 @@ export function readPath(path: ByteString): PathReadings {
   const sent: PathReading = { text: path, decoding: 'none', reader: READER.USUAL };
   if (!path.startsWith('/') || isPlainPath(path)) return { list: [sent], complete: true };
   return new Reading(sent).read();
-}
-
-/** As paths are compared: without case, also beyond ASCII where the bytes are UTF-8. */
-export function foldPath(path: ByteString): ByteString {
-  const lower = path.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-  if (!/[\x80-\xff]/.test(lower)) return lower;
-  const text = decodeUtf8(lower);
-  return text.includes('\ufffd') ? lower : encodeUtf8(text.toLowerCase());
-}
-
-/**
- * A path or prefix as an operator states it, to be compared with folded readings: every escape is
- * decoded, as clients choose which characters they escape. '' for every path.
- */
-export function readStatedPath(path: string): ByteString {
-  return foldPath(decode(encodeUtf8(path), false)).replace(/\/+$/, '');
-}
-
-/** True where a folded path is a folded prefix, without the slash at its end, or lies under it. */
-export function liesUnder(path: ByteString, prefix: ByteString): boolean {
-  if (!path.startsWith(prefix)) return false;
-  return path.length === prefix.length || path.charCodeAt(prefix.length) === 0x2f;
 }
 
 /** The readings of one path while they are found; each step adds to what was found before. */
@@ -172,7 +154,8 @@ function mergedSlashes(text: ByteString): ByteString | null {
   return text.includes('//') ? text.replace(/\/{2,}/g, '/') : null;
 }
 
-function decode(text: ByteString, keepsSlashes: boolean): ByteString {
+/** Every escape once; `keepsSlashes`: but those of slashes of either kind. */
+export function decode(text: ByteString, keepsSlashes: boolean): ByteString {
   return text.replace(/%([0-9a-f]{2})/gi, (escape, digits: string) => {
     const byte = Number.parseInt(digits, 16);
     return keepsSlashes && (byte === 0x2f || byte === 0x5c) ? escape : String.fromCharCode(byte);
@@ -199,7 +182,8 @@ function resolvedDots(text: ByteString, escaped: boolean): ByteString | null {
 
 function platformReadings({ text }: PathReading): (ByteString | null)[] {
   const names = [windowsName(text), beforeNul(text), shortestUtf8(text), withoutLineEnd(text)];
-  return [...names, ...scriptsOf(text)];
+  // File systems that keep one normal form for both, such as that of macOS.
+  return [...names, normalized(text, 'NFC'), ...scriptsOf(text)];
 }
 
 /** Windows leaves dots and spaces at the end of a name out; `::$DATA` names the file itself. */
@@ -257,7 +241,24 @@ function rareReadings({ text, decoding }: PathReading): (ByteString | null)[] {
   const again =
     decoding === 'all' && /%[0-9a-f]{2}/i.test(text) ? cleaned(decode(text, false)) : null;
   const wide = /%u[0-9a-f]{4}/i.test(text) ? cleaned(wideDecoded(text)) : null;
-  return [again, wide, text.includes('+') ? text.replaceAll('+', ' ') : null];
+  const narrow = normalized(text, 'NFKC');
+  return [
+    ...[again, wide, narrow === null ? null : cleaned(narrow), fromLatin1(text)],
+    text.includes('+') ? text.replaceAll('+', ' ') : null,
+  ];
+}
+
+function normalized(text: ByteString, form: 'NFC' | 'NFKC'): ByteString | null {
+  return isAscii(text) ? null : withUtf8(text, (valid) => valid.normalize(form));
+}
+
+/** What is no UTF-8, for servers that take bytes for characters: `%e9` is é. */
+function fromLatin1(text: ByteString): ByteString | null {
+  return isAscii(text) || isUtf8(Buffer.from(text, 'latin1')) ? null : encodeUtf8(text);
+}
+
+function isAscii(text: ByteString): boolean {
+  return !/[\x80-\xff]/.test(text);
 }
 
 /** As IIS once had it. */

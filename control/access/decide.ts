@@ -6,14 +6,7 @@
 
 import { encodeUtf8 } from '../../base/byte-string.ts';
 import { parseAddress } from '../../base/ip-address.ts';
-import {
-  foldPath,
-  liesUnder,
-  READER,
-  readPath,
-  readStatedPath,
-  type PathReading,
-} from '../../base/path-readings.ts';
+import { liesUnderStated, readStatedPath } from '../../base/stated-path.ts';
 import { entriesHolding, hasLapsed, type IpEntry } from '../domain/access/ip-list-content.ts';
 import type { AccessScope } from '../domain/access/ip-list-checks.ts';
 import type { IpListBinding } from '../domain/access/ip-list.ts';
@@ -124,9 +117,5 @@ function policyOfSite(store: ReadStore, siteId: string): string {
  */
 function onPath({ pathPrefix = '', kind }: IpListBinding, path: string): boolean {
   if (pathPrefix === '') return true;
-  const prefix = readStatedPath(pathPrefix);
-  const { list, complete } = readPath(encodeUtf8(path));
-  const under = ({ text }: PathReading): boolean => liesUnder(foldPath(text), prefix);
-  if (kind !== 'allow') return !complete || list.some(under);
-  return complete && list.filter(({ reader }) => reader === READER.USUAL).every(under);
+  return liesUnderStated(encodeUtf8(path), readStatedPath(pathPrefix), kind !== 'allow');
 }

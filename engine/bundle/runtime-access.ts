@@ -12,7 +12,7 @@ import type {
 } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
 import type { RuntimeSite } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { AppError } from '../../base/errors.ts';
-import { readStatedPath } from '../../base/path-readings.ts';
+import { readStatedPath } from '../../base/stated-path.ts';
 import type {
   AccessChoice,
   AccessConfig,

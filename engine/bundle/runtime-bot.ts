@@ -7,7 +7,7 @@ import type {
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { AppError } from '../../base/errors.ts';
 import { botLimits } from '../../base/guard-limits.ts';
-import { readStatedPath } from '../../base/path-readings.ts';
+import { readStatedPath } from '../../base/stated-path.ts';
 import type { BotConfig, ChallengeKey, VerifierConfig } from '../contract/bot.ts';
 import type { IpSets } from './ip-set.ts';
 

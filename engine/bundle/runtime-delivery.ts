@@ -1,8 +1,9 @@
 /** How sites of a bundle are delivered, as plain data. Pure. */
 
 import type { RuntimeSite } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { encodeUtf8 } from '../../base/byte-string.ts';
 import { AppError } from '../../base/errors.ts';
-import { readStatedPath } from '../../base/path-readings.ts';
+import { readStatedPath, withoutForcedEscapes } from '../../base/stated-path.ts';
 import { noDelivery, type DeliveryConfig } from '../contract/delivery.ts';
 
 /** Undefined where nothing is set. Errors: AppError bundle_invalid for what is no JSON. */
@@ -27,6 +28,11 @@ export function deliveryOf({
     bodyLimits: byLength(stated.bodyLimits),
     cors: byLength(stated.cors),
     compression: byLength(stated.compression),
+    redirects: stated.redirects.map((rule) => ({
+      ...rule,
+      path: withoutForcedEscapes(encodeUtf8(rule.path)),
+      target: encodeUtf8(rule.target),
+    })),
     ...(maintenance && {
       maintenance: { ...maintenance, allowedPaths: maintenance.allowedPaths.map(readStatedPath) },
     }),

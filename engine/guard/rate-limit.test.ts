@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { encodeUtf8 } from '../../base/byte-string.ts';
-import { foldPath } from '../../base/path-readings.ts';
+import { foldPath } from '../../base/stated-path.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
 import type { RateLimitConfig, RateLimits } from '../contract/rate-limit.ts';
 import type { SiteConfig } from '../contract/site.ts';

@@ -6,7 +6,7 @@
 import { encodeUtf8 } from '../../base/byte-string.ts';
 import { HalfSipHash } from '../base/half-sip-hash.ts';
 import { clientNetwork } from '../../base/ip-address.ts';
-import { readStatedPath } from '../../base/path-readings.ts';
+import { readStatedPath, statedForAny } from '../../base/stated-path.ts';
 import { rateLimits } from '../../base/guard-limits.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
 import type { RateBudget, RateKey, RateLimitConfig } from '../contract/rate-limit.ts';
@@ -248,7 +248,7 @@ export function pathPatternOf(pattern: string): RegExp {
     if (part === '*' && at === all.length - 1) return '.*';
     return part
       .split('*')
-      .map((literal) => escaped(readStatedPath(literal)))
+      .map((literal) => escaped(statedForAny(readStatedPath(literal))))
       .join('[^/]*');
   });
   const open = parts.length > 1 && parts.at(-1) === '.*';

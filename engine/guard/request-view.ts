@@ -4,7 +4,14 @@
  */
 
 import { readAddressBits, type AddressBits } from '../../base/ip-address.ts';
-import { foldPath, isPlainPath, liesUnder, READER, readPath } from '../../base/path-readings.ts';
+import { isPlainPath, READER, readPath, type Decoding } from '../../base/path-readings.ts';
+import {
+  comparedText,
+  foldPath,
+  liesUnder,
+  statedFor,
+  statedForAny,
+} from '../../base/stated-path.ts';
 import { SPAN, type ConnectionFacts } from '../contract/message.ts';
 import type { RateStanding } from './rate-fields.ts';
 
@@ -51,6 +58,8 @@ export class RequestView {
   private knownQuery: string | null = null;
   /** Folded; [0] is the path as sent. Those that all must match to be allowed come first. */
   private readonly readings: string[] = [];
+  /** Of each of them. */
+  private readonly decodings: Decoding[] = [];
   private usualReadings = 0;
   private listed = true;
 
@@ -143,18 +152,25 @@ export class RequestView {
   }
 
   /**
-   * True when the path lies under a folded prefix of whole segments: `loosely` by any reading that
-   * an origin may have, else by all that are usual. What denies or counts asks loosely, what allows
-   * does not. A path of more readings than are listed is under all that denies.
+   * True when the path lies under a prefix of whole segments, see `readStatedPath`: `loosely` by
+   * any reading that an origin may have, else by all that are usual. What denies or counts asks
+   * loosely, what allows does not. A path of more readings than are listed lies under all that
+   * denies.
    */
   isUnder(prefix: string, loosely: boolean): boolean {
     if (prefix === '') return true;
     this.readReadings();
     if (!this.listed) return loosely;
-    const { readings } = this;
-    const end = loosely ? readings.length : this.usualReadings;
-    for (let i = 0; i < end; i++) if (liesUnder(readings[i]!, prefix) === loosely) return loosely;
-    return !loosely;
+    const { readings, decodings } = this;
+    if (loosely) {
+      const any = statedForAny(prefix);
+      for (const reading of readings) if (liesUnder(reading, any)) return true;
+      return false;
+    }
+    for (let i = 0; i < this.usualReadings; i++) {
+      if (!liesUnder(readings[i]!, statedFor(prefix, decodings[i]!))) return false;
+    }
+    return true;
   }
 
   /** True when any reading of the path, folded, matches; as `isUnder` asked loosely. */
@@ -167,19 +183,22 @@ export class RequestView {
 
   private readReadings(): void {
     if (this.usualReadings > 0) return;
-    const { path, readings } = this;
+    const { path, readings, decodings } = this;
     readings.length = 0;
-    readings.push(foldPath(path));
-    this.usualReadings = 1;
+    decodings.length = 0;
     this.listed = true;
-    if (isPlainPath(path)) return;
+    if (isPlainPath(path)) {
+      readings.push(foldPath(path));
+      decodings.push('none');
+      this.usualReadings = 1;
+      return;
+    }
     const { list, complete } = readPath(path);
     this.listed = complete;
-    for (const { text, reader } of list) {
-      const folded = foldPath(text);
-      if (readings.includes(folded)) continue;
-      readings.push(folded);
-      if (reader === READER.USUAL) this.usualReadings++;
+    for (const reading of list) {
+      readings.push(comparedText(reading));
+      decodings.push(reading.decoding);
+      if (reading.reader === READER.USUAL) this.usualReadings++;
     }
   }
 

@@ -5,6 +5,7 @@
 
 import { BlockList, isIPv6 } from 'node:net';
 import { encodeUtf8 } from '../../base/byte-string.ts';
+import { withoutForcedEscapes } from '../../base/stated-path.ts';
 import { siteAnswerNames, type SiteAnswerName } from '../contract/answer-order.ts';
 import type {
   AnswerCompression,
@@ -196,9 +197,11 @@ function corsLines(rule: CorsConfig, origin: string | null): string {
 }
 
 function redirect(redirects: readonly RedirectConfig[], view: RequestView): SiteAnswer | null {
+  if (redirects.length === 0) return null;
+  const path = withoutForcedEscapes(view.path);
   for (const rule of redirects) {
     if (rule.host !== '' && rule.host !== view.host) continue;
-    const rest = restOf(rule, view.path);
+    const rest = restOf(rule, path);
     if (rest === null) continue;
     const location = targetOf(rule, rest, view.query);
     return { status: rule.status, reason: null, location, text: null };

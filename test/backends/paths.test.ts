@@ -5,7 +5,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startDice } from '../agree/random-changes.ts';
-import { foldPath, readPath } from '../../base/path-readings.ts';
+import { readPath } from '../../base/path-readings.ts';
+import { foldPath } from '../../base/stated-path.ts';
 import { pathPatternOf } from '../../engine/guard/rate-limit.ts';
 import { PathMatcher } from '../../engine/schema/path-matcher.ts';
 import { pathReadings } from '../../engine/schema/request-path.ts';

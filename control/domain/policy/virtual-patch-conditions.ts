@@ -1,5 +1,7 @@
 /** Where a virtual patch looks, and for what: its conditions as links of a SecLang chain. */
 
+import { encodeUtf8, type ByteString } from '../../../base/byte-string.ts';
+import { spellingsOf } from '../../../base/stated-path.ts';
 import { invalidField } from '../errors.ts';
 import { patternProblem } from './pattern-size.ts';
 import { writeOperand } from './seclang-operand.ts';
@@ -138,7 +140,25 @@ function readOperand(from: PatchObject, at: string, ignoreCase: boolean, onPath:
   const lower = ignoreCase ? value.replace(/[A-Z]+/g, (one) => one.toLowerCase()) : value;
   // A path is also looked at without the slash at its end.
   const text = onPath && name === 'is' ? lower.replace(/(.)\/+$/, '$1') : lower;
+  const spellings = onPath ? spellingsOf(text, name === 'is' || name === 'begins') : [];
+  // Also as t:lowercase, which knows ASCII only, leaves what else is looked at.
+  const all = new Set([encodeUtf8(text), ...spellings]);
+  if (all.size > 1) return `@rx ${anyOf([...all], name)}`;
   return writeOperand(operators[name] ?? '', text, `${at}.${name}`);
+}
+
+/** The pattern for any of several byte strings, as the operator `name` compares. */
+function anyOf(texts: readonly ByteString[], name: string): string {
+  const start = name === 'is' || name === 'begins' ? '\\A' : '';
+  const end = name === 'is' || name === 'ends' ? '\\z' : '';
+  return `${start}(?:${texts.map(bytesAsPattern).join('|')})${end}`;
+}
+
+function bytesAsPattern(text: ByteString): string {
+  return text.replace(
+    /[^\w/-]/g,
+    (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
 }
 
 function readTransformations(value: unknown, at: string): string[] | null {

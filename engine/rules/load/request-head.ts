@@ -6,6 +6,7 @@
 import { SPAN } from '../../contract/message.ts';
 import { hexValue } from '../../../base/hex-value.ts';
 import { isPlainPath, READER, readPath } from '../../../base/path-readings.ts';
+import { foldPath, withoutForcedEscapes } from '../../../base/stated-path.ts';
 import { readArguments } from '../features/bodies/arguments.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { type SourceId, SOURCE, type ValueTable } from '../transaction/values.ts';
@@ -134,11 +135,15 @@ function addPathReadings(values: ValueTable, start: number, end: number): void {
   const { list, complete } = readPath(path);
   const found = new Set<string>();
   for (const { text } of list) {
-    found.add(text);
-    if (text.length > 1 && text.endsWith('/')) found.add(text.slice(0, -1));
+    const end = text.length > 1 && text.endsWith('/') ? -1 : text.length;
+    found.add(text).add(text.slice(0, end));
+    // t:lowercase knows ASCII only.
+    if (/[\x80-\xff]/.test(text)) found.add(foldPath(text.slice(0, end)));
   }
   for (const text of found) values.addText(SOURCE.requestPath, '', text);
-  const usual = list.filter(({ reader }) => reader === READER.USUAL).map(({ text }) => text);
+  const usual = list
+    .filter(({ reader }) => reader === READER.USUAL)
+    .map(({ text, decoding }) => (decoding === 'none' ? withoutForcedEscapes(text) : text));
   // What is not listed may lie anywhere.
   const all = complete ? usual : [...usual, ''];
   values.addText(SOURCE.requestPathsJoined, '', all.map((text) => `${text}\n`).join(''));
