@@ -17,7 +17,7 @@ export default {
     'control/release/pack-process.ts',
     'control/cli/main.ts',
     'control/console/main.tsx',
-    'control/setup/{start,test,soak,check,waf,bench,package}.mjs',
+    'control/setup/{start,test,soak,check,waf,bench,package,compare-packages}.mjs',
     'bench/**/*.ts',
     'test/**/*.ts',
     'test/backends/servers/*.mjs',

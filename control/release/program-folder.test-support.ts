@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** Makes it; every file has a few bytes. */
-export function programFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'waf-program-'));
+/** Makes it, under a path that begins so; every file has a few bytes. */
+export function programFolder(begins = join(tmpdir(), 'waf-program-')): string {
+  const folder = mkdtempSync(begins);
   const files = {
     'package.json': '{"dependencies":{}}',
     'package-lock.json': '{"packages":{}}',

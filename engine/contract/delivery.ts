@@ -55,7 +55,9 @@ export interface ForwardAuthConfig {
 export interface ClientCertificatesConfig {
   /** PEM of the authorities. */
   readonly caPem: string;
-  /** Of `caPem`: equal means the same authorities. */
+  /** PEM of their revocation lists; '' where none are checked. */
+  readonly crlPem: string;
+  /** Of both: equal means the same authorities and lists. */
   readonly fingerprint: string;
   readonly optional: boolean;
 }

@@ -41,15 +41,23 @@ export interface TlsFacts {
 /** The authorities that clients of a site have their certificates from. */
 export interface ClientAuthorities {
   readonly caPem: string;
-  /** Equal means the same authorities. */
+  /** PEM of revocation lists; '' where none are checked. */
+  readonly crlPem: string;
+  /** Equal means the same authorities and lists. */
   readonly fingerprint: string;
 }
+
+/**
+ * What OpenSSL says of a client's certificate. `unchecked`: a list of revoked ones is missing, has
+ * run out or is not signed by the authority.
+ */
+export type CertificateState = 'none' | 'valid' | 'invalid' | 'revoked' | 'unchecked';
 
 /** What a client showed that was asked for a certificate. */
 export interface ShownCertificate {
   /** Fingerprint of the authorities that it was checked against. */
   readonly authorities: string;
-  readonly state: 'none' | 'valid' | 'invalid';
+  readonly state: CertificateState;
   /** Ready header lines for origins; '' unless it is valid. */
   readonly lines: string;
 }

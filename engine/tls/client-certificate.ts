@@ -7,11 +7,11 @@ import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { encodeUtf8 } from '../../base/byte-string.ts';
 import { tlsLimits } from '../../base/delivery-limits.ts';
-import type { ClientAuthorities, ShownCertificate } from '../contract/tls.ts';
+import type { CertificateState, ClientAuthorities, ShownCertificate } from '../contract/tls.ts';
 
 /** What Node's socket knows of OpenSSL's verdict; a server that it did not make has to ask. */
 interface Verified {
-  readonly ssl?: { verifyError(): Error | null | undefined };
+  readonly ssl?: { verifyError(): NodeJS.ErrnoException | null | undefined };
 }
 
 /** After a handshake that asked for one. */
@@ -22,10 +22,16 @@ export function shownCertificate(
   const certificate = socket.getPeerX509Certificate();
   if (certificate === undefined) return { authorities, state: 'none', lines: '' };
   const { ssl } = socket as Verified;
-  const fault = ssl === undefined || (ssl.verifyError() ?? null) !== null;
-  const lines = fault ? null : linesOf(certificate);
-  if (lines === null) return { authorities, state: 'invalid', lines: '' };
+  const fault = ssl === undefined ? '' : (ssl.verifyError()?.code ?? null);
+  const lines = fault === null ? linesOf(certificate) : null;
+  if (lines === null) return { authorities, state: stateOf(fault ?? ''), lines: '' };
   return { authorities, state: 'valid', lines };
+}
+
+/** Of a code of OpenSSL, as Node spells it (X509_V_ERR without its prefix). */
+function stateOf(fault: string): CertificateState {
+  if (fault === 'CERT_REVOKED') return 'revoked';
+  return /(?:^|_)CRL(?:_|$)/.test(fault) ? 'unchecked' : 'invalid';
 }
 
 /** Null for a subject that no field carries. */

@@ -23,6 +23,8 @@ const ciphers = [
 ].join(':');
 const curves = 'X25519:prime256v1:secp384r1';
 
+const pemBlock = /-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g;
+
 /** Bytes of the keys that protect session tickets. */
 export const ticketKeyBytes = 48;
 
@@ -81,6 +83,8 @@ export class SecureContexts {
       key: Buffer.from(certificate.keyPem),
       // The system's authorities are never read.
       ca: authorities === null ? [] : [authorities.caPem],
+      // OpenSSL reads one list of a text. With any, it checks each certificate of a chain.
+      crl: authorities?.crlPem.match(pemBlock) ?? [],
       minVersion,
       maxVersion: 'TLSv1.3',
       ciphers,

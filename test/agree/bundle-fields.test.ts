@@ -12,7 +12,7 @@ import { toRuntimeConfig } from '../../engine/bundle/runtime-config.ts';
 import type { VerifiedBundle } from '../../engine/bundle/signed-bundle.ts';
 import { RuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { connectTakingLink } from '../support/test-link.ts';
-import { makeTestCertificate } from '../support/test-certificates.ts';
+import { makeRevocationList, makeTestCertificate } from '../support/test-certificates.ts';
 import { startTestControl, type TestControl } from '../support/test-control.ts';
 import { writeSmallRuleset } from '../support/small-ruleset.ts';
 import { eventually } from '../support/eventually.ts';
@@ -30,7 +30,9 @@ beforeAll(async () => {
   await mustCall('CertService/UploadCert', upload);
   const file = new URL('../../control/cli/manifest/export-everything.yaml', import.meta.url);
   const authority = await makeTestCertificate({ subject: 'CN=Ours', authority: true });
-  const yaml = readFileSync(file, 'utf8').replaceAll('AUTHORITY', JSON.stringify(authority.cert));
+  const yaml = readFileSync(file, 'utf8')
+    .replaceAll('AUTHORITY', JSON.stringify(authority.cert))
+    .replaceAll('REVOKED', JSON.stringify(await makeRevocationList(authority, [])));
   await mustCall('SystemService/Apply', { manifestYaml: base64(yaml) });
   const applied: VerifiedBundle[] = [];
   const link = await connectTakingLink(waf.socket, applied);

@@ -8,7 +8,11 @@ import { openEvents, type EventJson } from '../agree/event-reader.ts';
 import { startLiveWaf, type LiveWaf } from '../agree/live-waf.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
-import { makeTestCertificate, type TestCertificate } from '../support/test-certificates.ts';
+import {
+  makeRevocationList,
+  makeTestCertificate,
+  type TestCertificate,
+} from '../support/test-certificates.ts';
 import { balancers } from './chain-client.ts';
 import { startChainOrigin } from './chain-origin.ts';
 import { domain, type SetupCall } from './chain-row.ts';
@@ -88,6 +92,19 @@ async function makeClientCertificates(
     made.set(name, await makeTestCertificate(client));
     if (name === 'other') continue;
     made.set('late', await makeTestCertificate({ ...client, fromDays: -9, toDays: -1 }));
+    const revoked = await makeTestCertificate(client);
+    made.set('revoked', revoked);
+    const lists = {
+      ours: await makeRevocationList(issuer, [revoked]),
+      late: await makeRevocationList(issuer, [], { fromDays: -9, toDays: -1 }),
+      other: await makeRevocationList(
+        await makeTestCertificate({ subject: 'CN=third', authority: true }),
+        [],
+      ),
+    };
+    for (const [key, list] of Object.entries(lists)) {
+      ids.set(`crl:${key}`, JSON.stringify(list).slice(1, -1));
+    }
     made.set('server', await makeTestCertificate({ ...client, usages: ['1.3.6.1.5.5.7.3.1'] }));
   }
   return made;
@@ -95,7 +112,7 @@ async function makeClientCertificates(
 
 async function carryOut(live: LiveWaf, ids: Map<string, string>, call: SetupCall): Promise<void> {
   let text = JSON.stringify(call.body).replaceAll(
-    /\$((?:policy|site|list|pool|cert|origin|authority):[\w-]+)/g,
+    /\$((?:policy|site|list|pool|cert|origin|authority|crl):[\w-]+)/g,
     (_, name: string) => {
       const id = ids.get(name);
       if (id === undefined) throw new Error(`${call.rpc}: nothing is called ${name}`);

@@ -22,6 +22,7 @@ export const edgeExpectations: Readonly<Record<string, string>> = {
   'access by address': 'IP rules',
   'forward authentication': 'Forward authentication:',
   'client certificates': 'Client certificates:',
+  'revoked client certificates': 'Revoked certificates:',
   'compression of answers': 'Compression:',
   'sticky sessions': 'Sticky sessions:',
   'canary by weight, field or cookie': 'Canary:',

@@ -98,14 +98,16 @@ const refused = (reason: string): ChainExpected => ({
 });
 const missing = refused('client_certificate_missing');
 const invalid = refused('client_certificate_invalid');
+const revoked = refused('client_certificate_revoked');
+const unchecked = refused('client_certificate_unchecked');
 const shown: ChainExpected = { ...passed, fields: { 'x-subject': 'CN=ann,O=Ours' } };
 const forged = { headers: { 'x-client-cert-subject': 'CN=root' } };
 
-const overTls = (site: string, cases: readonly Case[]): ChainRow[] =>
-  rowsOf(site, 'Client certificates', cases).map((row) => ({ ...row, ways: secureWays }));
+const overTls = (site: string, topic: string, cases: readonly Case[]): ChainRow[] =>
+  rowsOf(site, topic, cases).map((row) => ({ ...row, ways: secureWays }));
 
 const certificates = [
-  ...overTls('entry-strict', [
+  ...overTls('entry-strict', 'Client certificates', [
     ['a valid one is served, and its origin gets the subject', { certificate: 'ours' }, shown],
     ['nobody says a subject in its place', { certificate: 'ours', ...forged }, shown],
     ['none gets 403', {}, missing],
@@ -129,10 +131,36 @@ const certificates = [
       { status: 421, outcome: 'refused', refusal: 'misdirected', uninspected: true },
     ],
   ]),
-  ...overTls('entry-lax', [
+  ...overTls('entry-lax', 'Client certificates', [
     ['where they are optional, none is served', {}, { ...passed, fields: { 'x-subject': '' } }],
     ['optional: no client says it', forged, { ...passed, fields: { 'x-subject': '' } }],
     ['optional: one that is not valid gets 403', { certificate: 'ours' }, invalid],
+  ]),
+  ...overTls('entry-listed', 'Revoked certificates', [
+    ['with a revocation list, one that it does not name is served', { certificate: 'ours' }, shown],
+    ['a revoked one gets 403', { certificate: 'revoked' }, revoked],
+    [
+      'who shows a revoked one is not inspected',
+      { path: `/${attack}`, certificate: 'revoked' },
+      revoked,
+    ],
+    ['with a revocation list, none gets 403', {}, missing],
+    ['with a revocation list, one of another authority', { certificate: 'other' }, invalid],
+    [
+      'a handshake without the list shows nothing for this site',
+      { serverName: `entry-strict.${domain}`, certificate: 'revoked' },
+      { status: 421, outcome: 'refused', refusal: 'misdirected', uninspected: true },
+    ],
+  ]),
+  ...overTls('entry-strict', 'Revoked certificates', [
+    ['a list of another site revokes nothing here', { certificate: 'revoked' }, shown],
+  ]),
+  ...overTls('entry-late-list', 'Revoked certificates', [
+    ['a revocation list that has run out lets nobody in', { certificate: 'ours' }, unchecked],
+    ['optional: without one, no list is asked', {}, { ...passed, fields: { 'x-subject': '' } }],
+  ]),
+  ...overTls('entry-other-list', 'Revoked certificates', [
+    ['without a list of its authority nobody is let in', { certificate: 'ours' }, unchecked],
   ]),
   ...rowsOf('entry-strict', 'Client certificates', [
     ['without TLS there is none', {}, missing],
@@ -142,6 +170,9 @@ const certificates = [
 
 const siteOf = (key: string, delivery: object) =>
   siteCall(key, { ...inspectedBy(policyOf), delivery });
+const certificatesOf = (list: string, optional = false) => ({
+  clientCertificates: { caPem: '$authority:ours', crlPem: `$crl:${list}`, optional },
+});
 const loopback = { allowedNetworks: ['127.0.0.0/8'] };
 
 /** The group. */
@@ -160,6 +191,9 @@ export const entryGroup: ChainGroup = {
       ],
     }),
     siteOf('entry-strict', { clientCertificates: { caPem: '$authority:ours' } }),
+    siteOf('entry-listed', certificatesOf('ours')),
+    siteOf('entry-late-list', certificatesOf('late', true)),
+    siteOf('entry-other-list', certificatesOf('other')),
     siteOf('entry-lax', { clientCertificates: { caPem: '$authority:other', optional: true } }),
   ],
   rows: [...services, ...certificates],

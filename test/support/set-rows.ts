@@ -325,6 +325,7 @@ export const setRows: Readonly<Record<string, SetRow>> = {
 /** Commands that change a resource, and the test that holds what they keep. */
 export const heldElsewhere: Readonly<Record<string, string>> = {
   'system settings-set': 'set-commands.test.ts',
+  'site client-crl': 'replaces all lists, as its help says: site-delivery.test.ts',
   'trust set': 'replaces the whole profile, with a note: set-commands.test.ts',
   'policy set-layer': 'replaces the whole layer, with a note: set-commands.test.ts',
   'policy ruleset': 'one value: names.test.ts',

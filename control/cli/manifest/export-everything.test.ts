@@ -11,7 +11,10 @@ import { parseAllDocuments } from 'yaml';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { keepPrinted, type Printed } from '../../../test/support/printed.ts';
 import { writeSmallRuleset } from '../../../test/support/small-ruleset.ts';
-import { makeTestCertificate } from '../../../test/support/test-certificates.ts';
+import {
+  makeRevocationList,
+  makeTestCertificate,
+} from '../../../test/support/test-certificates.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 import {
   AlertChannelSchema,
@@ -61,10 +64,9 @@ import { runCommandLine } from '../program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'waf-everything-'));
 const authority = await makeTestCertificate({ subject: 'CN=Ours', authority: true });
-const everything = readFileSync(
-  new URL('export-everything.yaml', import.meta.url),
-  'utf8',
-).replaceAll('AUTHORITY', JSON.stringify(authority.cert));
+const everything = readFileSync(new URL('export-everything.yaml', import.meta.url), 'utf8')
+  .replaceAll('AUTHORITY', JSON.stringify(authority.cert))
+  .replaceAll('REVOKED', JSON.stringify(await makeRevocationList(authority, [])));
 const commands = await loadCommands([]);
 let first: TestControl;
 let second: TestControl;

@@ -5,7 +5,7 @@ import { hashPathPassword } from '../../../base/path-password.ts';
 import { againWhenChanged } from '../change-attempts.ts';
 import type { ArgumentDefinition, CommandContext, CommandDefinition } from '../command.ts';
 import { listFlag, textFlag } from '../command.ts';
-import { badFlag, readInputObject } from '../input.ts';
+import { badFlag, readInput, readInputObject } from '../input.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
 import type { Table } from '../output.ts';
 import { readMessage, showMessage } from '../show.ts';
@@ -84,6 +84,27 @@ export const siteDeliveryCommands: readonly CommandDefinition[] = [
     },
   },
   {
+    path: ['site', 'client-crl'],
+    summary: 'Replace the revocation lists that certificates of clients are checked against',
+    help:
+      'PEM, or one list in DER; run it after each download. Connections of before get 421.\n' +
+      'Example: waf site client-crl shop --file authority.crl',
+    arguments: idArgument,
+    flags: [
+      { flags: '--file <file>', summary: 'certificate revocation lists; - reads standard input' },
+      { flags: '--off', summary: 'check none' },
+    ],
+    published: true,
+    run: async (context, [id = ''], flags) => {
+      const file = textFlag(flags, 'file');
+      const off = flags['off'] === true;
+      if ((file === undefined) !== off) throw badFlag('name --file or --off');
+      const crlPem = file === undefined ? '' : asPem(readInput(file));
+      await changeDelivery(context, id, (site) => certificatesWith(site, crlPem), file ?? '');
+      return 0;
+    },
+  },
+  {
     path: ['site', 'hash-password'],
     summary: 'Print the hash of a password for users of paths',
     help:
@@ -106,6 +127,22 @@ const listFields = [
   ['allowNetwork', 'allowedNetworks'],
   ['allowPath', 'allowedPaths'],
 ] as const;
+
+/** Authorities publish lists in DER mostly. Source: RFC 7468 section 6. */
+function asPem(bytes: Uint8Array): string {
+  const isDer = bytes[0] === 0x30;
+  if (!isDer) return Buffer.from(bytes).toString('utf8');
+  const lines =
+    Buffer.from(bytes)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? [];
+  return `-----BEGIN X509 CRL-----\n${lines.join('\n')}\n-----END X509 CRL-----\n`;
+}
+
+function certificatesWith(site: Site | undefined, crlPem: string): Record<string, unknown> {
+  const { caPem = '', optional = false } = site?.delivery?.clientCertificates ?? {};
+  return { clientCertificates: { caPem, optional, crlPem } };
+}
 
 /** Changes what `change` names of the delivery, and shows all of it. */
 async function changeDelivery(
@@ -152,8 +189,10 @@ function deliveryTable(site: Site | undefined): Table {
   for (const { pathPrefix, url, open: free } of delivery?.forwardAuth ?? []) {
     rows.push(['asked service', pathPrefix, free ? 'open' : url]);
   }
-  const { caPem = '', optional } = delivery?.clientCertificates ?? {};
-  if (caPem !== '') rows.push(['client certificates', '/', optional ? 'optional' : 'required']);
+  const { caPem = '', crlPem = '', optional } = delivery?.clientCertificates ?? {};
+  const asked = optional ? 'optional' : 'required';
+  const checked = crlPem === '' ? '' : ', revocation checked';
+  if (caPem !== '') rows.push(['client certificates', '/', asked + checked]);
   for (const { pathPrefix, maxBytes } of delivery?.bodyLimits ?? []) {
     rows.push(['body limit', pathPrefix, `${maxBytes} bytes`]);
   }

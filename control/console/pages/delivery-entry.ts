@@ -33,6 +33,10 @@ const w = pageTexts({
     'Authorities of clients, PEM; empty asks for none',
     '客户端证书的签发机构（PEM），留空不要求',
   ],
+  lists: [
+    'Certificate revocation lists (CRL), PEM; empty checks none',
+    '证书吊销列表（CRL，PEM），留空不检查',
+  ],
   optional: ['Requests without a certificate are served, too', '无证书的请求也提供服务'],
 });
 
@@ -88,6 +92,10 @@ export const certificateFields = (before: ClientCertificates | undefined): Field
     value: before?.caPem ?? '',
   },
   {
+    ...{ name: 'lists', api: ['crlPem'], label: w('lists'), kind: 'area' },
+    value: before?.crlPem ?? '',
+  },
+  {
     ...{ name: 'optional', label: w('optional'), kind: 'check' },
     value: before?.optional === true ? 'on' : '',
   },
@@ -97,5 +105,6 @@ export const certificateFields = (before: ClientCertificates | undefined): Field
 export const enteredCertificates = (values: Values): ClientCertificates =>
   create(ClientCertificatesSchema, {
     caPem: (values['authorities'] ?? '').replaceAll('\r\n', '\n'),
+    crlPem: (values['lists'] ?? '').replaceAll('\r\n', '\n'),
     optional: values['optional'] === 'on',
   });

@@ -86,6 +86,7 @@ export const siteRefusals: Readonly<Record<string, string>> = {
   'is one of requestFields': '已在 requestFields 中',
   'must not be {name}: clientCertificates fills it': '不能是 {name}：由客户端证书设置填写',
   'needs caPem': '需要 caPem',
+  'must hold PEM certificate revocation lists, nothing else': '只能包含 PEM 格式的证书吊销列表',
   'must hold PEM certificates of authorities, nothing else': '只能包含证书机构的 PEM 证书',
   'is no such name': '不是这样的名称',
   'must not begin with __Host, __Secure, __Http or __waf':

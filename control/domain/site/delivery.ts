@@ -1,6 +1,7 @@
 /** What the delivery of a site may be. Pure. */
 
 import { X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
 import type {
   BasicAuthRuleJson,
   CompressionRuleJson,
@@ -182,15 +183,39 @@ function isServiceUrl(text: string): boolean {
 
 function checkClientCertificates({ clientCertificates }: SiteDeliveryJson): void {
   const field = `${at}.clientCertificates`;
-  const { caPem = '', optional = false } = clientCertificates ?? {};
+  const { caPem = '', crlPem = '', optional = false } = clientCertificates ?? {};
   if (caPem === '') {
     if (optional) throw invalidField(`${field}.optional`, 'needs caPem');
+    if (crlPem !== '') throw invalidField(`${field}.crlPem`, 'needs caPem');
     return;
   }
-  const blocks = caPem.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [];
-  const rest = blocks.reduce((text, block) => text.replace(block, ''), caPem).trim();
-  if (blocks.length === 0 || rest !== '' || !blocks.every(isAuthority)) {
+  if (!holdsOnly(caPem, isAuthority)) {
     throw invalidField(`${field}.caPem`, 'must hold PEM certificates of authorities, nothing else');
+  }
+  if (crlPem !== '' && !holdsOnly(crlPem, isRevocationList)) {
+    throw invalidField(
+      `${field}.crlPem`,
+      'must hold PEM certificate revocation lists, nothing else',
+    );
+  }
+}
+
+const pemBlock = /-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g;
+
+/** Whether a text is PEM blocks that all pass, one or more. */
+function holdsOnly(pem: string, passes: (block: string) => boolean): boolean {
+  const blocks = pem.match(pemBlock) ?? [];
+  const rest = pem.replaceAll(pemBlock, '').trim();
+  return blocks.length > 0 && rest === '' && blocks.every(passes);
+}
+
+function isRevocationList(pem: string): boolean {
+  try {
+    createSecureContext({ crl: pem });
+    return true;
+  } catch {
+    // As with authorities.
+    return false;
   }
 }
 

@@ -73,10 +73,10 @@ export function sticks({ delivery }: { readonly delivery?: SiteDeliveryJson }): 
 }
 
 function certificatesOf({ clientCertificates }: SiteDeliveryJson): object {
-  const { caPem = '', optional = false } = clientCertificates ?? {};
+  const { caPem = '', crlPem = '', optional = false } = clientCertificates ?? {};
   if (caPem === '') return {};
-  const fingerprint = createHash('sha256').update(caPem).digest('hex');
-  return { clientCertificates: { caPem, fingerprint, optional } };
+  const fingerprint = createHash('sha256').update(`${caPem}\0${crlPem}`).digest('hex');
+  return { clientCertificates: { caPem, crlPem, fingerprint, optional } };
 }
 
 function changeOf(change: {

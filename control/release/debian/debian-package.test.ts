@@ -1,7 +1,7 @@
 /** Proves what is in a Debian package, and that the same files give the same bytes. */
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -50,9 +50,11 @@ describe('a package', () => {
     expect(dpkg('--info')).toContain('conffiles');
   });
 
-  test('is the same for the same files, whatever their times', () => {
-    const folder = programFolder();
+  test('is the same for the same files, whatever their folder, times and modes', () => {
+    const folder = programFolder(join(tmpdir(), 'a-longer-name-of-a-folder-'));
     utimesSync(join(folder, 'package.json'), 1, 1);
+    for (const name of ['package.json', '.build', 'build/Release/waf.node'])
+      chmodSync(join(folder, name), 0o700);
     expect(buildDebian(options(folder)).sha256).toBe(built.sha256);
     writeFileSync(join(folder, '.build/control/cli/main.js'), 'other');
     expect(buildDebian(options(folder)).sha256).not.toBe(built.sha256);

@@ -3,7 +3,7 @@
  * what is answered to requests that came over the wrong connection, and what a site answers itself.
  */
 
-import type { TlsFacts } from '../../contract/tls.ts';
+import type { CertificateState, TlsFacts } from '../../contract/tls.ts';
 import type { CertificateChoice } from '../../tls/handshake.ts';
 import type { RequestHeadParser } from '../../http/request-head.ts';
 import { TARGET_FORM } from '../../http/request-head.ts';
@@ -74,9 +74,16 @@ function certificateAnswer(tls: TlsFacts | null, route: Route | null): DeliveryA
   if (wanted === undefined) return null;
   const state = tls?.shown?.state ?? 'none';
   if (state === 'valid' || (state === 'none' && wanted.optional)) return null;
-  const reason = state === 'none' ? 'client_certificate_missing' : 'client_certificate_invalid';
-  return { status: 403, reason, location: null, text: null };
+  return { status: 403, reason: certificateReasons[state], location: null, text: null };
 }
+
+const certificateReasons: Readonly<Record<CertificateState, string | null>> = {
+  none: 'client_certificate_missing',
+  valid: null,
+  invalid: 'client_certificate_invalid',
+  revoked: 'client_certificate_revoked',
+  unchecked: 'client_certificate_unchecked',
+};
 
 const misdirected: DeliveryAnswer = {
   status: 421,
