@@ -132,6 +132,8 @@ export const evidenceKeyLimits = {
   /** Keys in the file, and how many of them people may have made: a year needs 14 by itself. */
   keysMax: 64,
   byHandMax: 48,
+  /** Pieces of evidence before each key that are looked at for keys that are gone. */
+  lookedAtMax: 16,
   /** Values, and about their bytes, that one write encrypts of what was kept in clear. */
   sealedAtOnce: 200,
   sealedBytesAtOnce: 4 * 1024 * 1024,

@@ -14,10 +14,16 @@ import type { Built, Method } from '../method.ts';
 
 /** EvidenceKeyService. */
 export function evidenceKeyService(
-  parts: Uses<'store' | 'clock' | 'evidenceKeys'>,
+  parts: Uses<'store' | 'clock' | 'evidence' | 'evidenceKeys'>,
 ): Built<typeof EvidenceKeyService> {
   return {
-    listEvidenceKeys: () => ({ items: showKeys(parts.evidenceKeys) }),
+    listEvidenceKeys: () => {
+      const lostMs = lastWithoutKeyMs(parts);
+      return {
+        items: showKeys(parts.evidenceKeys),
+        ...(lostMs !== null && { unreadableBefore: timestampFromMs(lostMs + 1) }),
+      };
+    },
     rotateEvidenceKey: rotateEvidenceKey(parts),
   };
 }
@@ -48,6 +54,26 @@ function rotateEvidenceKey({
     });
     return { key: showKeys(keys)[0]! };
   };
+}
+
+/**
+ * When the newest request came that is found without its key; null for none. A key is lost with
+ * the file of keys, so that evidence just before each of the keys and the newest tells.
+ */
+function lastWithoutKeyMs({
+  evidence,
+  evidenceKeys,
+  clock,
+}: Uses<'clock' | 'evidence' | 'evidenceKeys'>): number | null {
+  const times = evidenceKeys.list().map(({ createdAtMs }) => createdAtMs);
+  for (const endMs of [clock.nowMs() + 1, ...times.toReversed()]) {
+    let looked = 0;
+    for (const { unavailableReason, startedAt = '' } of evidence.between(0, endMs)) {
+      if (unavailableReason === 'key_missing') return Date.parse(startedAt);
+      if (++looked >= evidenceKeyLimits.lookedAtMax) break;
+    }
+  }
+  return null;
 }
 
 /** Errors: resource_exhausted while as many keys are needed as people may have made. */

@@ -25,9 +25,9 @@ export function getSecurityEvent(
   return async ({ id }, context) => {
     const found = await findEvent(parts, context, 'security', id, 'security event');
     const [kept] = withEvidence(parts, 'security', [found]);
-    const { evidenceId = '' } = kept!.requestEvidence ?? {};
+    const { evidenceId = '', available = false } = kept!.requestEvidence ?? {};
     // Names and a length alone; the answer holds neither: no reading of evidence.
-    const sent = evidenceId === '' ? undefined : sentNames(parts.evidence.headers(evidenceId));
+    const sent = available ? sentNames(parts.evidence.headers(evidenceId)) : undefined;
     const { event, explanation } = explainEvent(parts.store, callerOf(context), kept!, sent);
     return {
       event: toMessage(SecurityEventSchema, event),

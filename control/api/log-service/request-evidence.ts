@@ -12,8 +12,10 @@ import {
   type RequestEvidenceMetadataJson,
   type SecurityEventJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
-import { invalidField, notFound } from '../../domain/errors.ts';
+import type { AppError } from '../../../base/errors.ts';
+import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
+import type { LackOfKey } from '../../observe/evidence/evidence-label.ts';
 import { isEvidenceId } from '../../observe/evidence/evidence-store.ts';
 import {
   evidenceEndMs,
@@ -51,8 +53,12 @@ export function getRequestEvidenceHeaders(
 ): Method<typeof LogService, 'getRequestEvidenceHeaders'> {
   return async ({ evidenceId }, context) => {
     const found = findEvidence(parts, context, evidenceId);
+    requireReadable(found);
     await noteReading(parts, context, found, 'headers');
     const headers = parts.evidence.headers(evidenceId);
+    if (headers.length === 0 && Number(found.headerCapturedBytes ?? '0') > 0) {
+      throw unreadable(evidenceId, 'damaged');
+    }
     return { headers: headers.map((one) => toMessage(RequestEvidenceHeaderSchema, one)) };
   };
 }
@@ -114,6 +120,7 @@ async function* readBody(
   what: string,
 ) {
   const found = findEvidence(parts, context, evidenceId);
+  requireReadable(found);
   const size = BigInt(found.bodyCapturedBytes ?? '0');
   if (offset > size) throw invalidField('offset', 'must not lie past the end of the body');
   await noteReading(parts, context, found, what, { offset: String(offset), limit: String(limit) });
@@ -121,8 +128,11 @@ async function* readBody(
   let at = offset;
   while (at < end && !context.signal.aborted) {
     const piece = parts.evidence.readBody(evidenceId, Number(at));
-    // Its time may come to an end while it is read.
-    if (piece.length === 0) throw notFound('evidence', evidenceId);
+    if (piece.length === 0) {
+      // Its time may come to an end while it is read.
+      findEvidence(parts, context, evidenceId);
+      throw unreadable(evidenceId, 'damaged');
+    }
     const data = new Uint8Array(piece.subarray(0, Number(end - at)));
     const next = at + BigInt(data.length);
     if (next < end) yield { data, offset: at, eof: false };
@@ -145,6 +155,18 @@ function findEvidence(
     throw notFound('evidence', evidenceId);
   }
   return found;
+}
+
+/** Errors: failed_precondition for what is kept and cannot be decrypted. */
+function requireReadable({ evidenceId = '', unavailableReason }: RequestEvidenceMetadataJson) {
+  if (unavailableReason === 'key_missing' || unavailableReason === 'damaged') {
+    throw unreadable(evidenceId, unavailableReason);
+  }
+}
+
+function unreadable(evidenceId: string, why: LackOfKey): AppError {
+  const what = why === 'damaged' ? 'it is damaged' : 'the key that encrypted it is missing';
+  return refusal('failed_precondition', `${evidenceId} cannot be read: ${what} (${why}).`);
 }
 
 function newestOf(parts: Uses<'evidence'>, context: HandlerContext, requestId: string): string {

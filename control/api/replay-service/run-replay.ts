@@ -202,13 +202,10 @@ function* batchesOf(
       continue;
     }
     const { head, clientIp, bodyBytes } = found;
-    const body = new Uint8Array(bodyBytes);
-    for (let at = 0; at < bodyBytes;) {
-      const piece = evidence.readBody(evidenceId, at);
-      // Its time may come to an end while it is read.
-      if (piece.length === 0) break;
-      body.set(piece.subarray(0, bodyBytes - at), at);
-      at += piece.length;
+    const body = wholeBody(evidence, evidenceId, bodyBytes);
+    if (body === null) {
+      counts.skip('unavailable');
+      continue;
     }
     batch.push({ metadata, request: { siteId, head, body, clientIp, peerIp: clientIp } });
     bytes += head.length + bodyBytes;
@@ -218,6 +215,22 @@ function* batchesOf(
     bytes = 0;
   }
   if (batch.length > 0) yield batch;
+}
+
+/** A body; null where its time came to an end meanwhile, or where it cannot be decrypted. */
+function wholeBody(
+  evidence: Uses<'evidence'>['evidence'],
+  evidenceId: string,
+  bodyBytes: number,
+): Uint8Array | null {
+  const body = new Uint8Array(bodyBytes);
+  for (let at = 0; at < bodyBytes;) {
+    const piece = evidence.readBody(evidenceId, at);
+    if (piece.length === 0) return null;
+    body.set(piece.subarray(0, bodyBytes - at), at);
+    at += piece.length;
+  }
+  return body;
 }
 
 async function compareBatch(

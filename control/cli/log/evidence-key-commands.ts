@@ -1,6 +1,7 @@
 /** `waf log evidence-keys`: what evidence at rest is encrypted with, and a new key at once. */
 
 import type { EvidenceKey } from '../../../proto/gen/waf/evidence/v1/evidence_key_pb.ts';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { textFlag, type CommandDefinition } from '../command.ts';
 import { showMessage, timeText } from '../show.ts';
 
@@ -11,7 +12,9 @@ export const evidenceKeyCommands: readonly CommandDefinition[] = [
   {
     path: ['log', 'evidence-keys'],
     summary: 'List the keys that evidence of requests is encrypted with',
-    help: 'The bytes of keys are never shown. A new key is taken every 30 days.',
+    help:
+      'The bytes of keys are never shown. A new key is taken every 30 days. Where the file of\n' +
+      'keys was lost, a line says which evidence cannot be read any more.',
     arguments: [],
     flags: [],
     run: async (context) => {
@@ -19,6 +22,9 @@ export const evidenceKeyCommands: readonly CommandDefinition[] = [
       const response = await evidenceKeys.listEvidenceKeys({});
       const rows = response.items.map(rowOf);
       await showMessage(context, response, { columns, rows });
+      if (response.unreadableBefore !== undefined) {
+        context.output.note(lostKeyText(response.unreadableBefore));
+      }
       return 0;
     },
   },
@@ -41,6 +47,11 @@ export const evidenceKeyCommands: readonly CommandDefinition[] = [
     },
   },
 ];
+
+/** What a lost key means. */
+export function lostKeyText(before: Timestamp): string {
+  return `evidence before ${timeText(before)} cannot be read: the key that encrypted it is missing`;
+}
 
 function rowOf({ id, createdAt, current, keptUntil }: EvidenceKey): string[] {
   return [id, timeText(createdAt), current ? 'in use' : timeText(keptUntil)];

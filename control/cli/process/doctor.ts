@@ -15,6 +15,7 @@ import { bySeverity, error, type Check, type Finding, type Patient } from './doc
 import { addonCheck, buildCheck, nodeCheck, rulesetCheck } from './doctor/installation.ts';
 import { descriptorsCheck, diskCheck, memoryCheck } from './doctor/machine.ts';
 import { alertsCheck } from './doctor/alerts.ts';
+import { evidenceCheck } from './doctor/evidence.ts';
 import { controlsCheck } from './doctor/controls.ts';
 import { healthCheck, portsCheck, socketCheck } from './doctor/service.ts';
 import { rulesetsCheck } from './doctor/rulesets.ts';
@@ -33,6 +34,7 @@ const checks: readonly Check[] = [
   healthCheck,
   controlsCheck,
   alertsCheck,
+  evidenceCheck,
   portsCheck,
   diskCheck,
   memoryCheck,

@@ -32,6 +32,8 @@ export function toReplayable(
   const { method = '', requestTarget = '', host = '', httpVersion = '' } = metadata;
   if (metadata.available !== true) return 'unavailable';
   if (metadata.headerTruncated === true) return 'headers_cut';
+  // They cannot be decrypted.
+  if (headers.length === 0 && Number(metadata.headerCapturedBytes ?? 0) > 0) return 'unavailable';
   const bodyBytes = Number(metadata.bodyCapturedBytes ?? 0);
   if (metadata.bodyTruncated === true || bodyBytes > bodyBytesMax) return 'body_cut';
   const protocol = httpVersion === 'HTTP/1.0' ? httpVersion : 'HTTP/1.1';

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/evidence/v1/evidence_key.proto.
  */
 export const file_waf_evidence_v1_evidence_key: GenFile = /*@__PURE__*/
-  fileDesc("CiJ3YWYvZXZpZGVuY2UvdjEvZXZpZGVuY2Vfa2V5LnByb3RvEg93YWYuZXZpZGVuY2UudjEiGQoXTGlzdEV2aWRlbmNlS2V5c1JlcXVlc3QiRwoYTGlzdEV2aWRlbmNlS2V5c1Jlc3BvbnNlEisKBWl0ZW1zGAEgAygLMhwud2FmLmV2aWRlbmNlLnYxLkV2aWRlbmNlS2V5IkYKGFJvdGF0ZUV2aWRlbmNlS2V5UmVxdWVzdBIqCg5jdXJyZW50X2tleV9pZBgBIAEoCUISukgPcg0YgAIyCF5bIS1+XSokIkYKGVJvdGF0ZUV2aWRlbmNlS2V5UmVzcG9uc2USKQoDa2V5GAEgASgLMhwud2FmLmV2aWRlbmNlLnYxLkV2aWRlbmNlS2V5IooBCgtFdmlkZW5jZUtleRIKCgJpZBgBIAEoCRIuCgpjcmVhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjdXJyZW50GAMgASgIEi4KCmtlcHRfdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wMpACChJFdmlkZW5jZUtleVNlcnZpY2USegoQTGlzdEV2aWRlbmNlS2V5cxIoLndhZi5ldmlkZW5jZS52MS5MaXN0RXZpZGVuY2VLZXlzUmVxdWVzdBopLndhZi5ldmlkZW5jZS52MS5MaXN0RXZpZGVuY2VLZXlzUmVzcG9uc2UiEaK7GA0SC3N5c3RlbTpyZWFkEn4KEVJvdGF0ZUV2aWRlbmNlS2V5Eikud2FmLmV2aWRlbmNlLnYxLlJvdGF0ZUV2aWRlbmNlS2V5UmVxdWVzdBoqLndhZi5ldmlkZW5jZS52MS5Sb3RhdGVFdmlkZW5jZUtleVJlc3BvbnNlIhKiuxgOEgxzeXN0ZW06d3JpdGViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_waf_v1_options]);
+  fileDesc("CiJ3YWYvZXZpZGVuY2UvdjEvZXZpZGVuY2Vfa2V5LnByb3RvEg93YWYuZXZpZGVuY2UudjEiGQoXTGlzdEV2aWRlbmNlS2V5c1JlcXVlc3QifgoYTGlzdEV2aWRlbmNlS2V5c1Jlc3BvbnNlEisKBWl0ZW1zGAEgAygLMhwud2FmLmV2aWRlbmNlLnYxLkV2aWRlbmNlS2V5EjUKEXVucmVhZGFibGVfYmVmb3JlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJGChhSb3RhdGVFdmlkZW5jZUtleVJlcXVlc3QSKgoOY3VycmVudF9rZXlfaWQYASABKAlCErpID3INGIACMgheWyEtfl0qJCJGChlSb3RhdGVFdmlkZW5jZUtleVJlc3BvbnNlEikKA2tleRgBIAEoCzIcLndhZi5ldmlkZW5jZS52MS5FdmlkZW5jZUtleSKKAQoLRXZpZGVuY2VLZXkSCgoCaWQYASABKAkSLgoKY3JlYXRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY3VycmVudBgDIAEoCBIuCgprZXB0X3VudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDKQAgoSRXZpZGVuY2VLZXlTZXJ2aWNlEnoKEExpc3RFdmlkZW5jZUtleXMSKC53YWYuZXZpZGVuY2UudjEuTGlzdEV2aWRlbmNlS2V5c1JlcXVlc3QaKS53YWYuZXZpZGVuY2UudjEuTGlzdEV2aWRlbmNlS2V5c1Jlc3BvbnNlIhGiuxgNEgtzeXN0ZW06cmVhZBJ+ChFSb3RhdGVFdmlkZW5jZUtleRIpLndhZi5ldmlkZW5jZS52MS5Sb3RhdGVFdmlkZW5jZUtleVJlcXVlc3QaKi53YWYuZXZpZGVuY2UudjEuUm90YXRlRXZpZGVuY2VLZXlSZXNwb25zZSISorsYDhIMc3lzdGVtOndyaXRlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_waf_v1_options]);
 
 /**
  * Request of ListEvidenceKeys.
@@ -53,6 +53,14 @@ export type ListEvidenceKeysResponse = Message<"waf.evidence.v1.ListEvidenceKeys
    * @generated from field: repeated waf.evidence.v1.EvidenceKey items = 1;
    */
   items: EvidenceKey[];
+
+  /**
+   * Evidence that came before this time is encrypted with a key that is not there any more, and
+   * cannot be read; absent where every key that was found in use is there.
+   *
+   * @generated from field: google.protobuf.Timestamp unreadable_before = 2;
+   */
+  unreadableBefore?: Timestamp | undefined;
 };
 
 /**
@@ -67,6 +75,14 @@ export type ListEvidenceKeysResponseJson = {
    * @generated from field: repeated waf.evidence.v1.EvidenceKey items = 1;
    */
   items?: EvidenceKeyJson[];
+
+  /**
+   * Evidence that came before this time is encrypted with a key that is not there any more, and
+   * cannot be read; absent where every key that was found in use is there.
+   *
+   * @generated from field: google.protobuf.Timestamp unreadable_before = 2;
+   */
+  unreadableBefore?: TimestampJson;
 };
 
 /**
