@@ -11,10 +11,24 @@ export const tags: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
+/** Tags of pages and their forms, beside these. */
+export const ownTags: ReadonlySet<string> = new Set(
+  'button fieldset input label legend option select style svg textarea'.split(' '),
+);
+
+/** Attributes of drawings; `xmlns` is the name of a language. */
+export const drawing: ReadonlySet<string> = new Set(
+  (
+    'fill fill-rule focusable opacity preserveaspectratio stroke stroke-linecap stroke-linejoin ' +
+    'stroke-width version viewbox x xmlns y'
+  ).split(' '),
+);
+
 /** Attributes with any text. */
 export const freeAttributes: ReadonlySet<string> = new Set(
   (
-    'abbr align allowfullscreen alt axis bgcolor border cellpadding cellspacing class color cols ' +
+    'abbr align autofocus checked disabled for maxlength min max multiple placeholder readonly required ' +
+    'step allowfullscreen alt axis bgcolor border cellpadding cellspacing class color cols ' +
     'colspan controls datetime dir download face frame headers height hspace hreflang id lang ' +
     'loading loop media muted name noshade nowrap open playsinline preload rel reversed role rows ' +
     'rowspan rules scope size sizes span start summary tabindex target title translate type ' +

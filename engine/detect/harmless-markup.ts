@@ -5,7 +5,16 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import { acts, freeAttributes, tags, unsafeData, urlAttributes } from './harmless-markup.table.ts';
+import {
+  acts,
+  drawing,
+  freeAttributes,
+  ownTags,
+  tags,
+  unsafeData,
+  urlAttributes,
+} from './harmless-markup.table.ts';
+import { callsOwnFunctions } from './own-code.ts';
 
 /** Longer texts are not looked at. */
 const bytesMax = 65_536;
@@ -32,20 +41,58 @@ export function isHarmlessMarkup(text: ByteString): boolean {
   }
 }
 
-/** -1 for what is no tag or one that may act. */
-function endOfTag(text: ByteString, open: number): number {
+/**
+ * Whether the tag at an offset is one of a page that people write about: harmless but for handlers
+ * that call nothing but functions of that page, or the head of a drawing or of rules of style.
+ */
+export function isOwnTag(text: ByteString, open: number): boolean {
+  const end = endOfTag(text, open, ownTags);
+  if (end < 0) return false;
+  if (/^<svg\s[^>]/i.test(text.slice(open, open + 6))) return true;
+  return ownHandlers > 0 || /^<style>/i.test(text.slice(open, open + 7));
+}
+
+/** The rules of a `<style>` element that load nothing from elsewhere and run nothing. */
+const ownRules = new RegExp(
+  String.raw`(?:(?!@import|behaviou?r|binding|expression|` +
+    String.raw`url\(\s{0,8}["']?(?:[a-z]{1,16}:|[\\/]{2}))[^<\\&]){1,2000}<\/style>`,
+  'iy',
+);
+
+/** Event handlers of the tag that was read last; all of them call functions of the page. */
+let ownHandlers = 0;
+
+/** -1 for what is no tag or one that may act; with `own` also for one with other handlers. */
+function endOfTag(text: ByteString, open: number, own: ReadonlySet<string> | null = null): number {
+  ownHandlers = 0;
   const closed = matchAt(comment, text, open);
   if (closed !== null) return open + closed[0].length;
   const start = matchAt(tagStart, text, open);
-  if (start === null || !tags.has(start[2]!.toLowerCase())) return -1;
+  const tag = start?.[2]?.toLowerCase() ?? '';
+  if (own !== null && tag === 'style') {
+    return matchAt(ownRules, text, open + '<style>'.length) === null ? -1 : open + '<style>'.length;
+  }
+  if (start === null || !(tags.has(tag) || own?.has(tag) === true)) return -1;
   let at = open + start[0].length;
   for (let one = matchAt(attribute, text, at); one !== null; one = matchAt(attribute, text, at)) {
     if (start[1] === '/') return -1;
-    if (!isHarmless(one[1]!.toLowerCase(), one[2] ?? one[3] ?? one[4] ?? '')) return -1;
+    const name = one[1]!.toLowerCase();
+    if (own !== null && name.startsWith('on')) {
+      if (!callsOwnFunctions(text, text.indexOf('=', at))) return -1;
+      ownHandlers++;
+    } else if (!isHarmless(name, one[2] ?? one[3] ?? one[4] ?? '')) {
+      if (own === null || !isOwnAttribute(name, one[2] ?? one[3] ?? one[4] ?? '')) return -1;
+    }
     at += one[0].length;
   }
   const end = matchAt(tagEnd, text, at);
   return end === null ? -1 : at + end[0].length;
+}
+
+/** An address that does nothing, or the shape of a drawing. */
+function isOwnAttribute(name: string, value: string): boolean {
+  if (name === 'href') return /^javascript:(?:void\(0\))?;?$/i.test(value);
+  return drawing.has(name) && /^[\w\s#.,:/%()-]*$/.test(value);
 }
 
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {

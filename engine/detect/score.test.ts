@@ -45,8 +45,13 @@ describe('the score of a request', () => {
 
   test('adds signs of one piece, and a pair that a rule of the family confirms', () => {
     expect(score(sign(unionSelect, 0), sign(sqlRule, 5))).toBe(30 + 15 + 20);
-    expect(score(sign(unionSelect, 0), sign(shellRule, 5))).toBe(100);
     expect(score(sign(unionSelect, 0))).toBe(30);
+  });
+
+  test('refuses for no rule of a family that no detector of the piece belongs to', () => {
+    expect(score(sign(unionSelect, 0), sign(shellRule, 5))).toBe(49);
+    expect(score(sign(unionSelect, 0), sign(shellRule, 5), sign(sqlRule, 9))).toBe(65);
+    expect(score(sign(strongOne, 0), sign(shellRule, 5))).toBe(100);
   });
 
   test('counts the worst piece, not the sum of pieces and leaves', () => {
@@ -60,10 +65,10 @@ describe('the score of a request', () => {
     const scored = (a: number, b: number): number => {
       const points = new Map([
         [unionSelect, a],
-        [shellRule, b],
+        [sqlRule, b],
       ]);
-      const two = [sign(unionSelect, 0), sign(shellRule, 0)];
-      return scoreSigns(two, { ...weights, points }, facts)!.score;
+      const two = [sign(unionSelect, 0), sign(sqlRule, 0)];
+      return scoreSigns(two, { ...weights, points, pairs: new Map() }, facts)!.score;
     };
     expect(scored(22.7, 27.2)).toBe(49);
     expect(scored(22.7, 27.3)).toBe(50);
@@ -79,7 +84,7 @@ describe('the score of a request', () => {
   test('stays below the threshold of refusal with one sign that is not strong', () => {
     expect(score(sign(shellRule, 0))).toBe(49);
     expect(score(sign(strongOne, 0))).toBe(60);
-    expect(score(sign(shellRule, 0), sign(unionSelect, 3))).toBe(100);
+    expect(score(sign(sqlRule, 0), sign(unionSelect, 3))).toBe(65);
   });
 
   test('stays below it with rules alone, however many', () => {
@@ -100,7 +105,8 @@ describe('the score of a request', () => {
     expect(found.score).toBe(expected);
     const other = new Map([...points, [unionSelect, 20]]);
     const signs = [sign(rawDots, 0), sign(readDots, 0), sign(unionSelect, 0)];
-    const both = scoreSigns(signs, { ...weights, points: other }, facts)!;
+    const byPaths = { ...facts, confirmedBy: (id: number) => (id < 199_000 ? [930] : []) };
+    const both = scoreSigns(signs, { ...weights, points: other, pairs: new Map() }, byPaths)!;
     expect(both.score).toBe(Math.max(raw, read) + 20);
     expect(both.bits.reduce((sum, bit) => sum + bit.points, 0)).toBe(both.score);
   });

@@ -107,18 +107,44 @@ export function strongOnes(ids: readonly number[], facts: SignFacts): number[] {
 const rounding = 1e-6;
 
 /**
- * Points of a piece, rounded down, at most `scoreMax`; one sign that is not strong stays below
- * `block`.
+ * Points of a piece, rounded down, at most `scoreMax`; below `block` where what may refuse in it
+ * does not reach that.
  */
 export function scorePiece(ids: readonly number[], weights: Weights, facts: SignFacts): number {
+  const { block } = weights.thresholds;
+  const points = pointsOf(ids, weights, facts);
+  if (points < block) return points;
+  const refusing = refusingSigns(ids, facts);
+  const hasOwn = (id: number): boolean => ownPoints(id, refusing, weights) > 0;
+  if (!mayRefuse(refusing, hasOwn, facts)) return block - 1;
+  const most = refusing === ids ? points : pointsOf(refusing, weights, facts);
+  return Math.min(Math.max(most, block - 1), scoreMax);
+}
+
+function pointsOf(ids: readonly number[], weights: Weights, facts: SignFacts): number {
   let points = 0;
   for (const id of ids) {
     points += ownPoints(id, ids, weights);
     if (isConfirmed(id, ids, facts)) points += weights.pairs.get(id) ?? 0;
   }
-  const hasOwn = (id: number): boolean => ownPoints(id, ids, weights) > 0;
-  const max = mayRefuse(ids, hasOwn, facts) ? scoreMax : weights.thresholds.block - 1;
-  return Math.min(Math.floor(points + rounding), max);
+  return Math.floor(points + rounding);
+}
+
+/**
+ * What counts for a refusal: all signs beside a strong one; else detectors, and the rules of the
+ * families that confirm them. A rule of another family names a word, and nothing reads it.
+ */
+export function refusingSigns(ids: readonly number[], facts: SignFacts): readonly number[] {
+  for (const id of ids) if (facts.isStrong(id)) return ids;
+  return ids.every((id) => mayCount(id, ids, facts))
+    ? ids
+    : ids.filter((id) => mayCount(id, ids, facts));
+}
+
+function mayCount(id: number, ids: readonly number[], facts: SignFacts): boolean {
+  if (id <= detectorIds.last) return true;
+  const family = Math.floor(id / 1000);
+  return ids.some((other) => facts.confirmedBy(other).includes(family));
 }
 
 /**

@@ -3,7 +3,7 @@
  * was learned before. Deterministic.
  */
 
-import { mayRefuse, type SignFacts } from '../../../engine/detect/score.ts';
+import { mayRefuse, refusingSigns, type SignFacts } from '../../../engine/detect/score.ts';
 import type { Observation } from '../observe.ts';
 import type { Columns } from './bits.ts';
 import { fit, type Example } from './regression.ts';
@@ -66,7 +66,8 @@ export function sumOfRequest(
   confirmed: boolean,
 ): number {
   let most = 0;
-  for (const ids of pieces) {
+  for (const all of pieces) {
+    const ids = confirmed ? refusingSigns(all, facts) : all;
     const own = columns.of(ids);
     const hasPoints = (id: number): boolean => weights[own[ids.indexOf(id)]!]! > 0;
     if (confirmed && !mayRefuse(ids, hasPoints, facts)) continue;

@@ -2,7 +2,9 @@
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
+import { isOwnTag } from '../harmless-markup.ts';
 import { afterBlank, words } from '../literals.ts';
+import { callsOwnFunctions, isNameOfElement } from '../own-code.ts';
 import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
 
 /** How event handlers of HTML begin. */
@@ -24,6 +26,7 @@ const scriptCall =
  * do what attacks do.
  */
 function closesAttribute(text: ByteString, start: number, end: number): boolean {
+  if (callsOwnFunctions(text, end - 1)) return false;
   const quote = text.charAt(start);
   if (!/["'`]/.test(quote)) return true;
   let before = 0;
@@ -49,9 +52,13 @@ const rows: readonly PatternDetector[] = [
     literals: ['script', 'scr\0ipt'],
     pattern:
       /<[\0\s]{0,4}(?:[\w-]{1,16}:)?scr[\0]?ipt(?![\w-])(?=[\s/>"'\\+\0<(;:?])(?=[^<]{0,300}?[>=(])/gi,
+    counts: (text, start, end) => !isNameOfElement(text, start, end),
     examples: {
       attacks: ['<script>alert(1)</script>', '<SCRIPT/src=//x>', '<svg:script x>', '<script\n>'],
-      benign: ['the <scripture> tag', '</script>', 'script>'],
+      benign: [
+        ...['the <scripture> tag', '</script>', 'script>'],
+        'the <script> element goes to the end, else the body is not there yet',
+      ],
     },
   },
   {
@@ -85,9 +92,15 @@ const rows: readonly PatternDetector[] = [
     literals: ['on'],
     pattern:
       /<[a-z/!?%\0][^<]{0,400}?[\s/"'`\0;&\xa0\xad]on[a-z]{3,32}[\s\0/]{0,16}=(?!=|[\s]{0,2}\{(?:\(|\w{1,40}\}))/gi,
+    counts: (text, start) => !isOwnTag(text, start),
     examples: {
       attacks: ['<img src=x onerror=alert(1)>', '<svg/onload=alert(1)', '<a"onclick = x'],
-      benign: ['<p>turn it on = off</p>', 'x < y only = 3', '<b>once</b> upon=a'],
+      benign: [
+        ...['<p>turn it on = off</p>', 'x < y only = 3', '<b>once</b> upon=a'],
+        '<a href="#" onclick="openMenu(); return false;">',
+        '<img src="a.png" onerror="this.onerror=null; this.src=\'b.png\'">',
+        '<a href="javascript:void(0)" onclick="openMenu()">',
+      ],
     },
   },
   {
@@ -162,11 +175,14 @@ const rows: readonly PatternDetector[] = [
     literals: ['<'],
     pattern:
       /<[\0\s]{0,4}(?:iframe|frameset|frame|object|embed|applet|base|meta|link|isindex|layer|ilayer|bgsound|xml|svg|math|form|style|template|portal|foreignobject|animate|set|marquee|details|video|audio|noembed|noscript|xss|body|html|img|input|button|image|textarea|title|keygen|source|select)(?=[\s/>"'\0+;]|$)(?![^<>]{0,100}\w=\{[\w({\s])/gi,
+    counts: (text, start) => !isOwnTag(text, start),
     examples: {
       attacks: ['<iframe src=//x>', '<svg>', '<meta http-equiv=refresh>'],
       benign: [
         ...['<b>bold</b>', '<p>text</p>', 'a <formal> note'],
         '<button onClick={() => setCount(count + 1)}>+</button>',
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0L9 9"/></svg>',
+        '<style>.a { background: url(/b.png); }</style> goes into the head',
       ],
     },
   },

@@ -24,7 +24,7 @@ const rows: readonly PatternDetector[] = [
     needs: 0,
     literals: words('{{ ${ #{ *{ @{ @( <%= [[ {% {# ~{ <#assign ?new #set {php} {if: {elseif:'),
     pattern:
-      /(?:\{\{|\$\{|#\{|\*\{|@\{|<%=|\[\[|\{%(?!\d)|\{#|~\{)-?\s{0,8}(?:["']?\d{1,10}["']?\s{0,4}[*+%-]\s{0,4}["']?\d{1,10}|(?!request\.(?:user|path|method|GET|get_host|get_full_path|META|csp_nonce)\b[\w.]{0,40}\s{0,4}(?:\|\s{0,2}\w{1,16}\s{0,2})?\}\})(?:self|config|request|settings|lipsum|cycler|joiner|namespace|url_for|get_flashed_messages|_self|app|dump|range|'{2}|"{2}|\[\]|\(\))\s{0,2}(?:\.|\[|\|)\s{0,4}["'_a-z]|dump\s{0,2}\(|[^{}\n]{0,120}(?:__\w{2,20}__|\|\s{0,4}(?:attr|filter|map|sort|reduce|system|passthru)\s{0,2}\(|getRuntime|forName|new\s{1,4}\w|\.exec\s{0,2}\(|system\s{0,2}\(|import\s{1,4}os|File\.open|IO\.popen|`\w[^`\n]{0,80}`|\?new\s{0,2}\(|constructor|T\(|lookup\s{1,4}string))|@\(\s{0,4}\d{1,10}\s{0,4}[*+]\s{0,4}\d{1,10}\s{0,4}\)|<#assign\s|\?new\s{0,2}\(\s{0,2}\)|#set\s{0,2}\(\s{0,2}\$(?!\w{1,32}\s{0,2}=\s{0,2}(?:\$\w{1,32}|\d{1,9})(?:\s{0,2}[+-]\s{0,2}(?:\$\w{1,32}|\d{1,9}))?\s{0,2}\))|\{php\}|__\$\{[^}]{1,200}\}__|\{(?:if|elseif):[^{}\n]{0,120}\w\(|\{\{\s{0,4}(?:constructor\s{0,2}\.|(?:this|\$on|\$eval|toString|'a'|a)\s{0,2}(?:\.|\[|=)\s{0,2}(?:constructor|__proto__|toString))/g,
+      /(?:\{\{|\$\{|#\{|\*\{|@\{|<%=|\[\[|\{%(?!\d)|\{#|~\{)-?\s{0,8}(?:["']?\d{1,10}["']?\s{0,4}[*+%-]\s{0,4}["']?\d{1,10}|(?!request\.(?:user|path|method|GET|get_host|get_full_path|META|csp_nonce)\b[\w.]{0,40}\s{0,4}(?:\|\s{0,2}\w{1,16}\s{0,2})?\}\})(?:self|config|request|settings|lipsum|cycler|joiner|namespace|url_for|get_flashed_messages|_self|app|dump|range|'{2}|"{2}|\[\]|\(\))\s{0,2}(?:\.|\[|\|)\s{0,4}["'_a-z]|dump\s{0,2}\(|[^{}\n]{0,120}(?:__\w{2,20}__|\|\s{0,4}(?:attr|filter|map|sort|reduce|system|passthru)\s{0,2}\((?!attribute\s?=\s?["'](?!__)[a-z][a-z_]{0,40}["']\s?[,)])|getRuntime|forName|new\s{1,4}\w|\.exec\s{0,2}\(|system\s{0,2}\(|import\s{1,4}os|File\.open|IO\.popen|`\w[^`\n]{0,80}`|\?new\s{0,2}\(|constructor|T\(|lookup\s{1,4}string))|@\(\s{0,4}\d{1,10}\s{0,4}[*+]\s{0,4}\d{1,10}\s{0,4}\)|<#assign\s|\?new\s{0,2}\(\s{0,2}\)|#set\s{0,2}\(\s{0,2}\$(?!\w{1,32}\s{0,2}=\s{0,2}(?:\$\w{1,32}|\d{1,9})(?:\s{0,2}[+-]\s{0,2}(?:\$\w{1,32}|\d{1,9}))?\s{0,2}\))|\{php\}|__\$\{[^}]{1,200}\}__|\{(?:if|elseif):[^{}\n]{0,120}\w\(|\{\{\s{0,4}(?:constructor\s{0,2}\.|(?:this|\$on|\$eval|toString|'a'|a)\s{0,2}(?:\.|\[|=)\s{0,2}(?:constructor|__proto__|toString))/g,
     examples: {
       attacks: [
         '{{7*7}}',
@@ -45,6 +45,7 @@ const rows: readonly PatternDetector[] = [
         '{{count}} of 7*7',
         '{{ request.user.username }}',
         '#set($total = $a + $b)',
+        "{{ items | map(attribute='name') | join(', ') }}",
       ],
     },
   },
@@ -151,10 +152,10 @@ const rows: readonly PatternDetector[] = [
     needs: 0,
     literals: ['||', '&&', ';', 'db.'],
     pattern:
-      /["'][\s;)}]{0,6}(?:\|\||&&|;)\s{0,4}(?:this\.\w{1,40}\s{0,4}(?:[=!<>.]|\.match)|return\s{1,4}(?:true|1|this)|db\.\w|sleep\s{0,2}\(\s{0,2}\d|while\s{0,2}\(\s{0,2}(?:true|1)|["']?[\w]{0,8}["']?\s{0,2}={2,3}\s{0,2}["']?)|\bdb\.(?:getCollection|collection|\w{2,32}\.(?:find|insert|drop|remove))\s{0,2}\(/g,
+      /["'][\s;)}]{0,6}(?:\|\||&&|;)\s{0,4}(?:this\.\w{1,40}\s{0,4}(?:[=!<>.]|\.match)|return\s{1,4}(?:true|1|this)|db\.\w|sleep\s{0,2}\(\s{0,2}\d|while\s{0,2}\(\s{0,2}(?:true|1)|["']?[\w]{0,8}["']?\s{0,2}={2,3}\s{0,2}["']?)|\bdb\.(?:getCollection|collection|\w{2,32}\.(?:insert|drop|remove))\s{0,2}\(|[;"'(|&]\s{0,4}db\.\w{2,32}\.find\s{0,2}\(/g,
     examples: {
       attacks: ["' || this.a == 'b", "'; return true; var x='", "' || 'a'=='a"],
-      benign: ["it's || not", "'; this is it", 'db.find'],
+      benign: ["it's || not", "'; this is it", 'db.find', 'db.users.find({ a: 1 })'],
     },
   },
   {
@@ -171,7 +172,7 @@ const rows: readonly PatternDetector[] = [
       words(`//localhost: @localhost: .svc docker.internal 169.254. 100.100.100.200 192.0.0.192 metadata instance-data 1] a9fe] [fd00 0x 0177. 2130706433
       2852039166 017700000001 3232235521 127. 0.0.0.0 //0 @0 localtest.me nip.io xip.io sslip.io`),
     pattern:
-      /(?:^|[\s"'@(,]|(?<!redirect_ur[il])=)(?:[a-z][a-z0-9+.-]{1,12}:)?\/\/(?:[^\s/@?#"']{0,64}@)?(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|192\.0\.0\.192|metadata\.google\.internal|metadata\.azure|(?:[\w-]{1,63}\.){1,3}svc(?:\.cluster\.local)?(?=[/:?#]|$)|host\.docker\.internal|localhost:(?:22|23|25|53|110|111|135|139|143|389|445|873|1433|1521|2049|237[569]|3306|3389|5432|5900|5984|6379|8500|9042|9[23]00|10250|11211|27017)(?=[/?#]|$)|instance-data(?:\.ec2\.internal)?|\[?(?:0{0,4}:){1,7}(?:ffff:)?(?:0{0,3}1|7f00:0{0,3}1|a9fe:a9fe|169\.254\.169\.254|127\.\d{1,3}\.\d{1,3}\.\d{1,3})\]|\[fd00:ec2::254\]|0x[a-f0-9]{8}(?=[/:?#]|$)|0x7f\.[\w.]{1,32}(?=[/:?#]|$)|0{1,4}177\.[\d.]{1,24}(?=[/:?#]|$)|2130706433|2852039166|017700000001|3232235521|127\.(?:\d{1,3}\.){0,2}\d{1,3}\.?(?=[/:?#]|$)|0\.0\.0\.0|(?:0|127\.1|127\.0\.1)(?=[/:?#]|$)|(?:localtest\.me|[\w.-]{1,64}\.(?:nip\.io|xip\.io|sslip\.io))(?=[/:?#]|$))/gi,
+      /(?:^|[\s"'@(,]|(?<!redirect_ur[il])=)(?!(?:redis|rediss|postgres|postgresql|mysql|mariadb|mongodb|amqps?|mqtts?|nats|memcached|elasticsearch):\/\/)(?:[a-z][a-z0-9+.-]{1,12}:)?\/\/(?:[^\s/@?#"']{0,64}@)?(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|192\.0\.0\.192|metadata\.google\.internal|metadata\.azure|(?:[\w-]{1,63}\.){1,3}svc(?:\.cluster\.local)?(?=[/:?#]|$)|host\.docker\.internal|localhost:(?:22|23|25|53|110|111|135|139|143|389|445|873|1433|1521|2049|237[569]|3306|3389|5432|5900|5984|6379|8500|9042|9[23]00|10250|11211|27017)(?=[/?#]|$)|instance-data(?:\.ec2\.internal)?|\[?(?:0{0,4}:){1,7}(?:ffff:)?(?:0{0,3}1|7f00:0{0,3}1|a9fe:a9fe|169\.254\.169\.254|127\.\d{1,3}\.\d{1,3}\.\d{1,3})\]|\[fd00:ec2::254\]|0x[a-f0-9]{8}(?=[/:?#]|$)|0x7f\.[\w.]{1,32}(?=[/:?#]|$)|0{1,4}177\.[\d.]{1,24}(?=[/:?#]|$)|2130706433|2852039166|017700000001|3232235521|127\.(?:\d{1,3}\.){0,2}\d{1,3}\.?(?=[/:?#]|$)|0\.0\.0\.0|(?:0|127\.1|127\.0\.1)(?=[/:?#]|$)|(?:localtest\.me|[\w.-]{1,64}\.(?:nip\.io|xip\.io|sslip\.io))(?=[/:?#]|$))/gi,
     counts: isNoNotice,
     examples: {
       attacks: [
@@ -184,6 +185,7 @@ const rows: readonly PatternDetector[] = [
       ],
       benign: [
         'http://localhost:3000/',
+        'REDIS_URL=redis://localhost:6379/0',
         'https://a.svc.example/',
         'https://example.com/127.0.0.1',
         'http://128.0.0.1/',

@@ -3,6 +3,7 @@
 import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
 import { apart, words } from '../literals.ts';
+import { actsInString, isOwnCommand } from '../own-code.ts';
 import { patternFamily, type PatternDetector } from '../patterns.ts';
 
 const ecma = 'ECMA-262, sections 13.3 and 13.5; HTML standard, section 8';
@@ -17,8 +18,9 @@ const statementBytesMax = 400;
 /** Whether a call follows the end of another statement of the same program: `f(1)); setTimeout(`. */
 function leavesStatement(text: ByteString, start: number, end: number): boolean {
   const match = text.slice(start, end);
-  if (attackCall.test(match)) return true;
-  const quote = /["'`]/.exec(match);
+  const attack = attackCall.exec(match);
+  const quote = attack === null ? /["'`]/.exec(match) : null;
+  if (attack !== null && actsInString(text, start + attack.index)) return true;
   if (quote !== null) return closesForeign(text, start + quote.index);
   let depth = 0;
   for (let at = Math.max(0, start - statementBytesMax); at < end - 1; at++) {
@@ -35,10 +37,19 @@ function closesForeign(text: ByteString, at: number): boolean {
   return before.split(text.charAt(at)).length % 2 === 0;
 }
 
+const runsCommand = /(?:system|exec|popen)\s{0,4}\(/i;
+
+/** Whether a call that runs a command is more than one of a program with a constant command. */
+function runsMore(text: ByteString, start: number, end: number): boolean {
+  const found = runsCommand.exec(text.slice(start, end));
+  return found === null || !isOwnCommand(text, start + found.index + found[0].length);
+}
+
 const afterWords = /[a-z]{2,20},? [a-z]{1,20},? [^\n]{0,40}[\s(=]$/i;
 
 /** Whether a variable of a request is more than what a sentence about PHP reads. */
-function isRead(text: ByteString, start: number): boolean {
+function isRead(text: ByteString, start: number, end: number): boolean {
+  if (!runsMore(text, start, end)) return false;
   const isVariable = /^\$_[A-Z]/.test(text.slice(start, start + 3));
   return !isVariable || !afterWords.test(text.slice(Math.max(0, start - 100), start));
 }
@@ -62,6 +73,7 @@ const js: readonly PatternDetector[] = [
       attacks: [
         "'-alert(1)-'",
         '1);fetch("//x")',
+        'f, null); alert(a.b)',
         '";alert(1)//',
         "');confirm(1)//",
         "'+eval(1)+'",
@@ -70,6 +82,7 @@ const js: readonly PatternDetector[] = [
         ...['he said "alert" (1)', "it's; an alert", '"a" - b'],
         'f(g({ a: 1 })); setTimeout(function () {}, 100);',
         "await Promise.all([fetch('/a'), fetch('/b')])",
+        "x.innerHTML = '<b>hi</b>';\neval('1 + 1');",
       ],
     },
   },
@@ -215,6 +228,7 @@ const js: readonly PatternDetector[] = [
     ],
     pattern:
       /__(?:import__\s{0,4}\(|class__\s{0,4}(?:\.|\[|\)|\|)|mro__|subclasses__|globals__|builtins__|base__|bases__|reduce__|getattribute__|init__\s{0,2}(?:\.|\[))|\b(?:os\.(?:system|popen|execv?|execute|spawnl)|io\.popen)\s{0,4}\(|\bsubprocess\.(?:call|run|popen|check_output|getoutput)\s{0,4}\((?!\s{0,4}\[["'](?:ls|git|python3?|npm|pip|echo|make|docker)["'])|\b(?:eval|exec)\s{0,4}\(\s{0,4}(?:compile|bytes|chr|base64|__)|\bimport\s{1,4}(?:os|socket|subprocess|pty)\s{0,4};|\bpickle\.loads|c(?:os|posix|nt|__builtin__)\n(?:system|popen|eval|exec)\n/gi,
+    counts: runsMore,
     examples: {
       attacks: [
         "__import__('os').system('id')",
@@ -225,6 +239,7 @@ const js: readonly PatternDetector[] = [
       benign: [
         ...['import os', 'the __init__ method', 'class __main__'],
         "subprocess.run(['ls', '-l'], check=True) fails",
+        'os.system("clear") works, os.system("git status") as well',
       ],
     },
   },
@@ -333,7 +348,7 @@ const js: readonly PatternDetector[] = [
       ...apart(')', '.'),
     ],
     pattern:
-      /(?<!\/|\bat\s|by:\s|invoke ")(?:(?:java\.lang\.|javax\.|java\.(?:io|net|util)\.)(?:(?:Runtime|ProcessBuilder|ScriptEngineManager|ProcessImpl)\b|script\.|naming\.(?!\w{0,40}Exception)|(?:Class|System|File\w{0,16}|URL\w{0,16}|Scanner|Thread|Math|String)(?=@|\(|\.\w{1,40}\s{0,2}\())|com\.sun\.(?:rowset|org\.apache)|org\.apache\.(?:commons\.collections|xalan|tomcat|struts2)\.|ch\.qos\.logback)|\bT\s{0,2}\(\s{0,2}[\w.]{2,64}\s{0,2}\)\s{0,2}\.|\bgetRuntime\s{0,2}\((?!\s{0,2}\)\s{0,2}\.(?:availableProcessors|(?:free|total|max)Memory|gc|addShutdownHook)\b)|\.getClass\s{0,2}\(\s{0,2}\)\s{0,2}\.|\bforName\s{0,2}\(\s{0,2}["'](?![\w.]{2,60}Driver["']\s{0,2}\)(?:$|[;`\s]))|#(?:_memberAccess|context|application|session|attr|request|parameters)\b\s{0,4}(?:\[|=|\.)|@\w{2,20}\.[\w.]{4,80}@\w|\bDEFAULT_MEMBER_ACCESS|#\w{1,20}\s{0,4}=\s{0,4}(?:new\s|@|\(#)|\bxwork\.MethodAccessor|(?:^|[.&?])(?:class|\w{1,24}\.class)(?:\.|\[["'])(?:module|classLoader|protectionDomain)\b|ysoserial|\bfreemarker\.template\.utility|@Grab(?:Config|Resolver|Exclude)?\s{0,2}\(|@ASTTest\s{0,2}\(|["']\s{0,2}\.\s{0,2}execute\s{0,2}\(\s{0,2}\)|"@type"\s{0,4}:\s{0,4}"L?(?:java|javax|com|org|net|ch)\.|%\{\s{0,4}(?:[#(]\s{0,2}[\w@#('"]|\d{1,9}\s{0,2}[*+%-])|\$\{\s{0,4}(?:\(\s{0,2})?#\w{1,20}\s{0,2}=/g,
+      /(?<!\/|\bat\s|by:\s|invoke ")(?:(?:java\.lang\.|javax\.|java\.(?:io|net|util)\.)(?:(?:Runtime|ProcessBuilder|ScriptEngineManager|ProcessImpl)\b|script\.|naming\.(?!\w{0,40}Exception)|(?:Class|System|File\w{0,16}|URL\w{0,16}|Scanner|Thread|Math|String)(?=@|\(|\.\w{1,40}\s{0,2}\())|com\.sun\.(?:rowset|org\.apache)|org\.apache\.(?:commons\.collections|xalan|tomcat|struts2)\.|ch\.qos\.logback)|\bT\s{0,2}\(\s{0,2}[\w.]{2,64}\s{0,2}\)\s{0,2}\.|\bgetRuntime\s{0,2}\((?!\s{0,2}\)\s{0,2}\.(?:availableProcessors|(?:free|total|max)Memory|gc|addShutdownHook)\b)|\.getClass\s{0,2}\(\s{0,2}\)\s{0,2}\.|\bforName\s{0,2}\(\s{0,2}["'](?![\w.]{2,60}Driver["']\s{0,2}\)(?:$|[;`\s])|(?!(?:java|javax|jdk|sun|com\.sun|org\.(?:apache|springframework|codehaus|mozilla|python))\.)\w{2,20}\.[\w.]{2,60}["']\s{0,2}\))|#(?:_memberAccess|context|application|session|attr|request|parameters)\b\s{0,4}(?:\[|=|\.)|@\w{2,20}\.[\w.]{4,80}@\w|\bDEFAULT_MEMBER_ACCESS|#\w{1,20}\s{0,4}=\s{0,4}(?:new\s|@|\(#)|\bxwork\.MethodAccessor|(?:^|[.&?])(?:class|\w{1,24}\.class)(?:\.|\[["'])(?:module|classLoader|protectionDomain)\b|ysoserial|\bfreemarker\.template\.utility|@Grab(?:Config|Resolver|Exclude)?\s{0,2}\(|@ASTTest\s{0,2}\(|["']\s{0,2}\.\s{0,2}execute\s{0,2}\(\s{0,2}\)|"@type"\s{0,4}:\s{0,4}"L?(?:java|javax|com|org|net|ch)\.|%\{\s{0,4}(?:[#(]\s{0,2}[\w@#('"]|\d{1,9}\s{0,2}[*+%-])|\$\{\s{0,4}(?:\(\s{0,2})?#\w{1,20}\s{0,2}=/g,
     examples: {
       attacks: [
         "T(java.lang.Runtime).getRuntime().exec('id')",
@@ -344,6 +359,7 @@ const js: readonly PatternDetector[] = [
       ],
       benign: [
         'Runtime.getRuntime().availableProcessors() says 1',
+        'Class.forName("com.example.Plugin").newInstance() throws',
         ...['java.util.List', 'a class loader', 'me@mail.example', 'get runtime'],
         // What programs report of themselves.
         'java.lang.NullPointerException\n\tat java.base/java.lang.Thread.run(Thread.java:833)',

@@ -30,6 +30,7 @@ export const shellDetectors: readonly Detector[] = [
         '1|c"a"t /etc/hosts',
         '; nslookup x.example',
         '127.0.0.1;id',
+        'x.example;eval id',
         ...['127.0.0.1 & DIR C:\\', 'until then ;id;', 'see you ; dir'],
       ],
       benign: [

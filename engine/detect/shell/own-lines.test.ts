@@ -16,8 +16,9 @@ test.each([
   ['cat | sort', true],
   ['see you on Monday | ls', false],
   ['x.jpg && ls', false],
+  ['kill -9 1234; ps', true],
 ])('the separator of %s follows a command: %s', (text, expected) => {
-  expect(followsCommand(text, text.search(/[|&]/))).toBe(expected);
+  expect(followsCommand(text, text.search(/[;|&]/))).toBe(expected);
 });
 
 test.each([
@@ -41,6 +42,8 @@ test.each([
 test('a program is as harmless as the worst of its commands', () => {
   expect(isOwnProgram('for f in *.png; do convert "$f" "$f.jpg"; done')).toBe(true);
   expect(isOwnProgram('for f in *.png; do id; done')).toBe(false);
+  expect(isOwnProgram(`for f in *.csv; do sed -i 's/;/,/g' "$f"; done`)).toBe(true);
+  expect(isOwnProgram("for f in a; do echo \\'; id; echo \\'; done")).toBe(false);
 });
 
 const strong = new Set(detectors.filter((one) => one.strong).map(({ id }) => id));
@@ -59,7 +62,14 @@ test.each([
 
 test.each([
   ...['ls; sleep 5', 'git pull && sleep 10', 'cd /tmp; ls', 'git pull && sleep 5 #'],
-  ...['ls; id', 'cat x | id', 'ping -c 1 a; id', 'a;env', 'git pull | cat /var/log/syslog'],
+  ...[
+    '$(id )',
+    'ls; id',
+    'cat x | id',
+    'ping -c 1 a; id',
+    'a;env',
+    'git pull | cat /var/log/syslog',
+  ],
 ])('a command that only a test for an injection adds to a field is found: %s', (text) => {
   const ids = detectText(text).flatMap(({ hits }) => hits.map(({ id }) => id));
   expect(ids.some((id) => strong.has(id))).toBe(true);

@@ -12,6 +12,7 @@ import { beforeCommand, command, loopHead, risky } from './own-lines.table.ts';
 const lineBytesMax = 300;
 
 const firstWord = /^(?:\.{1,2}\/|~\/)?[\w.-]{1,40}(?=[\s;|&)]|$)/;
+const flag = /^\s{1,4}-{1,2}\w/;
 const keywords = /^(?:if|then|else|elif|do|while|until|done|fi|esac|for|case|function|in)$/;
 /** A program in the middle of a sentence, with something that it is to do. */
 const programInside = /(?:^|[\s`"'(])(?:[a-z][a-z0-9.-]{1,24})(?=\s{1,2}[\w.$"'-])/g;
@@ -33,6 +34,8 @@ export function followsCommand(text: ByteString, separator: number): boolean {
   const word = firstWord.exec(begin)?.[0] ?? '';
   if (word.startsWith('.') || word.startsWith('~')) return word.length > 3;
   if (ownPrograms.has(word) || keywords.test(word)) return true;
+  if (clearCommands.has(word) && word !== begin) return true;
+  if (ambiguousCommands.has(word) && flag.test(begin.slice(word.length))) return true;
   if (/^[A-Za-z_]\w{0,32}=/.test(line.trimStart())) return /=\S/.test(line);
   if (ownCommands.has(word) && word !== begin) return true;
   for (const [found] of line.matchAll(programInside)) {
@@ -73,8 +76,20 @@ export function isHarmless(text: ByteString, from: number): boolean {
 
 /** Whether all commands of a shell program are harmless. Cost: linear in the text. */
 export function isOwnProgram(text: ByteString): boolean {
-  const parts = text.split(/(?:;|\n|\||&&|\bdo\b|\bthen\b|\belse\b)+/).slice(0, 64);
+  const parts = withoutQuotedSeparators(text)
+    .split(/(?:;|\n|\||&&|\bdo\b|\bthen\b|\belse\b)+/)
+    .slice(0, 64);
   return parts.every((part) => part.trim() === '' || isLoopHead(part) || isHarmless(part, 0));
+}
+
+/** Escapes, and strings of one line; what an escape begins is no string. */
+const escapeOrString = /\\.|'[^'\n]{0,200}'|"[^"\n$`\\]{0,200}"/g;
+
+/** With a blank for each separator in a string: `sed 's/;/,/'` is one command. */
+function withoutQuotedSeparators(text: ByteString): ByteString {
+  return text.replaceAll(escapeOrString, (part) => {
+    return part.startsWith('\\') ? part : part.replaceAll(/[;|&]/g, ' ');
+  });
 }
 
 function isLoopHead(part: ByteString): boolean {

@@ -59,7 +59,7 @@ const rows: readonly PatternDetector[] = [
       '$0 ${0 $shell ${shell $bash ${bash path= ifs= ld_preload= bash_env= perl5lib= prompt_command= $ alias',
     ).concat('. /'),
     pattern:
-      /[;|&\n`(]\s{0,8}\$\{?(?:0|SHELL|BASH)\b(?:[#%][^}\s]{0,16})?\}?(?=\s|$|[;|&<])|(?:^|[;|&\n`(])[\s(!{]{0,6}(?:(?:\w{1,8}=\S{0,16}|\d?[<>]{1,2}&?\S{0,16}|nice|time -p|command|exec|env|nohup)\s{1,4}){0,1}\w{1,16}=[^\s;|&]{0,64}(?=[;&|])[^\n]{0,80}[;|&]\s{0,4}\$\{?\w{1,16}\}?(?=$|[\s;|&$)`]|(?<=\})\w)|\bset\s{1,4}\S{1,32}[;&|\n]\s{0,4}\$[1@*]|[;|&\n`(][\s(!{]{0,6}(?:(?:\w{1,8}=\S{0,16}|\d?[<>]{1,2}&?\S{0,16}|nice|time -p|command|exec|env|nohup)\s{1,4}){0,1}alias\s{1,4}\w{1,16}=|[;|&\n`]\s{0,4}\$'(?:\\|\w)|[;|&]\s{0,4}\. \/\w|[;|&\n]\s{0,8}(?:PATH|IFS|LD_PRELOAD|LD_LIBRARY_PATH|BASH_ENV|PYTHONPATH|PERL5LIB|PROMPT_COMMAND)=(?!\/\s{0,4}(?:;|$))/g,
+      /[;|&\n`(]\s{0,8}\$\{?(?:0|SHELL|BASH)\b(?:[#%][^}\s]{0,16})?\}?(?=\s|$|[;|&<])|(?:^|[;|&\n`(])[\s(!{]{0,6}(?:(?:\w{1,8}=\S{0,16}|\d?[<>]{1,2}&?\S{0,16}|nice|time -p|command|exec|env|nohup)\s{1,4}){0,1}\w{1,16}=[^\s;|&]{0,64}(?=[;&|])[^\n]{0,80}[;|&]\s{0,4}\$\{?\w{1,16}\}?(?=$|[\s;|&$)`]|(?<=\})\w)|\bset\s{1,4}\S{1,32}[;&|\n]\s{0,4}\$[1@*]|[;|&\n`(][\s(!{]{0,6}(?:(?:\w{1,8}=\S{0,16}|\d?[<>]{1,2}&?\S{0,16}|nice|time -p|command|exec|env|nohup)\s{1,4}){0,1}alias\s{1,4}\w{1,16}=|[;|&\n`]\s{0,4}\$'(?:\\|\w)|[;|&]\s{0,4}\. \/\w|[;|&\n]\s{0,8}(?:PATH|IFS|LD_PRELOAD|LD_LIBRARY_PATH|BASH_ENV|PYTHONPATH|PERL5LIB|PROMPT_COMMAND)=(?!\/\s{0,4}(?:;|$)|\$'(?:\\n\\t|\n\t)'(?:\s|$))/g,
     counts: (text, start) =>
       !(definesOwn.test(text.slice(start, start + 12)) && followsCommand(text, start)),
     examples: {
@@ -70,6 +70,7 @@ const rows: readonly PatternDetector[] = [
       benign: [
         ...['sid=1; PATH=/', 'a; path=/x', '$0 and $1'],
         "alias gs='git status'; alias gl='git log'",
+        "set -euo pipefail; IFS=$'\\n\\t'",
       ],
     },
   },

@@ -83,6 +83,8 @@ let redirected = false;
 let capital = false;
 /** It has capitals, which no command of POSIX has. */
 let capitals = false;
+/** Another command runs it: `eval id`. */
+let prefixed = false;
 
 /** Assignments, expansions of nothing and redirections stand before commands. */
 const beforeCommand =
@@ -213,8 +215,11 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
   const { text } = leaf;
   readCommand(text, at + 1);
   let clear = clearCommands.has(word);
-  if (commandPrefixes.has(word) && /\s/.test(text.charAt(wordEnd)))
-    clear = readPrefixed(text) || clear;
+  prefixed = false;
+  if (commandPrefixes.has(word) && /\s/.test(text.charAt(wordEnd))) {
+    prefixed = readPrefixed(text);
+    clear ||= prefixed;
+  }
   if (!clear && !ambiguousCommands.has(word)) return;
   const after = text.charAt(wordEnd);
   if (after !== '' && !/[\s;|&<>)`"'${,}#]/.test(after)) return;
@@ -245,7 +250,7 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
   if (separator === SUBSTITUTION) {
     if (word === 'id' && text.charAt(wordEnd + 1) === '.') return;
     const whole = /^[\w.:@/-]{0,40}$/.test(text.slice(0, Math.min(at - 1, 41)));
-    if (word === 'id' && whole && wordEnd === text.length - 1) clear = true;
+    if (word === 'id' && whole && /^\s{0,4}\)$/.test(text.slice(wordEnd))) clear = true;
     const proved = clear || argument === CLEAR || fullPath;
     report.add(proved ? SHELL.substituted : SHELL.weak, at - 1, wordEnd);
     return;
@@ -348,7 +353,7 @@ function isCommand(
     if (differ && (clear || word === 'id')) return true;
     if (idleAlone.has(word) && (listed || capital) && !hidden) return false;
     // Names of programs stand in lists of them: `C & Java | Python`.
-    if (clear) return (word.length > 3 && !capital) || !listed;
+    if (clear) return ((prefixed || word.length > 3) && !capital) || !listed;
     return !listed && word === 'id';
   }
   if (word === 'id' && /[)'"]/.test(text.charAt(at - 1)) && at < 16 && wordEnd === at + 3)

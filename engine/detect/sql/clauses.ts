@@ -40,7 +40,8 @@ export function searchUnion({ text }: Leaf, at: number, report: Report): void {
   const cut = next > at + 1 && kindAt(next + 1) === TOKEN.none;
   const list = selectList(next + 1);
   if (cut || list > 0) {
-    hit(report, list === 1 && isOwnQuery(at) ? SQL.statement : SQL.union, at, next + 1);
+    const own = list === 1 && (isOwnQuery(at) || isQuoted(text, at));
+    hit(report, own ? SQL.statement : SQL.union, at, next + 1);
   }
 }
 
@@ -60,6 +61,28 @@ function isOwnQuery(to: number): boolean {
     else if (kind === TOKEN.lineComment) return false;
   }
   return quotes === 0;
+}
+
+/**
+ * Whether a token stands in a query that begins after a backtick, as in Markdown: no statement may
+ * follow a name in backticks.
+ */
+function isQuoted(text: string, to: number): boolean {
+  for (let at = to - 1; at > 0 && at > to - 48; at--) {
+    switch (kindAt(at)) {
+      case TOKEN.quote:
+      case TOKEN.lineComment:
+      case TOKEN.semicolon:
+      case TOKEN.open:
+      case TOKEN.close:
+        return false;
+      case TOKEN.select:
+        if (kindAt(at - 1) !== TOKEN.quote) return false;
+        return text.charCodeAt(tokens.start[at - 1]!) === 0x60 && selectList(at + 1) === 1;
+      default:
+    }
+  }
+  return false;
 }
 
 /** MySQL's clause `procedure` with the function that servers have. */

@@ -71,6 +71,7 @@ export function endsOwnStatement(leaf: Leaf, semicolon: number): boolean {
       case TOKEN.update:
       case TOKEN.delete:
       case TOKEN.define:
+      case TOKEN.declare:
         if (closed === 0 && quotes % 2 === 0 && beginsOwn(leaf, at)) return true;
         break;
       default:

@@ -1,0 +1,106 @@
+/** Tests which code is one of a page or a program that people write about, and which code acts. */
+
+import { describe, expect, test } from 'vitest';
+import { isOwnTag } from './harmless-markup.ts';
+import { actsInString, callsOwnFunctions, isNameOfElement, isOwnCommand } from './own-code.ts';
+
+describe('a handler', () => {
+  test.each([
+    ['"openMenu(); return false;"', true],
+    ['"return confirmDelete(this, \'row 5\')"', true],
+    ['"this.select()"', true],
+    ['"event.preventDefault()"', true],
+    ["'openMenu()'", true],
+    ['openMenu()', false],
+    ['"alert(1)"', false],
+    ['"ALERT(1)"', false],
+    ['"return confirm(1)"', false],
+    ['"print()"', false],
+    ['"a(b())"', false],
+    ['"a(document.cookie)"', false],
+    ['"openMenu(9512)"', false],
+    ['"x7Yk(1)"', false],
+    ['"top.openMenu()"', false],
+    ['"a=b"', false],
+    ['"location=\'//evil.example\'"', false],
+    ['"this.src=\'//evil.example/a.js\'"', false],
+    ['"this.innerHTML=\'x\'"', false],
+    ['"go(\'javascript:x\')"', false],
+    ['"&#97;lert(1)"', false],
+    ['"a(`1`)"', false],
+    ['"openMenu()', false],
+  ])('%s calls only functions of its page: %s', (value, expected) => {
+    expect(callsOwnFunctions(`onclick=${value}`, 7)).toBe(expected);
+  });
+});
+
+describe('a tag', () => {
+  test.each([
+    ['<input type="text" name="q" value="" onfocus="this.select()" autofocus>', true],
+    ['<svg width="24" viewBox="0 0 24 24">', true],
+    ['<style>.a { color: red }</style>', true],
+    ['<svg>', false],
+    ['<svg onload="alert(1)">', false],
+    ['<input onfocus="alert(1)" onblur="openMenu()">', false],
+    ['<img src="a.png">', false],
+    ['<a href="javascript:alert(1)" onclick="openMenu()">', false],
+    ['<style>@import "//evil.example/a.css";</style>', false],
+    ['<style>.a { background: url(//evil.example/a) }</style>', false],
+    ['<style>.a { width: expression(alert(1)) }</style>', false],
+    ['<style>.a { }', false],
+    ['<object data="a" onload="openMenu()">', false],
+  ])('%s is one of a page of its own: %s', (text, expected) => {
+    expect(isOwnTag(text, 0)).toBe(expected);
+  });
+});
+
+test.each([
+  ['the <script> tag goes last', true],
+  ['a <script> alert(1)', false],
+  ['a <script> onerror=x', false],
+  ['a <script> import"//evil.example"', false],
+  ['a <script>`x`', false],
+  ['"><script> tag', false],
+  ['<script> tag', false],
+])('%s names the element: %s', (text, expected) => {
+  const start = text.indexOf('<script');
+  expect(isNameOfElement(text, start, start + '<script'.length)).toBe(expected);
+});
+
+describe('a call', () => {
+  test.each([
+    ["';alert(1)//", true],
+    ['";alert(1)//', true],
+    ["x'+'';alert(1)//", true],
+    ["'//'\n;alert(1)", true],
+    ["';/'/;alert(1)//", true],
+    ["\\';alert(1)//", false],
+    ["\\\\';alert(1)//", true],
+    ['${alert(1)}', true],
+    ["a = 'b'; alert(1)", false],
+    ["a.innerHTML = '<b>c</b>';\nalert(1)", false],
+    ["```js\na = 'b';\nalert(1)\n```", false],
+    ["it's fine ';alert(1)//", false],
+  ])('in %s acts in a string: %s', (text, expected) => {
+    expect(actsInString(text, text.indexOf('alert'))).toBe(expected);
+  });
+
+  test('acts where much stands before it', () => {
+    const text = `${"a = 'b'; ".repeat(600)}alert(1)`;
+    expect(actsInString(text, text.indexOf('alert'))).toBe(true);
+  });
+});
+
+test.each([
+  ['"clear")', true],
+  ["'git status')", true],
+  ['"git clone https://evil.example")', false],
+  ['"id")', false],
+  ['"ls")', false],
+  ['"echo 1")', false],
+  ['"clear; id")', false],
+  ['"clear" + x)', false],
+  ['cmd)', false],
+])('%s is a command of a programmer: %s', (text, expected) => {
+  expect(isOwnCommand(text, 0)).toBe(expected);
+});

@@ -1,0 +1,123 @@
+/**
+ * Tells code that pages and programs have of their own from code that acts where a value is put:
+ * handlers that call a page's own functions, the name of an element in a sentence, and calls that
+ * stand in a string of the program that a value is put into. What is not known acts. Pure.
+ */
+
+import type { ByteString } from '../../base/byte-string.ts';
+import { ambiguousCommands, clearCommands, ownPrograms } from './shell/commands.table.ts';
+import { isHarmless } from './shell/own-lines.ts';
+
+/** Functions of every page; a handler that calls others needs a page that has them. */
+const globals: ReadonlySet<string> = new Set(
+  (
+    'alert confirm prompt print eval open close fetch import write writeln settimeout setinterval ' +
+    'function atob btoa postmessage require execscript $ jquery replace assign call apply bind ' +
+    'constructor getscript load append html'
+  ).split(' '),
+);
+const name = '[a-z_$][a-z_$]{0,40}';
+const string = String.raw`'[\w #.,-]{0,40}'|"[\w #.,-]{0,40}"`;
+const constant = String.raw`(?:this(?:\.value|\.form)?|event|true|false|null|\d{1,3}|${string})`;
+const constants = String.raw`${constant}(?:\s{0,4},\s{0,4}${constant}){0,4}`;
+const call = new RegExp(
+  String.raw`^(?:return\s{1,4})?(?:(?:this|event)\.)?(${name})\(\s{0,4}(?:${constants})?\s{0,4}\)$`,
+  'i',
+);
+const other = new RegExp(
+  String.raw`^(?:return(?:\s{1,4}(?:true|false))?|this\.(?:onerror\s{0,4}=\s{0,4}null|` +
+    String.raw`style\.[a-z]{2,24}\s{0,4}=\s{0,4}['"][\w #.%-]{0,40}['"]|` +
+    String.raw`src\s{0,4}=\s{0,4}['"][\w.-][\w./-]{0,80}['"])|)$`,
+  'i',
+);
+const quotedValue = /[\s\0]{0,8}(?:"([^"<>&\\`]{0,160})"|'([^'<>&\\`]{0,160})')(?=[\s/>]|$)/y;
+
+/**
+ * Whether the value of an event handler is quoted and does nothing but call functions that only
+ * the page itself may have, with constants.
+ */
+export function callsOwnFunctions(text: ByteString, equals: number): boolean {
+  quotedValue.lastIndex = equals + 1;
+  const found = quotedValue.exec(text);
+  if (found === null) return false;
+  const statements = (found[1] ?? found[2]!).split(';');
+  return statements.every((one) => {
+    const statement = one.trim();
+    const called = call.exec(statement)?.[1];
+    return called === undefined ? other.test(statement) : !globals.has(called.toLowerCase());
+  });
+}
+
+/** Signs without which a script calls, sets and loads nothing. */
+const scriptSigns = /[(`=[&\\/]/;
+
+/**
+ * Whether `<script>` is named in a sentence: a blank or a backtick stands before it, and no sign of
+ * a call or an assignment follows it in the whole text.
+ */
+export function isNameOfElement(text: ByteString, start: number, end: number): boolean {
+  return (
+    /[\s`]/.test(text.charAt(start - 1)) &&
+    text.charAt(end) === '>' &&
+    !scriptSigns.test(text.slice(end + 1))
+  );
+}
+
+/** Bytes before a call that are read. */
+const programBytesMax = 4096;
+/** The fence of a code block in Markdown: no program has one, inside of a string or outside. */
+const fence = /(?<!`)```\w{0,16}\n/g;
+
+/**
+ * Whether a place in a text is code where a program puts the text into a string of one of the three
+ * sorts; false where it lies in a string each time, as in program text that people paste.
+ */
+export function actsInString(text: ByteString, place: number): boolean {
+  if (place > programBytesMax) return true;
+  const before = text.slice(0, place).replaceAll(fence, '\n');
+  return ['"', "'", '`'].some((quote) => isCodeAfter(before, quote));
+}
+
+/** Whether the end of a text is code, where its start lies in a string. */
+function isCodeAfter(text: ByteString, quote: string): boolean {
+  let open = quote;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charAt(at);
+    if (char === '\\') {
+      at++;
+    } else if (open !== '') {
+      // An expression in a template is code.
+      if (open === '`' && char === '$' && text.charAt(at + 1) === '{') return true;
+      if (char === open) open = '';
+    } else if (char === '/') {
+      if (hidesQuotes(text, at)) return true;
+    } else if (char === '"' || char === "'" || char === '`') {
+      open = char;
+    }
+  }
+  return open === '';
+}
+
+const lineBytesMax = 512;
+
+/** Whether a slash may begin a comment, or a regular expression: that one ends in its line. */
+function hidesQuotes(text: ByteString, slash: number): boolean {
+  const line = text.slice(slash + 1, slash + lineBytesMax);
+  const end = line.search(/[\n\r]/);
+  return /^\*|\//.test(end < 0 ? line : line.slice(0, end));
+}
+
+const commandArgument = /\s{0,4}(["'])(\w{3,24})((?: [\w.=-]{1,40}){0,6})\1\s{0,4}[),]/y;
+
+/** Whether the argument at an offset is a constant command that only a programmer has use for. */
+export function isOwnCommand(text: ByteString, from: number): boolean {
+  commandArgument.lastIndex = from;
+  const [, , word = '', rest = ''] = commandArgument.exec(text) ?? [];
+  return programmersOnly.has(word) && isHarmless(word + rest, 0);
+}
+
+/** Programs that tell nothing of a host; those that tests for an injection run are none. */
+const programmersOnly: ReadonlySet<string> = new Set([
+  ...['clear', 'cls', 'pause'],
+  ...[...ownPrograms].filter((one) => !clearCommands.has(one) && !ambiguousCommands.has(one)),
+]);
