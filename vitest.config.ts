@@ -20,7 +20,11 @@ export default defineConfig({
     passWithNoTests: false,
     sequence: { sequencer: HeavyFirst },
     globalSetup: ['control/setup/compile-first.mjs', 'test/support/run-folder.ts'],
-    setupFiles: ['test/support/seeds.ts', 'test/support/leave-nothing.ts'],
+    setupFiles: [
+      'test/support/processor-time.ts',
+      'test/support/seeds.ts',
+      'test/support/leave-nothing.ts',
+    ],
     server: { deps: { external: [/\/\.build\//] } },
     projects: [
       {

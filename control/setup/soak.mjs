@@ -4,7 +4,7 @@
  */
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cacheFolder, inRoot, root } from './paths.mjs';
+import { cacheFolder, inRoot } from './paths.mjs';
 import { prepare } from './prepare.mjs';
 import { main, run, say } from './process.mjs';
 import { soakFiles } from './soak-files.mjs';
@@ -29,7 +29,7 @@ await main(async () => {
     ['run', '--testTimeout=0', ...reports, ...soakFiles],
     { show: true, env },
   );
-  const { passed, failed, skipped } = readReport(JSON.parse(readFileSync(report, 'utf8')), root);
+  const { passed, failed, skipped } = readReport(JSON.parse(readFileSync(report, 'utf8')));
   const { output } = await run('git', ['rev-parse', 'HEAD']);
   const note = {
     ...{ at: new Date(begun).toISOString(), commit: output.trim(), seed },

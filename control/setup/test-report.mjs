@@ -1,58 +1,47 @@
-/** What the runner's JSON report says: counts, failed tests, and files to run once more. */
-
-import { relative } from 'node:path';
-
-/** More failed files than this are no matter of chance: none of them is run again. */
-export const mostRerunFiles = 3;
+/** What a run of the tests says: counts, and CPU time. A test that failed is not run again. */
 
 /**
- * Counts of a report: {passed, failed, skipped, failedFiles}. `failedFiles` has a row for each file
- * with a failure: {file, tests}, names relative to `root`. A file that does not load has no tests
- * to fail: it counts as one.
+ * Counts of a report: {passed, failed, skipped}. A file that does not load has no tests to fail: it
+ * counts as one.
  */
-export function readReport(report, root) {
-  const failedFiles = report.testResults
-    .filter(({ status }) => status === 'failed')
-    .map(({ name, assertionResults }) => ({
-      file: relative(root, name),
-      tests: assertionResults.filter((one) => one.status === 'failed').map((one) => one.fullName),
-    }));
-  const broken = failedFiles.filter(({ tests }) => tests.length === 0).length;
+export function readReport({ testResults, ...counts }) {
+  const broken = testResults.filter(
+    ({ status, assertionResults }) =>
+      status === 'failed' && assertionResults.every((one) => one.status !== 'failed'),
+  ).length;
   return {
-    passed: report.numPassedTests,
-    failed: report.numFailedTests + broken,
-    skipped: report.numPendingTests + report.numTodoTests,
-    failedFiles,
+    passed: counts.numPassedTests,
+    failed: counts.numFailedTests + broken,
+    skipped: counts.numPendingTests + counts.numTodoTests,
   };
 }
 
-/**
- * Files to run once more by themselves: those with failures, when they are few. Tests that start
- * the whole product compete for processors with what runs beside them; by themselves they do not.
- */
-export function filesToRerun({ failedFiles }) {
-  return failedFiles.length <= mostRerunFiles ? failedFiles.map(({ file }) => file) : [];
-}
+/** Folders that a summary names. */
+const foldersMax = 20;
 
 /**
- * Counts after the second run: a test that failed in the first and not in the second has passed,
- * and stands in `unsteady` ('file > test'); a file that did not load the first time is replaced
- * by what the second run says of it.
+ * CPU time by folder, the costliest folders, a line each; '' without notes. `notes` are the lines of
+ * `test/support/processor-time.ts`: milliseconds of each file and of the processes that it started.
  */
-export function joinRuns(first, second) {
-  const stillFailed = new Set(second.failedFiles.flatMap(({ file, tests }) => names(file, tests)));
-  const unsteady = first.failedFiles
-    .flatMap(({ file, tests }) => names(file, tests))
-    .filter((name) => !stillFailed.has(name));
-  return {
-    passed: first.passed + unsteady.length,
-    failed: stillFailed.size,
-    skipped: first.skipped,
-    unsteady,
-  };
-}
-
-/** A file without failed tests stands for itself: it did not load. */
-function names(file, tests) {
-  return tests.length === 0 ? [file] : tests.map((test) => `${file} > ${test}`);
+export function cpuByFolder(notes) {
+  const sums = new Map();
+  for (const line of notes.split('\n').filter((text) => text !== '')) {
+    const { file, own, children } = JSON.parse(line);
+    const folder = file.split('/').slice(0, 2).join('/');
+    const sum = sums.get(folder) ?? { files: 0, own: 0, children: 0 };
+    sum.files += 1;
+    sum.own += own;
+    sum.children += children;
+    sums.set(folder, sum);
+  }
+  const seconds = (ms) => (ms / 1_000).toFixed(1);
+  return [...sums]
+    .map(([folder, sum]) => ({ folder, ...sum, all: sum.own + sum.children }))
+    .toSorted((left, right) => right.all - left.all)
+    .slice(0, foldersMax)
+    .map(({ folder, files, own, all }) => {
+      const parts = `${files} files, ${seconds(own)} s without processes that they started`;
+      return `${seconds(all).padStart(8)} s  ${folder}: ${parts}`;
+    })
+    .join('\n');
 }

@@ -1,7 +1,7 @@
-/** Tests how two runs of the tests become one count. */
+/** Tests how a report of the runner becomes counts. */
 
-import { describe, expect, test } from 'vitest';
-import { filesToRerun, joinRuns, mostRerunFiles, readReport } from './test-report.mjs';
+import { expect, test } from 'vitest';
+import { cpuByFolder, readReport } from './test-report.mjs';
 
 interface FileResult {
   name: string;
@@ -27,46 +27,27 @@ function report(passed: number, failed: number, ...testResults: FileResult[]): o
 
 const broken: FileResult = { name: '/house/c.test.ts', status: 'failed', assertionResults: [] };
 
-describe('a report', () => {
-  test('names failed tests by file, and counts a file that does not load as one', () => {
-    expect(readReport(report(10, 2, file('a.test.ts', 'x', 'y'), broken), '/house')).toEqual({
-      passed: 10,
-      failed: 3,
-      skipped: 3,
-      failedFiles: [
-        { file: 'a.test.ts', tests: ['x', 'y'] },
-        { file: 'c.test.ts', tests: [] },
-      ],
-    });
-  });
-
-  test('with many failed files asks for no second run', () => {
-    const files = Array.from({ length: mostRerunFiles + 1 }, (_, at) => file(`${at}.test.ts`, 'x'));
-    const few = files.slice(1);
-    expect(filesToRerun(readReport(report(9, 4, ...files), '/house'))).toEqual([]);
-    expect(filesToRerun(readReport(report(9, 3, ...few), '/house'))).toHaveLength(mostRerunFiles);
+test('a file that does not load counts as one failed test', () => {
+  expect(readReport(report(10, 2, file('a.test.ts', 'x', 'y'), broken))).toEqual({
+    passed: 10,
+    failed: 3,
+    skipped: 3,
   });
 });
 
-describe('two runs', () => {
-  const first = readReport(report(10, 2, file('a.test.ts', 'x', 'y'), broken), '/house');
+test('a test that failed once is counted as failed, however few they are', () => {
+  expect(readReport(report(9, 1, file('a.test.ts', 'x')))).toMatchObject({ passed: 9, failed: 1 });
+});
 
-  test('name what passed only by itself', () => {
-    const second = readReport(report(9, 1, file('a.test.ts', 'y')), '/house');
-    expect(joinRuns(first, second)).toEqual({
-      passed: 12,
-      failed: 1,
-      skipped: 3,
-      unsteady: ['a.test.ts > x', 'c.test.ts'],
-    });
-  });
-
-  test('that fail alike stay failed', () => {
-    expect(joinRuns(first, first)).toMatchObject({ passed: 10, failed: 3, unsteady: [] });
-  });
-
-  test('count what failed only in the second as failed', () => {
-    const second = readReport(report(9, 1, file('c.test.ts', 'z')), '/house');
-    expect(joinRuns(first, second)).toMatchObject({ failed: 1 });
-  });
+test('CPU time is summed up by folder, the costliest first', () => {
+  const notes = [
+    { file: 'engine/http/a.test.ts', own: 100, children: 0 },
+    { file: 'test/e2e/a.test.ts', own: 1_000, children: 5_000 },
+    { file: 'test/e2e/b.test.ts', own: 500, children: 250 },
+  ].map((note) => `${JSON.stringify(note)}\n`);
+  expect(cpuByFolder(notes.join('')).split('\n')).toEqual([
+    '     6.8 s  test/e2e: 2 files, 1.5 s without processes that they started',
+    '     0.1 s  engine/http: 1 files, 0.1 s without processes that they started',
+  ]);
+  expect(cpuByFolder('')).toBe('');
 });
