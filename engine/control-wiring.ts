@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readBuildInfo } from '../base/build-info.ts';
 import { systemClock } from '../base/clock.ts';
 import type { DebugAnswerer } from '../base/debug-question.ts';
-import { patternTrialLimits } from '../base/rule-limits.ts';
+import { patternTrialLimits, ruleSetTrialLimits } from '../base/rule-limits.ts';
 import { notifySupervisor } from '../base/supervisor-channel.ts';
 import { createControllerLink, type ControllerLink } from './link/controller-link.ts';
 import { openEnrolled, type Enrolled } from './link/enrolled.ts';
@@ -98,10 +98,12 @@ export function serveEnrolled(parts: EngineParts, link: ControllerLink, enrolled
 export async function serveControl(parts: EngineParts, link: ControllerLink): Promise<void> {
   const thread = threadParts('engine', parts.settings);
   parts.countryOf = (ip) => thread.countries.codeOf(ip);
+  const triedPatterns = knownFit(parts, 'tried-patterns', patternTrialLimits);
+  const measuredRules = knownFit(parts, 'measured-rules', ruleSetTrialLimits);
   const handler = createEvaluator({
     planner: parts.planner,
-    trial: new PatternTrial(threadEntry('trial-process'), triedPatterns(parts)),
-    setTrial: new RuleSetTrial(threadEntry('rule-set-process')),
+    trial: new PatternTrial(threadEntry('trial-process'), triedPatterns),
+    setTrial: new RuleSetTrial(threadEntry('rule-set-process'), {}, measuredRules),
     files: parts.files,
     build: (policy, shared) => {
       thread.useShared(shared);
@@ -138,10 +140,12 @@ export async function serveControl(parts: EngineParts, link: ControllerLink): Pr
   link.connect();
 }
 
-/** What decides on a pattern beside itself: what builds it, and what it is held against. */
-function triedPatterns({ settings, log }: EngineParts): TriedPatterns {
-  const { version } = buildInfo;
-  const engine = JSON.stringify([version, nativeLibraries(), patternTrialLimits]);
-  const file = join(settings.cacheFolder, 'tried-patterns');
-  return new TriedPatterns(file, engine, patternTrialLimits.knownMax, log);
+/** What earlier trials found fit; beside itself, what builds it and the limits decide. */
+function knownFit(
+  { settings, log }: EngineParts,
+  name: string,
+  limits: { readonly knownMax: number },
+): TriedPatterns {
+  const engine = JSON.stringify([buildInfo.version, nativeLibraries(), limits]);
+  return new TriedPatterns(join(settings.cacheFolder, name), engine, limits.knownMax, log);
 }

@@ -20,8 +20,8 @@ export function readReport({ testResults, ...counts }) {
 const foldersMax = 20;
 
 /**
- * CPU time by folder, the costliest folders, a line each; '' without notes. `notes` are the lines of
- * `test/support/processor-time.ts`: milliseconds of each file and of the processes that it started.
+ * CPU time by folder, the costliest folders, a line each; '' without notes. `notes` are the lines
+ * of `test/support/processor-time.ts`: milliseconds of each file and of the processes it started.
  */
 export function cpuByFolder(notes) {
   const sums = new Map();

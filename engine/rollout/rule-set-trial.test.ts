@@ -1,11 +1,12 @@
 /** Proves that rules that are fine one by one are measured together, and refused where slow. */
 
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import type { PolicySource } from '../contract/policy.ts';
+import { knownInMemory } from '../../test/support/known-patterns.ts';
 import { ownRules, RuleSetTrial } from './rule-set-trial.ts';
 
 const entry = new URL('../../.build/engine/threads/rule-set-process.js', import.meta.url);
@@ -91,6 +92,39 @@ test('few rules are not measured, and a set is measured again once much of it is
   expect(await found(104)).toBe(0);
   expect(await found(120)).toBe(1);
   expect(await trial.try(policyOf(usual(119)))).toEqual([]);
+});
+
+test('what was measured for one policy is known for others, and after a restart', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'waf-set-'));
+  const file = path.join(folder, 'counts.mjs');
+  const runs = path.join(folder, 'runs');
+  writeFileSync(
+    file,
+    `import { appendFileSync } from 'node:fs';
+    process.once('message', ({ seclangEntry }) => {
+      appendFileSync(${JSON.stringify(runs)}, '.');
+      const ms = seclangEntry.includes('word99[') ? 9 : 1;
+      process.send({ kind: 'measured', ms, request: 'a GET' });
+      process.disconnect();
+    });`,
+  );
+  const [known, entryOfCounts] = [knownInMemory(), pathToFileURL(file)];
+  const measured = (): number => readFileSync(runs, 'utf8').length;
+  const before = new RuleSetTrial(entryOfCounts, {}, known);
+  const policy = policyOf(...each(60, usual));
+  expect(await before.try(policy)).toEqual([]);
+  expect(await before.try({ ...policy, id: 'other' })).toEqual([]);
+  expect(measured()).toBe(1);
+  const after = new RuleSetTrial(entryOfCounts, {}, known);
+  expect(await after.try(policy)).toEqual([]);
+  expect(measured()).toBe(1);
+  // Another data file is another set; a slow one stays refused.
+  const files = new Map([...policy.files, ['crs/a.data', Buffer.from('x')] as const]);
+  expect(await new RuleSetTrial(entryOfCounts, {}, known).try({ ...policy, files })).toEqual([]);
+  expect(measured()).toBe(2);
+  const slow = policyOf(...each(100, usual));
+  expect(await after.try(slow)).toHaveLength(1);
+  expect(await new RuleSetTrial(entryOfCounts, {}, known).try(slow)).toHaveLength(1);
 });
 
 test('a set that takes too long to build is ended', async () => {

@@ -8,7 +8,7 @@ import { AppError } from '../../base/errors.ts';
 import { patternTrialLimits, ruleSetTrialLimits } from '../../base/rule-limits.ts';
 import { policyEntryFile, rulesetFolder, type PolicySource } from '../contract/policy.ts';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';
-import { trialsWaitCode } from './pattern-trial.ts';
+import { trialsWaitCode, type KnownPatterns } from './pattern-trial.ts';
 import { stopper, type TrialBounds } from './trial-bounds.ts';
 
 /** Code of the diagnostic about a set that is too slow. */
@@ -25,17 +25,26 @@ export interface RuleSetTrialOptions extends TrialBounds {
   readonly requestMsMax: number;
 }
 
+const nothingKnown: KnownPatterns = { has: () => false, add: () => undefined };
+
 /** Measures sets of rules, one after the other. */
 export class RuleSetTrial {
   private readonly entry: URL;
   private readonly options: RuleSetTrialOptions;
+  /** What was measured alone and found quick, as it was measured; outlives this process. */
+  private readonly known: KnownPatterns;
   /** Directives of each policy as they were measured last, and found quick. */
   private readonly quick = new Map<string, ReadonlySet<string>>();
   private waiting = 0;
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(entry: URL, options: Partial<RuleSetTrialOptions> = {}) {
+  constructor(
+    entry: URL,
+    options: Partial<RuleSetTrialOptions> = {},
+    known: KnownPatterns = nothingKnown,
+  ) {
     this.entry = entry;
+    this.known = known;
     const { buildCpuMs: patternCpuMs, requestMsMax } = ruleSetTrialLimits;
     const { residentBytesMax } = patternTrialLimits;
     this.options = { patternCpuMs, residentBytesMax, requestMsMax, ...options };
@@ -43,14 +52,18 @@ export class RuleSetTrial {
 
   /**
    * What speaks against all rules of the policy's own together; empty when usual requests are
-   * quick, or the rules are few, or nearly those that were measured before. Errors: AppError
-   * `trialsWaitCode`. Cost: a process and seconds of its CPU time where it measures.
+   * quick, or the rules are few, or nearly those of a policy that was measured before. Errors:
+   * AppError `trialsWaitCode`. Cost: a process and seconds of its CPU time where it measures.
    */
   async try(policy: PolicySource): Promise<Diagnostic[]> {
     const own = ownRules(policy);
     const directives = directivesOf(own);
-    const known = (): boolean => this.isKnown(policy.id, directives);
+    const known = (): boolean => this.isKnown(directives);
     if (directives.size < ruleSetTrialLimits.directivesMin || known()) return [];
+    if (this.known.has(textOf(own))) {
+      this.remember(policy.id, directives);
+      return [];
+    }
     const { waitingMax } = ruleSetTrialLimits;
     if (this.waiting > waitingMax) {
       const problem = `${waitingMax} changes of rules wait to be measured`;
@@ -67,12 +80,10 @@ export class RuleSetTrial {
     return tried.finally(() => this.waiting--);
   }
 
-  private isKnown(policyId: string, directives: ReadonlySet<string>): boolean {
-    const before = this.quick.get(policyId);
-    if (before === undefined) return false;
-    let unknown = 0;
-    for (const one of directives) if (!before.has(one)) unknown++;
-    return unknown <= before.size * ruleSetTrialLimits.changedShare;
+  /** Whether a policy with nearly these directives was measured: policies share templates. */
+  private isKnown(directives: ReadonlySet<string>): boolean {
+    for (const before of this.quick.values()) if (isNearly(directives, before)) return true;
+    return false;
   }
 
   private remember(policyId: string, directives: ReadonlySet<string>): void {
@@ -96,8 +107,10 @@ export class RuleSetTrial {
   /** Rules that need those of the ruleset are measured with them, which costs a little more. */
   private async measure(policy: PolicySource, own: PolicySource): Promise<RuleSetAnswer | string> {
     const answer = await this.run(own);
-    const apart = typeof answer === 'string' || answer.kind === 'measured';
-    return apart ? answer : this.run(recordingOnly(policy));
+    if (typeof answer === 'string') return answer;
+    if (answer.kind === 'unlinked') return this.run(recordingOnly(policy));
+    if (this.problemOf(answer) === null) this.known.add([textOf(own)]);
+    return answer;
   }
 
   /** The process's answer, or why it was ended without one. */
@@ -125,6 +138,23 @@ export class RuleSetTrial {
       child.send(own);
     });
   }
+}
+
+/** Whether few of the directives are not among those that were measured before. */
+function isNearly(directives: ReadonlySet<string>, before: ReadonlySet<string>): boolean {
+  const unknownMax = before.size * ruleSetTrialLimits.changedShare;
+  let unknown = 0;
+  for (const one of directives) if (!before.has(one) && ++unknown > unknownMax) return false;
+  return true;
+}
+
+/** Everything that is measured, as one text. Cost: data files and markers, some 0.2 MB. */
+function textOf({ seclangEntry, files }: PolicySource): string {
+  const parts = [...files].flatMap(([path, bytes]) => [
+    path,
+    Buffer.from(bytes).toString('latin1'),
+  ]);
+  return JSON.stringify([seclangEntry, ...parts]);
 }
 
 /**

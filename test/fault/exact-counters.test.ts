@@ -1,8 +1,10 @@
 /** Counts stay exact while control and the engine are killed and restarted, also under load. */
 
 import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { databaseFolder } from '../support/databases.ts';
 import { missingBuild, root } from '../support/product.ts';
 
 if (missingBuild !== null) console.log(missingBuild);
@@ -11,9 +13,11 @@ const script = join(root, 'test', 'scale', 'exact-counters.mjs');
 
 /** Runs the script with few requests; what it printed. */
 function run(requests: number): Promise<{ code: number | null; printed: string }> {
+  mkdirSync(databaseFolder, { recursive: true, mode: 0o700 });
   return new Promise((resolve) => {
     // How long counts wait for their thread is not what this asks.
-    const line = [script, '--requests', String(requests), '--loss-ms', '20000'];
+    const counts = ['--requests', String(requests), '--loss-ms', '20000'];
+    const line = [script, ...counts, '--databases', databaseFolder];
     const child = spawn(process.execPath, line);
     let printed = '';
     child.stdout.on('data', (text: Buffer) => (printed += text.toString()));

@@ -20,6 +20,8 @@ type Slow = 'steps' | 'none';
 export interface FaultPlan {
   readonly fault: Fault;
   readonly phase: number;
+  /** In shared memory: how often `block` has kept the thread. */
+  readonly blocks?: Int32Array;
 }
 
 const policy = policyOf(
@@ -31,7 +33,7 @@ function coded(code: string): Error {
 }
 
 /** The engine of such a policy. Each phase of a request with bodies scans once. */
-export function faultyEngine({ fault, phase }: FaultPlan): WorkerEngine & {
+export function faultyEngine({ fault, phase, blocks }: FaultPlan): WorkerEngine & {
   open(request: RequestSnapshot, recordOnly?: boolean): RuleSession;
 } {
   let lateUs = 0;
@@ -52,7 +54,7 @@ export function faultyEngine({ fault, phase }: FaultPlan): WorkerEngine & {
       scans = 0;
       const session = engine.open(request, recordOnly);
       if (fault === 'steps') return inManySteps(session);
-      return fault === 'block' ? blocking(session, phase) : session;
+      return fault === 'block' ? blocking(session, phase, blocks) : session;
     },
     retire: () => engine.retire(),
   };
@@ -85,8 +87,11 @@ function inManySteps(session: RuleSession): RuleSession {
 }
 
 /** Keeps the thread for a second in phase 1 or 2. */
-function blocking(session: RuleSession, phase: number): RuleSession {
-  const block = (): void => pause(1000);
+function blocking(session: RuleSession, phase: number, blocks?: Int32Array): RuleSession {
+  const block = (): void => {
+    pause(1000);
+    if (blocks !== undefined) Atomics.add(blocks, 0, 1);
+  };
   const { requestHead, requestBody, requestBodyInSteps } = session;
   session.requestHead = () => {
     if (phase === 1) block();

@@ -6,9 +6,12 @@
  * machine that is busy with other work, counts wait longer for their thread.
  *
  *   node test/scale/exact-counters.mjs [--requests 1000000] [--at-rest] [--loss-ms 500]
+ *     [--databases FOLDER]
+ *
+ * `--databases`: compiled databases that are there already, as engines keep them.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +24,7 @@ const { values } = parseArgs({
     requests: { type: 'string', default: '1000000' },
     'at-rest': { type: 'boolean', default: false },
     'loss-ms': { type: 'string', default: '500' },
+    databases: { type: 'string' },
   },
 });
 const total = Number(values.requests);
@@ -217,6 +221,10 @@ async function killEngineUnderLoad(product, count) {
 }
 
 const data = mkdtempSync(join(tmpdir(), 'waf-exact-'));
+if (values.databases !== undefined) {
+  mkdirSync(join(data, 'engine'), { mode: 0o700 });
+  symlinkSync(values.databases, join(data, 'engine', 'databases'));
+}
 const product = new Product({ build, data, workers: String(workers), quiet: true });
 const mix = new GuardMix(product);
 try {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand, runCommandBeside, type CommandResult } from './command-thread.ts';
 import { shareDatabases } from './databases.ts';
+import { keepPackages, lendPackages } from './program-packages.ts';
 
 /** The folder that holds package.json. */
 export const root = join(import.meta.dirname, '..', '..');
@@ -56,6 +57,7 @@ export function runWafProcess(args: readonly string[]): CommandResult {
 export async function startProduct(...args: string[]): Promise<Product> {
   const data = mkdtempSync(join(tmpdir(), 'waf-e2e-'));
   shareDatabases(data);
+  lendPackages(data);
   const addresses = [
     ['--proxy', '127.0.0.1:0'],
     ['--https', 'off'],
@@ -86,6 +88,7 @@ export async function startProduct(...args: string[]): Promise<Product> {
       });
       if (child.exitCode === null) child.kill('SIGTERM');
       const code = child.exitCode ?? (await closed);
+      keepPackages(data);
       rmSync(data, { recursive: true, force: true });
       return code;
     },
