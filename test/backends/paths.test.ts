@@ -4,10 +4,14 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sendInProcess, templateEngine } from '../agree/policy-in-process.ts';
 import { startDice } from '../agree/random-changes.ts';
 import { readPath } from '../../base/path-readings.ts';
-import { foldPath } from '../../base/stated-path.ts';
+import { readStatedPath } from '../../base/stated-path.ts';
+import { underPaths } from '../../control/domain/policy/exclusion-plugins.ts';
+import { readPatchConditions } from '../../control/domain/policy/virtual-patch-conditions.ts';
 import { pathPatternOf } from '../../engine/guard/rate-limit.ts';
+import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { PathMatcher } from '../../engine/schema/path-matcher.ts';
 import { pathReadings } from '../../engine/schema/request-path.ts';
 import { viewOf } from '../support/request-view.ts';
@@ -20,6 +24,7 @@ const timeoutMs = 5 * 60_000 + count * 200;
 const batch = 16;
 
 const pattern = pathPatternOf('/api/login');
+const stated = readStatedPath('/%61pi/log%69n');
 const operations = new PathMatcher<string>();
 operations.add('GET', [[{ literal: 'api' }], [{ literal: 'login' }]], 'login');
 
@@ -32,11 +37,28 @@ const guards: Readonly<Record<string, (target: string) => boolean>> = {
     pathReadings(viewOf({ target }).path).some(
       ({ segments }) => operations.find('GET', segments) !== null,
     ),
-  'a virtual patch': (target) =>
-    readPath(viewOf({ target }).path).list.some(
-      ({ text }) => foldPath(text).replace(/\/$/, '') === '/api/login',
-    ),
+  'a rule by a prefix with escapes': (target) => viewOf({ target }).isUnder(stated, true),
+  'a virtual patch': (target) => ruleFires(patchId, target),
+  'an exclusion of another path': (target) => !ruleFires(exclusionId, target),
 };
+
+const [patchId, exclusionId] = [100_100, 100_101];
+let engine: PolicyEngine;
+
+/** A policy of these two rules alone. */
+function startPolicy(): Promise<PolicyEngine> {
+  const [patch] = readPatchConditions([{ in: 'path', is: '/api/login' }], 'conditions');
+  const rules = [
+    `${patch!.text} "id:${patchId},phase:1,pass,log,${patch!.transformations}"`,
+    `${underPaths(['/public'])} "id:${exclusionId},phase:1,pass,log,t:none"`,
+  ];
+  const policy = { beforeCrs: `${rules.join('\n')}\n` };
+  return templateEngine('Light', null, (one) => one, policy);
+}
+
+function ruleFires(id: number, url: string): boolean {
+  return sendInProcess(engine, { url }).rules.includes(id);
+}
 
 /** Guards that do not see to a target that a server serves. */
 function avoided(target: string, kinds = guards): string[] {
@@ -47,10 +69,14 @@ function avoided(target: string, kinds = guards): string[] {
 describe('real servers', { timeout: timeoutMs }, () => {
   let backends: PathBackends;
   beforeAll(async () => {
+    engine = await startPolicy();
     backends = await startPathBackends();
     if (backends.missing.length > 0) console.log(`skipped: ${backends.missing.join(', ')}`);
   }, timeoutMs);
-  afterAll(() => backends?.close());
+  afterAll(() => {
+    engine?.retire();
+    return backends?.close();
+  });
 
   test('what a server reads as the path is seen by every guard', async () => {
     const dice = startDice(seed);

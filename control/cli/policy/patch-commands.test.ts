@@ -67,3 +67,32 @@ test('a file that cannot be read as patches changes nothing', async () => {
   expect(printed.err).toContain('document 2: title must be text');
   expect(await kept()).toEqual(before);
 });
+
+test('a patch that is removed is named with its rule and each of its sites', async () => {
+  const { body } = await waf.call('PolicyService/ListPolicies', {});
+  const items = body['items'] as readonly { readonly id: string; readonly name: string }[];
+  const policyId = items.find(({ name }) => name === 'shop')!.id;
+  const upstreams = [{ inline: { url: 'http://127.0.0.1:1' } }];
+  const site = {
+    name: 'one',
+    primaryHost: 'one.test',
+    upstreams,
+    waf: { enabled: true, policyId },
+  };
+  expect(await waf.call('SiteService/CreateSite', { site })).toMatchObject({ status: 200 });
+  writeFileSync(file, patch('CVE-2020-3001'));
+  expect(await run('patch', 'apply', 'shop', file)).toBe(0);
+  expect(await run('patch', 'apply', 'shop', file, '--site', 'one')).toBe(0);
+  printed.out = '';
+  expect(await run('patch', 'remove', 'shop', 'CVE-2020-3001', '--output', 'json')).toBe(0);
+  const { id, removed, patches } = JSON.parse(printed.out) as {
+    readonly id: string;
+    readonly removed: boolean;
+    readonly patches: readonly { readonly ruleId: string; readonly siteId?: string }[];
+  };
+  expect({ id, removed }).toEqual({ id: 'CVE-2020-3001', removed: true });
+  expect(patches).toHaveLength(2);
+  expect(patches.filter(({ siteId = '' }) => siteId === '')).toHaveLength(1);
+  expect(patches.every(({ ruleId }) => Number(ruleId) > 0)).toBe(true);
+  expect(await kept()).not.toContain('CVE-2020-3001');
+});

@@ -9,7 +9,7 @@ import { switchFlag, textFlag } from '../command.ts';
 import { badFlag, readInputText } from '../input.ts';
 import type { Table } from '../output.ts';
 import { withNames } from '../shown-names.ts';
-import { readMessage, showRemoved } from '../show.ts';
+import { readMessage } from '../show.ts';
 
 const policyArgument: ArgumentDefinition = {
   name: '<policy>',
@@ -113,8 +113,16 @@ export const patchCommands: readonly CommandDefinition[] = [
       if (found.length === 0) {
         throw badFlag(`the policy has no virtual patch ${JSON.stringify(id)}; see waf patch list`);
       }
-      for (const rule of found) await customRules.deleteCustomRule({ id: rule.id });
-      showRemoved(context, 'patch', id);
+      const removed: CustomRule[] = [];
+      try {
+        for (const rule of found) {
+          await customRules.deleteCustomRule({ id: rule.id });
+          removed.push(rule);
+        }
+      } finally {
+        // Each is of one site or of all, and stops nothing from now on.
+        if (removed.length > 0) await showPatches(context, removed, { id, removed: true });
+      }
       return 0;
     },
   },
@@ -182,7 +190,11 @@ function patchOf(rule: CustomRule): Readonly<Record<string, unknown>> {
   return (rule.visualSpec?.['patch'] ?? {}) as Readonly<Record<string, unknown>>;
 }
 
-async function showPatches(context: CommandContext, rules: readonly CustomRule[]): Promise<void> {
+async function showPatches(
+  context: CommandContext,
+  rules: readonly CustomRule[],
+  gone?: { readonly id: string; readonly removed: true },
+): Promise<void> {
   const { toJson } = await import('@bufbuild/protobuf');
   const { CustomRuleSchema } = await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -197,12 +209,12 @@ async function showPatches(context: CommandContext, rules: readonly CustomRule[]
         rule.name,
         text(expires),
         rule.siteId,
-        stateOf(rule, text(expires)),
+        gone === undefined ? stateOf(rule, text(expires)) : 'removed',
       ];
     }),
   };
   context.output.result(
-    { patches: rules.map((rule) => toJson(CustomRuleSchema, rule)) },
+    { ...gone, patches: rules.map((rule) => toJson(CustomRuleSchema, rule)) },
     await withNames(context, table),
   );
 }
