@@ -7,9 +7,11 @@ import {
   CrsCoreSettingsSchema,
   PolicySchema,
 } from '../../proto/gen/waf/v1/policy_pb.ts';
+import { RateLimitEndpointRecordSchema } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
 import {
   BotProtectionConfigSchema,
   SitePolicyOverrideSchema,
+  SiteSchema,
 } from '../../proto/gen/waf/v1/site_pb.ts';
 import {
   UpstreamHealthCheckSchema,
@@ -61,4 +63,37 @@ test('the longest body that is inspected is the longest that the engine takes', 
 
 test('a field without bounds is a mistake of ours', () => {
   expect(() => boundsOf(PolicySchema, 'name')).toThrow('waf.v1.Policy.name has no bounds');
+});
+
+test.each([
+  [{ aliases: Array.from({ length: 201 }, () => 'a') }, 'site.aliases: has at most 200 items'],
+  [{ aliases: ['a', 'b'.repeat(254)] }, 'site.aliases[1]: must be at most 253 characters'],
+  [
+    { upstreams: [{ inline: { weight: 1001 } }] },
+    'site.upstreams[0].inline.weight: must be between 0 and 1000',
+  ],
+  [
+    { delivery: { bodyLimits: [{ maxBytes: '-1' }] } },
+    'site.delivery.bodyLimits[0].maxBytes: must be at least 0',
+  ],
+  [
+    { delivery: { securityTxt: 'é'.repeat(8193) } },
+    'site.delivery.securityTxt: must be at most 16384 bytes',
+  ],
+  [{ delivery: { redirects: [{ status: 0 }], securityTxt: 'é'.repeat(8192) } }, ''],
+  [{ aliases: ['🔒'.repeat(253)] }, ''],
+])('what lies in a message is held to its own bounds: %#', (message, problem) => {
+  let said = '';
+  try {
+    checkBounds(SiteSchema, message, 'site');
+  } catch (error) {
+    said = (error as Error).message;
+  }
+  expect(said).toBe(problem);
+});
+
+test('a number that is not sent is 0, unless its field tells the two apart', () => {
+  const at = 'at.requestCount: must be between 1 and 1000000';
+  expect(refusal(RateLimitEndpointRecordSchema, { windowSeconds: 1 })).toBe(at);
+  expect(refusal(ArgLimitsSchema, {})).toBe('');
 });

@@ -1,7 +1,12 @@
-/** Bounds of numbers, read from the .proto files, for what is no request: manifests, layers. */
+/** Bounds of the .proto files, for what is no request: manifests, layers. */
 
 import { getOption, hasOption, type DescField, type DescMessage } from '@bufbuild/protobuf';
-import { field as fieldRules, Ignore } from '../../proto/gen/buf/validate/validate_pb.ts';
+import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
+import {
+  field as fieldRules,
+  Ignore,
+  type FieldRules,
+} from '../../proto/gen/buf/validate/validate_pb.ts';
 import { invalidField } from './errors.ts';
 
 /** What a number may be, both ends included. */
@@ -12,47 +17,93 @@ export interface Bounds {
   readonly zeroIsDefault: boolean;
 }
 
-const knownBounds = new WeakMap<DescField, Bounds | null>();
+const knownRules = new WeakMap<DescField, FieldRules | null>();
 
-/** Checks all numbers of a message in its JSON form. Errors: invalid_argument under `at`. */
+/**
+ * Checks all numbers, texts and lists of a message in its JSON form, and of what lies in it. Other
+ * rules, such as patterns, are left to the checks of each kind. Errors: invalid_argument under
+ * `at`. Depth: that of the types.
+ */
 export function checkBounds(schema: DescMessage, message: object, at: string): void {
   const values: Readonly<Record<string, unknown>> = { ...message };
   for (const field of schema.fields) {
-    const bounds = boundsAt(field);
-    const value = values[field.jsonName];
-    if (bounds === null || value === undefined) continue;
-    const { min, max, zeroIsDefault } = bounds;
-    const number = Number(value);
-    if ((zeroIsDefault && number === 0) || (number >= min && number <= max)) continue;
-    const standard = zeroIsDefault ? '; 0 is the default' : '';
-    throw invalidField(`${at}.${field.jsonName}`, `must be between ${min} and ${max}${standard}`);
+    const value = values[field.jsonName] ?? absentValue(field);
+    if (value !== undefined) checkValue(field, rulesOf(field), value, `${at}.${field.jsonName}`);
   }
 }
 
-/** The bounds of one field. Errors: an assertion where the field has none. */
+/** The bounds of one number. Errors: an assertion where the field has none. */
 export function boundsOf(schema: DescMessage, jsonName: string): Bounds {
   const field = schema.fields.find((one) => one.jsonName === jsonName);
-  const bounds = field === undefined ? null : boundsAt(field);
+  const rules = field === undefined ? null : rulesOf(field);
+  const bounds = rules === null ? null : numberBounds(rules);
   if (bounds === null) throw new Error(`${schema.typeName}.${jsonName} has no bounds`);
   return bounds;
 }
 
-function boundsAt(field: DescField): Bounds | null {
-  const known = knownBounds.get(field);
+/** A number that is not sent is 0, unless its field tells the two apart. */
+function absentValue({ fieldKind, presence }: DescField): 0 | undefined {
+  const isZero = fieldKind === 'scalar' && presence === FeatureSet_FieldPresence.IMPLICIT;
+  return isZero ? 0 : undefined;
+}
+
+function checkValue(field: DescField, rules: FieldRules | null, value: unknown, at: string): void {
+  const problem = rules === null ? '' : problemOf(rules, value);
+  if (problem !== '') throw invalidField(at, problem);
+  if (Array.isArray(value)) {
+    const items = rules?.type.case === 'repeated' ? (rules.type.value.items ?? null) : null;
+    value.forEach((one, index) => checkValue(field, items, one, `${at}[${index}]`));
+    return;
+  }
+  if (field.fieldKind === 'map' || field.message === undefined) return;
+  if (typeof value === 'object' && value !== null) checkBounds(field.message, value, at);
+}
+
+/** What is wrong with a value; '' for nothing. */
+function problemOf(rules: FieldRules, value: unknown): string {
+  const { type } = rules;
+  if (type.case === 'string') return textProblem(type.value, value);
+  if (type.case === 'repeated' && Array.isArray(value)) {
+    return value.length > Number(type.value.maxItems || Infinity)
+      ? `has at most ${type.value.maxItems} items`
+      : '';
+  }
+  const bounds = numberBounds(rules);
+  if (bounds === null) return '';
+  const { min, max, zeroIsDefault } = bounds;
+  const number = Number(value);
+  if ((zeroIsDefault && number === 0) || (number >= min && number <= max)) return '';
+  if (max === Infinity) return `must be at least ${min}`;
+  return `must be between ${min} and ${max}${zeroIsDefault ? '; 0 is the default' : ''}`;
+}
+
+function textProblem(
+  { maxLen, maxBytes }: { readonly maxLen: bigint; readonly maxBytes: bigint },
+  value: unknown,
+): string {
+  if (typeof value !== 'string') return '';
+  // A character outside the basic plane has two units.
+  const isLong = maxLen > 0n && value.length > maxLen && [...value].length > maxLen;
+  if (isLong) return `must be at most ${maxLen} characters`;
+  const isLarge = maxBytes > 0n && Buffer.byteLength(value) > maxBytes;
+  return isLarge ? `must be at most ${maxBytes} bytes` : '';
+}
+
+function rulesOf(field: DescField): FieldRules | null {
+  const known = knownRules.get(field);
   if (known !== undefined) return known;
-  const found = hasOption(field, fieldRules) ? readBounds(field) : null;
-  knownBounds.set(field, found);
+  const found = hasOption(field, fieldRules) ? getOption(field, fieldRules) : null;
+  knownRules.set(field, found);
   return found;
 }
 
-function readBounds(field: DescField): Bounds | null {
-  const { type, ignore } = getOption(field, fieldRules);
-  if (type.case !== 'int32' && type.case !== 'int64') return null;
+function numberBounds({ type, ignore }: FieldRules): Bounds | null {
+  if (type.case !== 'int32' && type.case !== 'int64' && type.case !== 'double') return null;
   const { greaterThan, lessThan } = type.value;
-  if (greaterThan.case !== 'gte' || lessThan.case !== 'lte') return null;
+  if (greaterThan.case !== 'gte') return null;
   return {
     min: Number(greaterThan.value),
-    max: Number(lessThan.value),
+    max: lessThan.case === 'lte' ? Number(lessThan.value) : Infinity,
     zeroIsDefault: ignore === Ignore.IF_ZERO_VALUE,
   };
 }

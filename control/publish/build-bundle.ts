@@ -30,6 +30,7 @@ import { renderPolicy, type AddedSecLang } from '../domain/policy/policy-seclang
 import type { TravelingTls } from '../domain/site/site-certificate.ts';
 import { hostsOf, parseEndpointUrl } from '../domain/site/site.ts';
 import { probeOf, resilienceOf } from '../domain/site/upstream-behavior.ts';
+import { byName } from './parts/by-name.ts';
 import { toRuntimeBot } from './parts/site-bot.ts';
 import { toRuntimeDelivery } from './parts/site-delivery.ts';
 import type { RulesetFile } from './rulesets/ruleset-folder.ts';
@@ -234,14 +235,11 @@ export function poolUpstream(pool: BundleUpstream | undefined): RuntimeUpstream 
   }));
   const probe = probeOf(pool?.healthCheck, pool?.endpoints ?? []);
   const resilience = pool?.resilience === undefined ? null : resilienceOf(pool.resilience);
-  const { caPem = '', serverName = '', skipVerify = false } = pool?.tls ?? {};
-  return create(RuntimeUpstreamSchema, {
+  return byName(RuntimeUpstreamSchema, {
+    ...pool?.tls,
     id: pool?.id ?? '',
     tls: endpoints[0]?.tls ?? false,
-    caPem,
-    serverName,
-    skipVerify,
-    endpoints: endpoints.map(({ host, port, weight }) => ({ host, port, weight })),
+    endpoints,
     requestHeaders: Object.entries(pool?.requestHeaders ?? {}).map(([name, value]) => ({
       name,
       value,

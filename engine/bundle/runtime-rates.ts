@@ -3,7 +3,6 @@
 import type { RuntimeBundle, RuntimeSite } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { RuntimeRateLimit } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
 import { rateLimits as bounds } from '../../base/guard-limits.ts';
-import type { ChallengeSettings } from '../contract/bot.ts';
 import type { RateKey, RateLimitConfig, RateLimits } from '../contract/rate-limit.ts';
 
 /**
@@ -55,7 +54,8 @@ function signatureOf({ pathPattern, methods }: RuntimeRateLimit): string {
 }
 
 function readLimit(one: RuntimeRateLimit): RateLimitConfig[] {
-  const { id, pathPattern, methods, action, observe, mitigationSeconds, banGlobally } = one;
+  const { $typeName: _type, $unknown: _unknown, ...fields } = one;
+  const { action } = one;
   const key = readKey(one.countingKey);
   const known = action === 'block' || action === 'ban' || action === 'challenge';
   if (key === null || !known || one.requestCount < 1 || one.windowSeconds < 1) return [];
@@ -64,14 +64,8 @@ function readLimit(one: RuntimeRateLimit): RateLimitConfig[] {
     one.verifiedRequestCount < 1 || one.verifiedWindowSeconds < 1
       ? budget
       : { requests: one.verifiedRequestCount, windowSeconds: one.verifiedWindowSeconds };
-  const named = { id, pathPattern, methods: [...methods], action, observe } as const;
-  const challenge = action === 'challenge' ? { challenge: challengeOf(one) } : {};
-  return [{ ...named, key, budget, verifiedBudget, mitigationSeconds, banGlobally, ...challenge }];
-}
-
-function challengeOf(one: RuntimeRateLimit): ChallengeSettings {
-  const { challengeTtlSeconds, clearanceTtlSeconds, proofDifficulty, bindNetwork } = one;
-  return { challengeTtlSeconds, clearanceTtlSeconds, proofDifficulty, bindNetwork };
+  const challenge = action === 'challenge' ? { challenge: fields } : {};
+  return [{ ...fields, action, key, budget, verifiedBudget, ...challenge }];
 }
 
 function readKey(text: string): RateKey | null {

@@ -245,3 +245,25 @@ test('manifests make no more IP lists than calls', async () => {
     expect.stringContaining(`there are at most ${accessLimits.listsMax} IP lists`),
   ]);
 });
+
+test.each([
+  ['  delivery: { maintenance: { retryAfterSeconds: 604801 } }', 'delivery.maintenance'],
+  [
+    '  delivery: { cors: [{ pathPrefix: /, maxAgeSeconds: -1 }] }',
+    'delivery.cors[0].maxAgeSeconds',
+  ],
+  [
+    `  botProtection: { exemptMethods: [${Array.from({ length: 17 }, () => 'GET').join(', ')}] }`,
+    'botProtection.exemptMethods: has at most 16 items',
+  ],
+  [
+    `  delivery: { stickySessions: { cookieName: ${'x'.repeat(65)} } }`,
+    'delivery.stickySessions.cookieName: must be at most 64 characters',
+  ],
+])('a document is held to the bounds of calls: %#', async (change, problem) => {
+  const { body } = await send([base, site(0, change)].join('\n---\n'), true);
+  expect(body).toMatchObject({
+    code: 'invalid_argument',
+    message: expect.stringContaining(`(Site shop-0): spec.${problem}`) as string,
+  });
+});

@@ -3,6 +3,7 @@
 import { AppError } from '../../../base/errors.ts';
 import { meets } from '../../auth/permissions.ts';
 import { refusal } from '../../domain/errors.ts';
+import { checkBounds } from '../../domain/proto-bounds.ts';
 import type { ResourceBase } from '../../domain/records.ts';
 import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
 import { keep } from '../resource/owned.ts';
@@ -44,7 +45,9 @@ function keepStated<A extends object, R extends ResourceBase>(
   if (before === null) refuseTakenId(document, tx.get(collection, document.statedId));
   else kind.guard?.(change, before);
   const base = baseOf(change, kind, before, document.statedId);
-  const settled = kind.settle(change, read(document, references), before, base);
+  const asked = read(document, references);
+  if (kind.schema !== undefined) checkBounds(kind.schema, asked, kind.field ?? '');
+  const settled = kind.settle(change, asked, before, base);
   const { record, keepMore, bringsMore } = settled;
   const earlier = before === null ? null : spec(before, references, tx);
   const later = settled.spec?.(references) ?? spec(record, references, tx);

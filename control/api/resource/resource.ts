@@ -98,6 +98,10 @@ export interface Kind<A extends object, R extends ResourceRecord> extends Owned<
 /** A kind that documents state. */
 export interface StatedKind<A extends object, R extends ResourceRecord> extends Kind<A, R> {
   readonly document: DocumentForm<A, R>;
+  /** Whose bounds hold for documents as they do for calls; absent where `settle` has its own. */
+  readonly schema?: DescMessage;
+  /** What errors call it. */
+  readonly field?: string;
 }
 
 /** A kind that is listed, shown and removed. */

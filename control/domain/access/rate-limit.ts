@@ -1,9 +1,12 @@
 /** What a rate limit may be, and the numbers that its challenge profile stands for. */
 
-import type { RateLimitEndpointRecordJson } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
-import { BotProtectionConfigSchema } from '../../../proto/gen/waf/v1/site_pb.ts';
+import {
+  RateLimitEndpointRecordSchema,
+  type RateLimitEndpointRecordJson,
+} from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { invalidField } from '../errors.ts';
-import { boundsOf, type Bounds } from '../proto-bounds.ts';
+import { boundsOf, checkBounds } from '../proto-bounds.ts';
+import { standardChallenge } from '../site/site-protection.ts';
 import { checkSortOrder, oneOf } from './ip-list-checks.ts';
 
 /** A rate limit as it is kept. */
@@ -36,9 +39,7 @@ const presets: Readonly<Record<string, ChallengeNumbers>> = {
     verifiedFactor: 5,
   },
   standard: {
-    challengeTtlSeconds: 120,
-    clearanceTtlSeconds: 3_600,
-    proofDifficulty: 16,
+    ...standardChallenge,
     bindNetwork: false,
     verifiedFactor: 3,
   },
@@ -51,10 +52,6 @@ const presets: Readonly<Record<string, ChallengeNumbers>> = {
   },
 };
 
-const countMax = 1_000_000;
-const windowSecondsMax = 86_400;
-const mitigationSecondsMax = 30 * 86_400;
-
 /** The checked limit, its defaults filled in. Errors: invalid_argument under `endpoint`. */
 export function checkRateLimit(limit: RateLimitEndpointRecordJson) {
   const { methodMode, methods } = checkMethods(limit);
@@ -64,15 +61,8 @@ export function checkRateLimit(limit: RateLimitEndpointRecordJson) {
     ['observe', 'enforce'],
     'endpoint.enforcementMode',
   );
-  const requestCount = within(limit.requestCount, 1, countMax, 'requestCount');
-  const windowSeconds = within(limit.windowSeconds, 1, windowSecondsMax, 'windowSeconds');
-  const leastSeconds = action === 'ban' ? 1 : 0;
-  const mitigationSeconds = within(
-    limit.mitigationSeconds || (action === 'ban' ? 600 : 0),
-    leastSeconds,
-    mitigationSecondsMax,
-    'mitigationSeconds',
-  );
+  checkBounds(RateLimitEndpointRecordSchema, limit, 'endpoint');
+  const { requestCount = 0, windowSeconds = 0 } = limit;
   return {
     pathPattern: checkPattern(limit.pathPattern ?? ''),
     methodMode,
@@ -83,7 +73,7 @@ export function checkRateLimit(limit: RateLimitEndpointRecordJson) {
     countingKey: checkCountingKey(limit.countingKey || 'ip'),
     requestCount,
     windowSeconds,
-    mitigationSeconds,
+    mitigationSeconds: limit.mitigationSeconds || (action === 'ban' ? 600 : 0),
     ...checkBanScope(limit, action),
     ...checkChallenge(limit, action, requestCount, windowSeconds),
   };
@@ -133,9 +123,7 @@ function checkMethods(limit: RateLimitEndpointRecordJson) {
     if (given.length > 0) throw invalidField('endpoint.methods', 'goes with include only');
     return { methodMode, methods: [] };
   }
-  if (given.length < 1 || given.length > 16) {
-    throw invalidField('endpoint.methods', 'needs 1 to 16 methods');
-  }
+  if (given.length === 0) throw invalidField('endpoint.methods', 'needs 1 to 16 methods');
   given.forEach((method, at) => {
     if (/^[A-Za-z][A-Za-z-]{0,31}$/.test(method)) return;
     throw invalidField(`endpoint.methods[${at}]`, 'must be an HTTP method');
@@ -159,8 +147,6 @@ function checkBanScope(limit: RateLimitEndpointRecordJson, action: string) {
   return { banScope: oneOf(scope || 'site', ['site', 'global'], 'endpoint.banScope') };
 }
 
-type ChallengeNumber = 'challengeTtlSeconds' | 'clearanceTtlSeconds' | 'proofDifficulty';
-
 function checkChallenge(
   limit: RateLimitEndpointRecordJson,
   action: string,
@@ -177,37 +163,18 @@ function checkChallenge(
     [...Object.keys(presets), 'custom'],
     'endpoint.challengeProfile',
   );
-  const preset = presets[profile];
-  const basis = preset ?? presets['standard']!;
+  const { verifiedFactor, ...challenge } = presets[profile] ?? presets['standard']!;
+  const { max } = boundsOf(RateLimitEndpointRecordSchema, 'verifiedRequestCount');
   const numbers = {
     challengeProfile: profile,
-    verifiedRequestCount: Math.min(countMax, requestCount * basis.verifiedFactor),
+    verifiedRequestCount: Math.min(max, requestCount * verifiedFactor),
     verifiedWindowSeconds: windowSeconds,
-    challengeTtlSeconds: basis.challengeTtlSeconds,
-    clearanceTtlSeconds: basis.clearanceTtlSeconds,
-    proofDifficulty: basis.proofDifficulty,
-    bindNetwork: basis.bindNetwork,
+    ...challenge,
   };
-  if (preset !== undefined) return numbers;
-  const own = (
-    name: 'verifiedRequestCount' | 'verifiedWindowSeconds' | ChallengeNumber,
-    { min, max }: Pick<Bounds, 'min' | 'max'>,
-  ): number => within(limit[name] || numbers[name], min, max, name);
-  // A challenge is the same whether a limit or the gate of a site asks for it.
-  const asOfSites = (name: ChallengeNumber): number =>
-    own(name, boundsOf(BotProtectionConfigSchema, name));
-  return {
-    challengeProfile: profile,
-    verifiedRequestCount: own('verifiedRequestCount', { min: 1, max: countMax }),
-    verifiedWindowSeconds: own('verifiedWindowSeconds', { min: 1, max: windowSecondsMax }),
-    challengeTtlSeconds: asOfSites('challengeTtlSeconds'),
-    clearanceTtlSeconds: asOfSites('clearanceTtlSeconds'),
-    proofDifficulty: asOfSites('proofDifficulty'),
-    bindNetwork: limit.bindNetwork ?? false,
-  };
-}
-
-function within(value: number | undefined, min: number, max: number, field: string): number {
-  if (value !== undefined && value >= min && value <= max) return value;
-  throw invalidField(`endpoint.${field}`, `must be between ${min} and ${max}`);
+  if (profile in presets) return numbers;
+  const stated = Object.keys(numbers).flatMap((name) => {
+    const value = limit[name as keyof typeof numbers];
+    return value ? [[name, value]] : [];
+  });
+  return { ...numbers, ...(Object.fromEntries(stated) as Partial<typeof numbers>) };
 }

@@ -3,12 +3,13 @@
  * SecLang here. Values are written so that they cannot end the text around them.
  */
 
-import type { CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
+import { CustomRuleSchema, type CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { encodeUtf8 } from '../../../base/byte-string.ts';
 import type { Directive } from '../../../engine/rules/language/ast.ts';
 import { parseSecLang } from '../../../engine/rules/language/parse.ts';
 import { invalidField } from '../errors.ts';
 import { checkName } from '../names.ts';
+import { checkBounds } from '../proto-bounds.ts';
 import { evaluationInDirective } from './evaluation-rules.ts';
 import { patternProblem, writtenProblem } from './pattern-size.ts';
 import type { AddedSecLang } from './policy-seclang.ts';
@@ -59,11 +60,11 @@ const actions: Readonly<Record<string, string>> = {
   allow: 'allow,nolog',
 };
 const conditionsMax = 16;
-const seclangBytesMax = 64 * 1024;
 
 /** Checks a rule; errors name the field under `rule`. */
 export function checkCustomRule(rule: CustomRuleJson): void {
   checkName(rule.name, 'rule.name');
+  checkBounds(CustomRuleSchema, rule, 'rule');
   if (rule.enabled === undefined) throw invalidField('rule.enabled', 'is required');
   const phase = rule.phase ?? 0;
   if (phase < 0 || phase > 5) throw invalidField('rule.phase', 'must be between 1 and 5');
@@ -173,9 +174,6 @@ export function placeCustomRules(rules: readonly CustomRuleJson[]): AddedSecLang
 
 function checkSecLang(seclang: string, ruleId: number): void {
   if (seclang.trim() === '') throw invalidField('rule.seclang', 'is required, or visualSpec');
-  if (seclang.length > seclangBytesMax) {
-    throw invalidField('rule.seclang', `has at most ${seclangBytesMax} characters`);
-  }
   const { directives, diagnostics } = parseSecLang(encodeUtf8(seclang), 'rule');
   const error = diagnostics.find(({ severity }) => severity === 'error');
   if (error !== undefined) {

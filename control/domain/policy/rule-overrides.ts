@@ -3,17 +3,20 @@
  * away by setting the same variable by the opposite amount in the same link of the chain.
  */
 
-import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
+import {
+  RuleOverrideSchema,
+  type RuleOverrideJson,
+} from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { encodeUtf8 } from '../../../base/byte-string.ts';
 import { parseSecLang } from '../../../engine/rules/language/parse.ts';
 import { invalidField } from '../errors.ts';
+import { checkBounds } from '../proto-bounds.ts';
 import { isDetector } from './detectors.ts';
 import { evaluationInRanges } from './evaluation-rules.ts';
 import { checkPathPrefix, pathTransformations, underPaths } from './exclusion-plugins.ts';
 import { isOpenOwnRule } from './own-rule-notes.ts';
 import { refuseUnmatchable } from './rule-override-change.ts';
 
-const listMax = 64;
 /** A target as overrides name it. */
 export const ruleTarget =
   /^&?[A-Z][A-Z0-9_]{1,63}(?::(?:\/[^"\s\\/]{1,128}\/|[^"\s,|'/]{1,128}))?$/;
@@ -29,6 +32,7 @@ export interface RenderedOverrides {
 
 /** Errors: invalid_argument naming the field under `at`. */
 export function checkOverride(override: RuleOverrideJson, at = 'override'): void {
+  checkBounds(RuleOverrideSchema, override, at);
   if (!/^[1-9]\d{0,8}$/.test(override.crsRuleId ?? '')) {
     throw invalidField(`${at}.crsRuleId`, 'must be the number of a rule');
   }
@@ -39,9 +43,6 @@ export function checkOverride(override: RuleOverrideJson, at = 'override'): void
   const score = override.scoreOverride;
   if (action === 'RULE_OVERRIDE_ACTION_SCORE_OVERRIDE' && score === undefined) {
     throw invalidField(`${at}.scoreOverride`, 'is required for this action');
-  }
-  if (score !== undefined && (score < 0 || score > 1000)) {
-    throw invalidField(`${at}.scoreOverride`, 'must be between 0 and 1000');
   }
   const ruleId = Number(override.crsRuleId);
   if ((isDetector(ruleId) || isOpenOwnRule(ruleId)) && !onlyTakesAway(override)) {
@@ -218,7 +219,6 @@ function each(
   pattern: RegExp,
   what: string,
 ): void {
-  if ((list ?? []).length > listMax) throw invalidField(at, `has at most ${listMax} entries`);
   (list ?? []).forEach((one, index) => {
     if (!pattern.test(one)) throw invalidField(`${at}[${index}]`, `must be ${what}`);
   });

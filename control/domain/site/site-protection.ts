@@ -1,13 +1,8 @@
 /** What the TLS and bot settings of a site may be, and what they are where it states none. */
 
-import {
-  BotProtectionConfigSchema,
-  type BotProtectionConfigJson,
-  type SiteJson,
-} from '../../../proto/gen/waf/v1/site_pb.ts';
+import type { BotProtectionConfigJson, SiteJson } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { coversHost } from './certificates.ts';
 import { invalidField, refusal } from '../errors.ts';
-import { checkBounds } from '../proto-bounds.ts';
 
 /** What a site needs to know of a certificate. */
 export interface CertificateFacts {
@@ -31,9 +26,12 @@ export interface BotSurroundings {
 
 type TlsJson = NonNullable<SiteJson['tls']>;
 
-const botPathsMax = 100;
-const exemptMethodsMax = 16;
-const trustedListsMax = 100;
+/** What a challenge demands and grants where nothing else is chosen. */
+export const standardChallenge = {
+  challengeTtlSeconds: 120,
+  clearanceTtlSeconds: 3_600,
+  proofDifficulty: 16,
+} as const;
 
 /**
  * The TLS settings with standard values. Errors: invalid_argument; failed_precondition when the
@@ -96,7 +94,6 @@ function eachHost(site: SiteJson, visit: (host: string, field: string) => void):
 }
 
 function checkBotPaths(paths: readonly string[], at: string): void {
-  if (paths.length > botPathsMax) throw invalidField(at, `has at most ${botPathsMax} entries`);
   paths.forEach((path, index) => {
     if (/^\/[^\s?#]{0,1023}$/.test(path)) return;
     throw invalidField(`${at}[${index}]`, 'must be a path that begins with a slash');
@@ -110,34 +107,25 @@ export function checkBotProtection(
 ): BotProtectionConfigJson | undefined {
   if (bot === undefined) return undefined;
   const at = 'site.botProtection';
-  checkBounds(BotProtectionConfigSchema, bot, at);
   checkBotPaths(bot.exemptPaths ?? [], `${at}.exemptPaths`);
   checkBotPaths(bot.challengePaths ?? [], `${at}.challengePaths`);
   const exemptMethods = bot.exemptMethods ?? [];
-  if (exemptMethods.length > exemptMethodsMax) {
-    throw invalidField(`${at}.exemptMethods`, `has at most ${exemptMethodsMax} entries`);
-  }
   exemptMethods.forEach((method, index) => {
     if (/^[A-Za-z][A-Za-z-]{0,31}$/.test(method)) return;
     throw invalidField(`${at}.exemptMethods[${index}]`, 'must be an HTTP method');
   });
-  const lists = bot.trustedIpListIds ?? [];
-  if (lists.length > trustedListsMax) {
-    throw invalidField(`${at}.trustedIpListIds`, `has at most ${trustedListsMax} entries`);
-  }
-  lists.forEach((id, index) => {
+  (bot.trustedIpListIds ?? []).forEach((id, index) => {
     if (around.ipListExists?.(id) ?? true) return;
     throw invalidField(`${at}.trustedIpListIds[${index}]`, 'does not exist');
   });
   const mode = bot.mode ?? 'BOT_PROTECTION_MODE_UNSPECIFIED';
+  const stated = Object.entries(bot).filter(([, value]) => value !== 0);
   return {
-    ...bot,
+    ...standardChallenge,
+    ...Object.fromEntries(stated),
     ...(exemptMethods.length === 0
       ? {}
       : { exemptMethods: [...new Set(exemptMethods.map((one) => one.toUpperCase()))] }),
     mode: mode === 'BOT_PROTECTION_MODE_UNSPECIFIED' ? 'BOT_PROTECTION_MODE_OFF' : mode,
-    challengeTtlSeconds: bot.challengeTtlSeconds || 120,
-    clearanceTtlSeconds: bot.clearanceTtlSeconds || 3600,
-    proofDifficulty: bot.proofDifficulty || 16,
   };
 }

@@ -1,20 +1,24 @@
 /** What a site may be: required fields, hosts that nobody else has, usable origins. */
 
-import type { SiteJson, SiteUpstreamJson } from '../../../proto/gen/waf/v1/site_pb.ts';
-import type { UpstreamEndpointJson } from '../../../proto/gen/waf/v1/common_pb.ts';
+import {
+  SiteSchema,
+  type SiteJson,
+  type SiteUpstreamJson,
+} from '../../../proto/gen/waf/v1/site_pb.ts';
+import {
+  UpstreamEndpointSchema,
+  type UpstreamEndpointJson,
+} from '../../../proto/gen/waf/v1/common_pb.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { invalidField, refusal } from '../errors.ts';
 import { checkName } from '../names.ts';
+import { checkBounds } from '../proto-bounds.ts';
 import { checkDelivery } from './delivery.ts';
 import { normalizeHost } from './hosts.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 import { checkBotProtection, checkTls, type CertificateFacts } from './site-protection.ts';
 import type { SiteRecord } from '../records.ts';
 import { checkUpstreamTls } from './upstream-tls.ts';
-
-const aliasesMax = 200;
-const upstreamsMax = 64;
-const weightMax = 1000;
 
 type OwnedSite = Pick<SiteRecord, 'id'> & Partial<Pick<SiteRecord, 'tenantId'>>;
 
@@ -52,6 +56,7 @@ export interface ParsedEndpoint {
  */
 export function checkSite(site: SiteJson, around: SiteSurroundings): SiteJson {
   const name = checkName(site.name, 'site.name');
+  checkBounds(SiteSchema, site, 'site');
   const primaryHost = normalizeHost(site.primaryHost ?? '', 'site.primaryHost');
   const aliases = checkAliases(site.aliases ?? [], primaryHost);
   checkUpstreams(site.upstreams ?? [], around);
@@ -101,18 +106,11 @@ export function parseEndpointUrl(text: string, field: string): ParsedEndpoint {
 
 /** Checks one endpoint and returns its address. */
 export function checkEndpoint(endpoint: UpstreamEndpointJson, field: string): ParsedEndpoint {
-  const parsed = parseEndpointUrl(endpoint.url ?? '', `${field}.url`);
-  const weight = endpoint.weight ?? 0;
-  if (weight < 0 || weight > weightMax) {
-    throw invalidField(`${field}.weight`, `must be between 1 and ${weightMax}; 0 acts as 1`);
-  }
-  return parsed;
+  checkBounds(UpstreamEndpointSchema, endpoint, field);
+  return parseEndpointUrl(endpoint.url ?? '', `${field}.url`);
 }
 
 function checkAliases(aliases: readonly string[], primaryHost: string): string[] {
-  if (aliases.length > aliasesMax) {
-    throw invalidField('site.aliases', `has at most ${aliasesMax} entries`);
-  }
   const seen = new Set([primaryHost]);
   return aliases.map((alias, at) => {
     const host = normalizeHost(alias, `site.aliases[${at}]`);
@@ -123,9 +121,6 @@ function checkAliases(aliases: readonly string[], primaryHost: string): string[]
 }
 
 function checkUpstreams(upstreams: readonly SiteUpstreamJson[], around: SiteSurroundings): void {
-  if (upstreams.length > upstreamsMax) {
-    throw invalidField('site.upstreams', `has at most ${upstreamsMax} entries`);
-  }
   let tls: boolean | undefined;
   upstreams.forEach((upstream, at) => {
     const field = `site.upstreams[${at}]`;

@@ -6,9 +6,6 @@ import type {
   UpstreamResiliencePolicyJson,
 } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 
-/** Probes with every setting given. */
-export type FullHealthCheck = Required<UpstreamHealthCheckJson>;
-
 /** What happens with failing addresses; 0 turns a part off. */
 export interface Resilience {
   readonly passiveMaxFails: number;
@@ -52,22 +49,9 @@ export function withResilienceDefaults(
 export function probeOf(
   check: UpstreamHealthCheckJson | undefined,
   endpoints: readonly UpstreamEndpointJson[],
-): FullHealthCheck | null {
+): UpstreamHealthCheckJson | null {
   const path = check?.path || endpoints.find((one) => one.healthCheckPath)?.healthCheckPath || '';
-  if (path === '') return null;
-  const full = withProbeDefaults({ ...check, path });
-  return {
-    path,
-    method: full.method ?? 'GET',
-    expectedStatus: full.expectedStatus ?? 200,
-    intervalSeconds: full.intervalSeconds ?? 30,
-    timeoutSeconds: full.timeoutSeconds ?? 5,
-    unhealthyThreshold: full.unhealthyThreshold ?? 3,
-    healthyThreshold: full.healthyThreshold ?? 2,
-    followRedirects: full.followRedirects ?? false,
-    expectedBody: full.expectedBody ?? '',
-    host: full.host ?? '',
-  };
+  return path === '' ? null : withProbeDefaults({ ...check, path });
 }
 
 /** What happens with failing addresses, in the units of nodes. */

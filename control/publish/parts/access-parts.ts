@@ -4,9 +4,13 @@
  */
 
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type {
-  RuntimeIpListSchema,
+import {
+  RuntimeCountryRuleSchema,
+  RuntimeIpBindingSchema,
+  RuntimeRateLimitSchema,
   RuntimeTrustProfileSchema,
+  type RuntimeIpListSchema,
+  type RuntimeTrustProfile,
 } from '../../../proto/gen/waf/runtime/v1/access_pb.ts';
 import type { TrustProfileJson } from '../../../proto/gen/waf/v1/trust_pb.ts';
 import { familyOf, keyWidth } from '../../../base/ip-address.ts';
@@ -24,6 +28,7 @@ import {
   trustProfiles,
 } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
+import { byName } from './by-name.ts';
 import type { PartKind } from './part-kind.ts';
 
 /** Lists that something refers to; one piece each, so that a change sends one list. */
@@ -127,30 +132,13 @@ export function packTrustLists(store: ReadStore, profile: TrustProfileJson) {
 }
 
 /** A profile as it travels. */
-export function toRuntimeTrust(
-  profile: TrustProfileJson,
-  siteId: string,
-): MessageInitShape<typeof RuntimeTrustProfileSchema> {
-  return {
-    siteId,
-    nodes: (profile.nodes ?? []).map((node) => ({
-      id: node.id ?? '',
-      ipListIds: [...(node.trust?.ipListIds ?? [])],
-      xffMode: node.xffMode ?? '',
-    })),
-    edges: (profile.edges ?? []).map(({ from = '', to = '' }) => ({ from, to })),
-    rules: (profile.extractionRules ?? []).map((rule) => ({
-      id: rule.id ?? '',
-      header: rule.header ?? '',
-      parser: rule.parser ?? '',
-      nodeIds: [...(rule.nodeIds ?? [])],
-      enabled: rule.enabled ?? false,
-      selector: rule.selector ?? '',
-      position: rule.position ?? 0,
-      positionFrom: rule.positionFrom ?? '',
-      allowUntrusted: rule.allowUntrusted ?? false,
-    })),
-  };
+export function toRuntimeTrust(profile: TrustProfileJson, siteId: string): RuntimeTrustProfile {
+  const nodes = (profile.nodes ?? []).map((node) => ({
+    ...node,
+    ipListIds: node.trust?.ipListIds ?? [],
+  }));
+  const { edges = [], extractionRules: rules = [] } = profile;
+  return byName(RuntimeTrustProfileSchema, { siteId, nodes, edges, rules });
 }
 
 function buildRules(
@@ -159,52 +147,26 @@ function buildRules(
   limits: readonly RateLimitRecord[],
 ) {
   return {
-    ipBindings: bindings.map((one) => ({
-      id: one.id,
-      ipListId: one.ipListId,
-      ...choiceOf(one),
-      pathPrefix: one.pathPrefix ?? '',
-      place: { scope: one.scope, policyId: one.policyId, siteId: one.siteId },
-      tenantId: one.tenantId,
-    })),
-    countryRules: countries.map((one) => ({
-      id: one.id,
-      countryCodes: [...(one.countryCodes ?? [])],
-      ...choiceOf(one),
-      places: one.targets.map(({ scope, policyId, siteId }) => ({ scope, policyId, siteId })),
-      tenantId: one.tenantId,
-    })),
-    rateLimits: limits.map((one) => ({
-      id: one.id,
-      policyId: one.policyId,
-      siteId: one.siteId,
-      pathPattern: one.pathPattern,
-      methods: [...one.methods],
-      action: one.action ?? '',
-      sortOrder: one.sortOrder ?? 0,
-      observe: one.enforcementMode === 'observe',
-      countingKey: one.countingKey ?? 'ip',
-      requestCount: one.requestCount ?? 0,
-      windowSeconds: one.windowSeconds ?? 0,
-      mitigationSeconds: one.mitigationSeconds ?? 0,
-      banGlobally: one.banScope === 'global',
-      verifiedRequestCount: one.verifiedRequestCount ?? 0,
-      verifiedWindowSeconds: one.verifiedWindowSeconds ?? 0,
-      challengeTtlSeconds: one.challengeTtlSeconds ?? 0,
-      clearanceTtlSeconds: one.clearanceTtlSeconds ?? 0,
-      proofDifficulty: one.proofDifficulty ?? 0,
-      bindNetwork: one.bindNetwork ?? false,
-    })),
+    ipBindings: bindings.map((one) =>
+      byName(RuntimeIpBindingSchema, { ...one, place: placeOfRule(one) }),
+    ),
+    countryRules: countries.map((one) =>
+      byName(RuntimeCountryRuleSchema, { ...one, places: one.targets.map(placeOfRule) }),
+    ),
+    rateLimits: limits.map((one) =>
+      byName(RuntimeRateLimitSchema, {
+        ...one,
+        observe: one.enforcementMode === 'observe',
+        banGlobally: one.banScope === 'global',
+      }),
+    ),
   };
 }
 
-function choiceOf(one: {
-  readonly kind?: string;
-  readonly bypassMode?: string;
-  readonly addressSource?: string;
-  readonly matchMode?: string;
-  readonly sortOrder?: number;
-}) {
-  const { kind = '', bypassMode = '', addressSource = '', matchMode = '', sortOrder = 0 } = one;
-  return { kind, bypassMode, addressSource, matchMode, sortOrder };
+function placeOfRule({
+  scope,
+  policyId,
+  siteId,
+}: Pick<IpListBinding, 'scope' | 'policyId' | 'siteId'>) {
+  return { scope, policyId, siteId };
 }

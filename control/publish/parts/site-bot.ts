@@ -1,8 +1,8 @@
 /** How the bot protection of a site travels. Pure. */
 
-import { fromJson, type JsonObject } from '@bufbuild/protobuf';
 import { RuntimeBotSchema, type RuntimeBot } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { SiteJson } from '../../../proto/gen/waf/v1/site_pb.ts';
+import { byName } from './by-name.ts';
 
 const modes: Readonly<Record<string, string>> = {
   BOT_PROTECTION_MODE_BROWSER_CHECK: 'browser_check',
@@ -25,6 +25,5 @@ export function toRuntimeBot({
 }: Pick<SiteJson, 'botProtection'>): RuntimeBot | undefined {
   const mode = modes[bot?.mode ?? ''];
   if (bot === undefined || mode === undefined) return undefined;
-  const gate = { ...bot, mode } as JsonObject;
-  return fromJson(RuntimeBotSchema, gate, { ignoreUnknownFields: true });
+  return byName(RuntimeBotSchema, { ...bot, mode });
 }
