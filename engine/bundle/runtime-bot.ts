@@ -9,6 +9,7 @@ import { AppError } from '../../base/errors.ts';
 import { botLimits } from '../../base/guard-limits.ts';
 import { readStatedPath } from '../../base/stated-path.ts';
 import type { BotConfig, ChallengeKey, VerifierConfig } from '../contract/bot.ts';
+import { plain } from '../contract/plain.ts';
 import type { IpSets } from './ip-set.ts';
 
 const keyBytes = 32;
@@ -43,7 +44,7 @@ export function botProtectionOf(
       if (list === undefined) throw invalid(`site ${name}: IP list ${id} is missing`);
       return sets.of(list);
     });
-    const { $typeName: _type, $unknown: _unknown, trustedIpListIds: _lists, ...fields } = bot;
+    const { trustedIpListIds: _lists, ...fields } = plain(bot);
     return {
       ...fields,
       mode: bot.mode,
@@ -63,7 +64,8 @@ function verifiersOf(
   verifiers: readonly RuntimeVerifier[],
 ): (hosts: readonly string[]) => Pick<BotConfig, 'verifier'> {
   const byHost = new Map<string, VerifierConfig>();
-  for (const { $typeName: _type, $unknown: _unknown, hosts, ...fields } of verifiers) {
+  for (const verifier of verifiers) {
+    const { hosts, ...fields } = plain(verifier);
     const kind = verifierKinds.find((one) => one === fields.kind);
     if (kind === undefined) throw invalid(`verifier ${fields.id}: its kind is not known`);
     for (const url of [fields.scriptUrl, fields.verifyUrl]) {

@@ -14,6 +14,7 @@ import type {
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { AppError } from '../../base/errors.ts';
 import { bundleLimits } from '../base/limits.ts';
+import { plain } from '../contract/plain.ts';
 import type { PolicySource } from '../contract/policy.ts';
 import type { RuntimeConfig } from '../contract/runtime.ts';
 import type {
@@ -130,14 +131,13 @@ function canaryOf(
   find: (id: string) => UpstreamConfig,
 ): CanaryConfig | undefined {
   if (canary === undefined) return undefined;
-  const { upstreamId, weight, headerName, cookieName } = canary;
-  return { upstream: find(upstreamId), weight, headerName: headerName.toLowerCase(), cookieName };
+  const { upstreamId, headerName, ...fields } = plain(canary);
+  return { ...fields, upstream: find(upstreamId), headerName: headerName.toLowerCase() };
 }
 
 function shadowOf({ shadow }: RuntimeSite): ShadowConfig | undefined {
   if (shadow === undefined) return undefined;
-  const { runId, policyId, untilMs } = shadow;
-  return { runId, policyId, untilMs: Number(untilMs) };
+  return { ...plain(shadow), untilMs: Number(shadow.untilMs) };
 }
 
 function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
@@ -147,15 +147,11 @@ function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]
 /** A set of origins as plain data. Errors: AppError bundle_invalid without an endpoint. */
 export function toUpstream(upstream: RuntimeUpstream): UpstreamConfig {
   if (upstream.endpoints.length === 0) throw invalid(`upstream ${upstream.id} has no endpoint`);
-  const endpoints = upstream.endpoints.map(({ host, port, weight }) => ({
-    host,
-    port,
-    weight: weight === 0 ? 1 : weight,
-  }));
+  const endpoints = upstream.endpoints.map((one) => ({ ...plain(one), weight: one.weight || 1 }));
   const scheme = upstream.tls ? 'https' : 'http';
   const server = upstream.serverName === '' ? {} : { serverName: upstream.serverName };
   const { healthCheck, resilience, caPem, skipVerify } = upstream;
-  const requestHeaders = upstream.requestHeaders.map(({ name, value }) => ({ name, value }));
+  const requestHeaders = upstream.requestHeaders.map(plain);
   return {
     id: upstream.id,
     scheme,
@@ -164,21 +160,13 @@ export function toUpstream(upstream: RuntimeUpstream): UpstreamConfig {
     ...(caPem === '' ? {} : { caPem }),
     ...(skipVerify ? { verifyTls: false } : {}),
     ...(requestHeaders.length === 0 ? {} : { requestHeaders }),
-    ...(healthCheck === undefined ? {} : { healthCheck: withoutType(healthCheck) }),
-    ...(resilience === undefined ? {} : { resilience: withoutType(resilience) }),
+    ...(healthCheck === undefined ? {} : { healthCheck: plain(healthCheck) }),
+    ...(resilience === undefined ? {} : { resilience: plain(resilience) }),
   };
 }
 
 /** For sites whose every path has a route or gets 404. */
 const noUpstream: UpstreamConfig = { id: '', scheme: 'http', endpoints: [] };
-
-/** The fields of a message as plain data, which threads can clone. */
-function withoutType<T extends { readonly $typeName: string }>({
-  $typeName: _type,
-  ...fields
-}: T): Omit<T, '$typeName'> {
-  return fields;
-}
 
 /** A policy with the files of its ruleset and its own; its own win. */
 export function toPolicySource(

@@ -4,7 +4,6 @@ import type { RuntimeBundle } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts'
 import type {
   RuntimeEvidencePolicy,
   RuntimeLogPolicy,
-  RuntimeTracing,
 } from '../../proto/gen/waf/runtime/v1/logging_pb.ts';
 import {
   standardLogSettings,
@@ -12,8 +11,8 @@ import {
   type EvidenceSettings,
   type LoggingConfig,
   type LogSettings,
-  type TracingSettings,
 } from '../contract/logging.ts';
+import { plain } from '../contract/plain.ts';
 
 /** The log policies of a bundle; undefined where it brings none. */
 export function loggingOf({
@@ -28,7 +27,7 @@ export function loggingOf({
     sites: new Map(own.map((policy) => [policy.siteId, settingsOf(policy)])),
     exportAccess: global?.exportAccess ?? false,
     exportAnswerBodies: global?.exportAnswerBodies ?? false,
-    tracing: global?.tracing === undefined ? null : tracingOf(global.tracing),
+    tracing: global?.tracing === undefined ? null : plain(global.tracing),
   };
 }
 
@@ -41,10 +40,6 @@ function settingsOf(policy: RuntimeLogPolicy): LogSettings {
     windowMs: windowSeconds === 0 ? standardLogSettings.windowMs : windowSeconds * 1000,
     evidence: evidence === undefined ? null : evidenceOf(evidence),
   };
-}
-
-function tracingOf({ ratio, parents, perSecond }: RuntimeTracing): TracingSettings {
-  return { ratio, parents, perSecond };
 }
 
 /** A mode of a later release keeps examples. */

@@ -3,6 +3,7 @@
 import type { RuntimeBundle, RuntimeSite } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { RuntimeRateLimit } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
 import { rateLimits as bounds } from '../../base/guard-limits.ts';
+import { plain } from '../contract/plain.ts';
 import type { RateKey, RateLimitConfig, RateLimits } from '../contract/rate-limit.ts';
 
 /**
@@ -54,8 +55,7 @@ function signatureOf({ pathPattern, methods }: RuntimeRateLimit): string {
 }
 
 function readLimit(one: RuntimeRateLimit): RateLimitConfig[] {
-  const { $typeName: _type, $unknown: _unknown, ...fields } = one;
-  const { action } = one;
+  const { action, ...fields } = plain(one);
   const key = readKey(one.countingKey);
   const known = action === 'block' || action === 'ban' || action === 'challenge';
   if (key === null || !known || one.requestCount < 1 || one.windowSeconds < 1) return [];

@@ -6,6 +6,7 @@ import type {
 } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
 import { AppError } from '../../base/errors.ts';
 import { trustLimits } from '../../base/guard-limits.ts';
+import { plain } from '../contract/plain.ts';
 import type { TrustConfig } from '../contract/trust.ts';
 
 /** The fields of a bundle that say who is trusted. */
@@ -51,11 +52,8 @@ export function toTrustConfig(
       left -= count;
       return { id, ranges: own.flatMap(keysOfList), xffMode };
     }),
-    edges: profile.edges.map(({ from, to }) => ({ from, to })),
-    rules: profile.rules.map(({ $typeName: _type, $unknown: _unknown, ...rule }) => ({
-      ...rule,
-      nodeIds: [...rule.nodeIds],
-    })),
+    edges: profile.edges.map(plain),
+    rules: profile.rules.map(plain),
   };
 }
 

@@ -1,6 +1,8 @@
 /** What a site demands before it serves clients, as the runtime bundle carries it. */
 
+import type { RuntimeVerifier } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { IpSet } from './access.ts';
+import type { Plain } from './plain.ts';
 
 /** Which proof the gate of a site asks for. */
 export type BotMode = 'off' | 'browser_check' | 'human_verification';
@@ -20,22 +22,9 @@ export interface ChallengeSettings {
 /** The services of others that tell people from programs. */
 export type VerifierKind = 'turnstile' | 'hcaptcha' | 'recaptcha' | 'recaptcha_score';
 
-/** A service that tells people from programs, as a site uses it. */
-export interface VerifierConfig {
-  readonly id: string;
+/** A service that tells people from programs, as a site uses it; its secret is never logged. */
+export interface VerifierConfig extends Omit<Plain<RuntimeVerifier>, 'kind' | 'hosts'> {
   readonly kind: VerifierKind;
-  /** Names the site to the service; every visitor sees it. */
-  readonly siteKey: string;
-  /** Never shown, never logged. */
-  readonly secret: string;
-  readonly scriptUrl: string;
-  readonly verifyUrl: string;
-  /** Of `recaptcha_score`, 0 to 1. */
-  readonly minScore: number;
-  /** Who cannot use the service answers the question of the proxy instead. */
-  readonly fallback: boolean;
-  /** Special networks that may be asked, in CIDR form. */
-  readonly allowedNetworks: readonly string[];
 }
 
 /** The bot gate of a site. */

@@ -3,6 +3,10 @@
  * as the runtime bundle carries it; resolved, so that nothing here needs a look-up elsewhere.
  */
 
+import type {
+  RuntimeHealthCheck,
+  RuntimeResilience,
+} from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { AccessConfig } from './access.ts';
 import type { ApiChecks } from './api-checks.ts';
 import type { ApiLearning } from './api-learning.ts';
@@ -12,6 +16,7 @@ import type { DeliveryConfig } from './delivery.ts';
 import type { DetectionContent } from './detection-content.ts';
 import type { LoggingConfig } from './logging.ts';
 import { noInspection, type InspectionConfig } from './policy.ts';
+import type { Plain } from './plain.ts';
 import type { RateLimits } from './rate-limit.ts';
 import type { ShadowConfig } from './shadow.ts';
 import type { SiteTlsConfig } from './tls.ts';
@@ -52,33 +57,10 @@ export interface HeaderConfig {
 }
 
 /** How an address is probed. */
-export interface HealthCheckConfig {
-  readonly path: string;
-  readonly method: string;
-  /** Status of a healthy answer. */
-  readonly expectedStatus: number;
-  readonly intervalSeconds: number;
-  readonly timeoutSeconds: number;
-  /** Failures in a row that make an address unhealthy. */
-  readonly unhealthyThreshold: number;
-  /** Successes in a row that make it healthy again. */
-  readonly healthyThreshold: number;
-  readonly followRedirects: boolean;
-  /** Text that a healthy answer contains; '' for any. */
-  readonly expectedBody: string;
-  /** Host header; '' for the address. */
-  readonly host: string;
-}
+export type HealthCheckConfig = Plain<RuntimeHealthCheck>;
 
 /** What happens with addresses that fail. */
-export interface ResilienceConfig {
-  /** Failures in a row after which an address is set aside; 0 turns this off. */
-  readonly passiveMaxFails: number;
-  readonly passiveFailDurationSeconds: number;
-  /** How long a request is tried again elsewhere; 0 turns this off. */
-  readonly retryDurationMs: number;
-  readonly retryIntervalMs: number;
-}
+export type ResilienceConfig = Plain<RuntimeResilience>;
 
 /** A path prefix of a site with an origin of its own. */
 export interface PathRouteConfig {

@@ -3,6 +3,12 @@
  * data; list contents are resolved, so that nothing is looked up elsewhere.
  */
 
+import type {
+  RuntimeClientIpRule,
+  RuntimeTrustEdge,
+} from '../../proto/gen/waf/runtime/v1/access_pb.ts';
+import type { Plain } from './plain.ts';
+
 /** A proxy before the product. */
 export interface TrustNodeConfig {
   readonly id: string;
@@ -13,30 +19,10 @@ export interface TrustNodeConfig {
 }
 
 /** A way a request takes: from a node or `internet`, to a node or `waf`. */
-export interface TrustEdgeConfig {
-  readonly from: string;
-  readonly to: string;
-}
+export type TrustEdgeConfig = Plain<RuntimeTrustEdge>;
 
 /** How to take the client's address from a request. */
-export interface ClientIpRuleConfig {
-  readonly id: string;
-  /** Lower case; empty for remote_addr. */
-  readonly header: string;
-  /** single_ip, xff, forwarded or remote_addr. */
-  readonly parser: string;
-  /** Proxies that may have written the header. */
-  readonly nodeIds: readonly string[];
-  readonly enabled: boolean;
-  /** Empty for the first untrusted address; or single, leftmost, rightmost, position. */
-  readonly selector: string;
-  /** From 1, with selector position. */
-  readonly position: number;
-  /** left or right, with selector position. */
-  readonly positionFrom: string;
-  /** Use it although no proxy is verified. */
-  readonly allowUntrusted: boolean;
-}
+export type ClientIpRuleConfig = Plain<RuntimeClientIpRule>;
 
 /** The trusted proxies and the headers that they write. */
 export interface TrustConfig {

@@ -25,7 +25,7 @@ const rooms = [
   // What both programs share.
   { room: common, may: [] },
   { room: base, may: [common] },
-  { room: contract, may: [common, base] },
+  { room: contract, may: [common, base, gen] },
   { room: 'engine/http', may: [common, base, contract] },
   {
     room: 'engine/match',
