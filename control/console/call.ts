@@ -13,8 +13,15 @@ export interface Loaded<T> {
   readonly value: T | null;
   readonly error: string;
   readonly loading: boolean;
+  /** The role does not allow the call: another one would fail, too. */
+  readonly denied: boolean;
   /** Calls again. */
   readonly reload: () => void;
+}
+
+/** Whether a call failed for want of a right. */
+export function isDenied(error: unknown): boolean {
+  return ConnectError.from(error).code === Code.PermissionDenied;
 }
 
 /** The message of anything that a call throws. */
@@ -32,7 +39,9 @@ export function useCall<T>(
   load: (signal: AbortSignal) => Promise<T>,
   everyMs = refreshMs,
 ): Loaded<T> {
-  const [state, setState] = useState({ value: null as T | null, error: '', loading: true });
+  const [state, setState] = useState({
+    ...{ value: null as T | null, error: '', loading: true, denied: false },
+  });
   const [turn, setTurn] = useState(0);
   const latest = useRef(load);
   latest.current = load;
@@ -54,12 +63,13 @@ export function useCall<T>(
         .current(stop.signal)
         .then(
           (value) => {
-            if (!stop.signal.aborted) setState({ value, error: '', loading: false });
+            if (!stop.signal.aborted) setState({ value, error: '', loading: false, denied: false });
           },
           (error: unknown) => {
             if (stop.signal.aborted) return;
-            allowed = ConnectError.from(error).code !== Code.PermissionDenied;
-            setState((before) => ({ ...before, error: messageOf(error), loading: false }));
+            const denied = isDenied(error);
+            allowed = !denied;
+            setState((before) => ({ ...before, error: messageOf(error), loading: false, denied }));
           },
         )
         .finally(again);

@@ -100,7 +100,7 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     DeleteAlertRule: 'pages/alerts',
     ListAlertChannels: 'pages/alerts',
     GetAlertChannel: 'operations',
-    UpsertAlertChannel: 'pages/alerts',
+    UpsertAlertChannel: 'pages/alert-channel-form',
     DeleteAlertChannel: 'pages/alerts',
     TestAlertChannel: 'pages/alerts',
     PreviewAlertRuleNotification: 'operations',

@@ -9,8 +9,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { translate } from '../../control/console/text/catalog.ts';
+import { chineseAuditWords } from '../../control/console/text/audit-words.table.ts';
 import { chinese, chineseTexts } from '../../control/console/text/chinese.ts';
 import { builtInRoles, permissionCodes } from '../../control/auth/permissions.ts';
+import { alertKinds } from '../../control/domain/alert/alert-condition.ts';
+import { renderMessage, standardStyle } from '../../control/domain/alert/alert-message.ts';
+import type { AlertRecord } from '../../control/domain/alert/alert-records.ts';
 import { bodyInspectionOf } from '../../control/domain/policy/body-inspection.ts';
 import { describeRules } from '../../control/domain/policy/crs-rules.ts';
 import { customRuleTemplates } from '../../control/domain/policy/custom-rule-templates.ts';
@@ -19,6 +23,9 @@ import { builtInTemplates } from '../../control/domain/policy/policy-templates.t
 import { readRulesetFolder } from '../../control/publish/rulesets/ruleset-folder.ts';
 import { detectorRules } from '../../engine/detect/detector-rules.ts';
 import { detectors } from '../../engine/detect/list.ts';
+import { failureText } from '../../engine/upstream/connect-failure.ts';
+import { ORIGIN_FAILURE } from '../../engine/upstream/origin-sink.ts';
+import { readSources } from '../tidy/source-files.ts';
 import { observed, over, ownRuleTexts, refused } from './own-rule-policies.ts';
 import { rulesetFolders } from './policy-in-process.ts';
 
@@ -74,6 +81,74 @@ test('descriptions of what comes with the product have a Chinese text', () => {
   expect(sentences.length).toBeGreaterThan(70);
   expect(missing(sentences)).toEqual([]);
 });
+
+/** The words for actions and kinds of records in a source that writes the audit trail. */
+function auditWordsIn(text: string): string[] {
+  if (!/\.audit\(|audit: '/.test(text)) return [];
+  const stated = text.matchAll(/\b(?:action|resourceType|audit)(?::| =) ([^\n;]*)/g);
+  return [...stated].flatMap(([, value = '']) =>
+    [...value.matchAll(/(?<!=== )'([a-z_]{2,})'/g)].map(([, word]) => word!),
+  );
+}
+
+test('every word of the audit trail has a Chinese text', () => {
+  const rooms = /^control\/(?!console|cli)/;
+  const sources = readSources('.ts').filter(
+    ({ path }) => rooms.test(path) && !path.endsWith('.test.ts'),
+  );
+  const words = new Set(sources.flatMap(({ text }) => auditWordsIn(text)));
+  expect(words.size).toBeGreaterThan(90);
+  expect([...words].filter((word) => !Object.hasOwn(chineseAuditWords, word))).toEqual([]);
+  const planted = "const action = grows ? 'planted' : 'update';\ntx.audit({ ...note, action });";
+  expect(auditWordsIn(planted)).toContain('planted');
+});
+
+test.each(alertKinds)('an alert of the kind %s is told in Chinese', (kind) => {
+  const payload = { count: 7, windowSeconds: 60, threshold: 5, revision: '7', daysLeft: 3 };
+  const at = '2026-01-02T03:04:05Z';
+  const times = { openedAt: at, firingAt: at, resolvedAt: at, lastSeenAt: at, notAfter: at };
+  const subject = kind === 'log_storage' ? 'warning' : 'shop';
+  for (const closedReason of ['', 'condition_cleared', 'operator', 'rule_changed']) {
+    const alert = {
+      ...{ ...times, kind, subject, closedReason, id: 'a', ruleId: 'r', ruleName: 'Duty' },
+      ...{ severity: 'ALERT_SEVERITY_INFO', siteId: '', agentId: '', state: 'firing' },
+      payload: { ...payload, ...times, availableBytes: 7, error: 'no answer in time' },
+    } as unknown as AlertRecord;
+    const event = closedReason === '' ? 'firing' : 'resolved';
+    const { message } = renderMessage(alert, {}, event, standardStyle, 0);
+    expect(missing([message])).toEqual([]);
+  }
+});
+
+test('why an origin does not answer is told in Chinese, also of several origins', () => {
+  const why = Object.values(ORIGIN_FAILURE).map(({ code }) => failureText(code));
+  const origins = why.map((text) => `http://a.test:80 of site shop: ${text} (7 failures)`);
+  expect(missing(origins)).toEqual([]);
+  const list = [...origins.slice(0, 3), 'and 4 more'].join('; ');
+  const said = translate(chinese, list)!;
+  expect(said.match(/站点 shop 的/g)).toHaveLength(3);
+  expect(said).not.toMatch(/failures|more/);
+});
+
+test.each(['SQL', 'paths of files', 'HTML or scripts'])(
+  'what was learned of values that hold %s is told in Chinese',
+  (content) => {
+    const names = [
+      'Parameter "q"',
+      'Cookie "q"',
+      'Header field "q"',
+      'File name of "q"',
+      'Value "q"',
+    ];
+    const sentences = [...names, 'The body', 'The XML body'].flatMap((name) =>
+      ['', ' since 2026-01-02T03:04Z'].map(
+        (since) =>
+          `${name} of POST /a regularly holds ${content}: at least 7 clients in 3 hours${since}`,
+      ),
+    );
+    expect(missing(sentences)).toEqual([]);
+  },
+);
 
 /** What the refusals in a file of the API say, with a value in place of each expression. */
 function refusalsIn(path: string): string[] {

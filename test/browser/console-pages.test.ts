@@ -136,6 +136,8 @@ const latinNames: ReadonlySet<string> = new Set([
   ...['always', 'never', 'CPU'],
   // What comes with the product by a name, and what an example of an exclusion names.
   ...['Auditor', 'Operator', 'Light', 'Standard', 'SecLang', 'ARGS', 'comment'],
+  // How channels are called that messages go to.
+  ...['Webhook', 'Slack', 'PagerDuty', 'STARTTLS', 'TSIG', 'base64', 'hooks', 'waf'],
   // What passkeys need.
   ...['HTTPS', 'PIN'],
   // The name of an attack, in every language.

@@ -8,6 +8,7 @@ import { freePort } from '../support/free-port.ts';
 import { missingBuild, startProduct } from '../support/product.ts';
 import { missingChromium, startChromium } from './chromium.ts';
 import { choosePassword, enterPassword, openPage, tokenOf } from './console-driver.ts';
+import { channelTasks } from './tasks/channel-tasks.ts';
 import { chineseTasks } from './tasks/chinese-tasks.ts';
 import { deliveryTasks } from './tasks/delivery-tasks.ts';
 import { Desk } from './tasks/desk.ts';
@@ -37,6 +38,7 @@ const tasks = [
   ...[
     ...freshTasks,
     ...deliveryTasks,
+    ...channelTasks,
     ...entryTasks,
     ...policyTasks,
     ...rulesetTasks,

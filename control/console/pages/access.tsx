@@ -282,6 +282,10 @@ function AddRole({ changed }: { readonly changed: () => void }): JSX.Element {
 /** Every change has a new revision and a new time. */
 const isOfPeople = (path: string): boolean => path !== 'revision' && path !== 'updatedAt';
 
+/** Who did it: what the service did by itself has no name. */
+const actorOf = ({ actorName, actorId }: AuditEntry): string =>
+  actorId === 'system' ? auditWord(actorId) : actorName || actorId;
+
 function Audit(): JSX.Element {
   const [cursor, setCursor] = useCursor('audit');
   const found = useCall(`audit ${cursor}`, (signal) =>
@@ -316,7 +320,7 @@ function Audit(): JSX.Element {
               empty={w('noEntry')}
               columns={[
                 { title: w('when'), of: ({ createdAt }) => when(createdAt) },
-                { title: w('who'), of: ({ actorName, actorId }) => actorName || actorId },
+                { title: w('who'), of: actorOf },
                 { title: w('action'), of: ({ action }) => auditWord(action) },
                 {
                   title: w('what'),

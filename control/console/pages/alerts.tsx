@@ -4,7 +4,6 @@ import { createClient } from '@connectrpc/connect';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { JSX } from 'preact';
 import {
-  AlertChannelKind,
   AlertService,
   AlertSeverity,
   AlertStatus,
@@ -17,6 +16,7 @@ import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
 import { said } from '../text/sentences.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
+import { AddChannel, channelName } from './alert-channel-form.tsx';
 
 const alerts = createClient(AlertService, transport);
 const hourMs = 3_600_000;
@@ -54,9 +54,7 @@ const w = pageTexts({
   add: ['Add', '添加'],
   channel: ['Channel', '通道'],
   noChannels: ['No channel: alerts are shown here only.', '没有通道：告警仅显示在此处。'],
-  addChannel: ['Add a channel', '添加通道'],
   kind: ['Kind', '类型'],
-  config: ['Settings, as JSON', '设置（JSON）'],
   sent: ['Sent', '已发送'],
   failed: ['Failed', '失败'],
   test: ['Send a test', '发送测试'],
@@ -68,6 +66,10 @@ const w = pageTexts({
   label: ['Label', '标签'],
   value: ['Value', '值'],
   hours: ['For hours', '小时数'],
+  alertKind: ['Kind of alert', '告警类型'],
+  rule: ['Id of the rule', '规则标识'],
+  site: ['Id of the site', '站点标识'],
+  node: ['Id of the node', '节点标识'],
 });
 
 const severities: Readonly<Record<number, 'info' | 'warning' | 'critical'>> = {
@@ -80,25 +82,22 @@ const states: Readonly<Record<number, 'open' | 'acked' | 'resolved'>> = {
   [AlertStatus.ACKED]: 'acked',
   [AlertStatus.RESOLVED]: 'resolved',
 };
-/** What people call the kinds of channels. */
-const channelNames = pageTexts({
-  EMAIL: ['Email', '邮件'],
-  WEBHOOK: ['Webhook', 'Webhook'],
-  SLACK: ['Slack', 'Slack'],
-  PAGERDUTY: ['PagerDuty', 'PagerDuty'],
-  FEISHU: ['Feishu', '飞书'],
-  WECOM: ['WeCom', '企业微信'],
-});
-const channelKinds = ['EMAIL', 'WEBHOOK', 'SLACK', 'PAGERDUTY', 'FEISHU', 'WECOM'] as const;
+/** Labels of alerts that a silence can name, and what people call them. */
+const labels = {
+  severity: 'severity',
+  kind: 'alertKind',
+  ruleId: 'rule',
+  siteId: 'site',
+  agentId: 'node',
+} as const;
+const isLabel = (name: string): name is keyof typeof labels => Object.hasOwn(labels, name);
 
-function channelName(kind: AlertChannelKind): string {
-  const name = channelKinds[kind - 1];
-  return name === undefined ? '' : channelNames(name);
+/** A label with its value; a severity as people write it. */
+function matcherText([name, value]: readonly [name: string, value: string]): string {
+  const [, level = ''] = /^ALERT_SEVERITY_(\w+)$/.exec(value) ?? [];
+  const severity = Object.values(severities).find((one) => one === level.toLowerCase());
+  return `${isLabel(name) ? w(labels[name]) : name}: ${severity === undefined ? value : w(severity)}`;
 }
-
-/** A value of a label; a severity as people write it. */
-const plainValue = (value: string): string =>
-  value.replace(/^ALERT_SEVERITY_(\w+)$/, (_whole, name: string) => name.toLowerCase());
 
 /** The page. */
 export function Alerts(): JSX.Element {
@@ -156,7 +155,7 @@ function Fired(): JSX.Element {
         { title: w('severity'), of: ({ severity }) => <Severity of={severity} /> },
         {
           title: w('what'),
-          of: ({ title, message }) => [title, message].filter(Boolean).join(': '),
+          of: ({ title, message }) => [title, message].filter(Boolean).map(said).join(': '),
         },
         { title: w('state'), of: ({ status }) => w(states[status] ?? 'open') },
         { title: '', of: act },
@@ -301,38 +300,6 @@ function Channels(): JSX.Element {
   );
 }
 
-function AddChannel({ changed }: { readonly changed: () => void }): JSX.Element {
-  return (
-    <FoldedEdit
-      label={w('addChannel')}
-      codes={['alert:write']}
-      submit={w('add')}
-      fields={[
-        { name: 'name', label: w('name'), required: true },
-        {
-          name: 'kind',
-          label: w('kind'),
-          value: 'WEBHOOK',
-          choices: channelKinds.map((one) => [one, channelNames(one)] as const),
-        },
-        { name: 'config', label: w('config'), kind: 'area', value: '{"url": ""}' },
-      ]}
-      save={async ({ name = '', kind = '', config = '' }) => {
-        const known = channelKinds.find((one) => one === kind) ?? 'WEBHOOK';
-        await alerts.upsertAlertChannel({
-          channel: {
-            name,
-            enabled: true,
-            kind: AlertChannelKind[known],
-            config: JSON.parse(config),
-          },
-        });
-      }}
-      saved={changed}
-    />
-  );
-}
-
 function Silences(): JSX.Element {
   const found = usePages('silences', (page, signal) =>
     alerts.listAlertSilences({ page }, { signal }),
@@ -346,10 +313,7 @@ function Silences(): JSX.Element {
         columns={[
           {
             title: w('matchers'),
-            of: ({ matchers }) =>
-              Object.entries(matchers)
-                .map(([key, value]) => `${key}: ${plainValue(value)}`)
-                .join(', '),
+            of: ({ matchers }) => Object.entries(matchers).map(matcherText).join(', '),
           },
           { title: w('until'), of: ({ endsAt }) => when(endsAt) },
           { title: w('reason'), of: ({ reason }) => reason },
@@ -370,7 +334,9 @@ function Silences(): JSX.Element {
             api: ['matchers'],
             label: w('label'),
             value: 'severity',
-            required: true,
+            choices: Object.keys(labels)
+              .filter(isLabel)
+              .map((name) => [name, w(labels[name])] as const),
           },
           { name: 'value', label: w('value'), value: 'info', required: true },
           { name: 'hours', api: ['endsAt'], label: w('hours'), kind: 'number', value: '4' },

@@ -3,10 +3,11 @@
 import { createClient } from '@connectrpc/connect';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { CertService, type Certificate } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import { never, useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
-import { partsOf } from '../parts/edit.tsx';
+import { partsOf, type Field } from '../parts/edit.tsx';
 import { FoldedEdit, List, usePages, type Listed, type Pages } from '../parts/list.tsx';
 import { Card, Head } from '../parts/panel.tsx';
 import { pemParts } from '../parts/pem.ts';
@@ -66,7 +67,14 @@ const w = pageTexts({
     '没有 DNS 服务商：无法签发通配符证书。',
   ],
   addProvider: ['Add a DNS provider', '添加 DNS 服务商'],
-  credentials: ['Credentials, as JSON', '凭据（JSON）'],
+  apiToken: ['API token', 'API 令牌'],
+  accessKeyId: ['Access key', '访问密钥 ID'],
+  accessKeySecret: ['Secret of the access key', '访问密钥'],
+  secretAccessKey: ['Secret of the access key', '访问密钥'],
+  server: ['Server that takes updates', '接受更新的服务器'],
+  serverHint: ['For example 192.0.2.53:53', '例如 192.0.2.53:53'],
+  keyName: ['Name of the TSIG key', 'TSIG 密钥名称'],
+  secret: ['Secret of the TSIG key, base64', 'TSIG 密钥（base64）'],
   add: ['Add', '添加'],
 });
 
@@ -170,6 +178,30 @@ function Until({ cert }: { readonly cert: Certificate }): JSX.Element {
   );
 }
 
+/** What each provider asks for, by the names of the API. */
+const accountFields = (driver: string): readonly Field[] => {
+  const secret = (name: 'apiToken' | 'accessKeySecret' | 'secretAccessKey' | 'secret'): Field => ({
+    ...{ name, label: w(name), kind: 'password', required: true },
+  });
+  const keyId = { name: 'accessKeyId', label: w('accessKeyId'), required: true };
+  switch (driver) {
+    case 'cloudflare':
+      return [secret('apiToken')];
+    case 'aliyun':
+      return [keyId, secret('accessKeySecret')];
+    case 'route53':
+      return [keyId, secret('secretAccessKey')];
+    case 'rfc2136':
+      return [
+        { name: 'server', label: w('server'), hint: w('serverHint'), required: true },
+        { name: 'keyName', label: w('keyName'), required: true },
+        secret('secret'),
+      ];
+    default:
+      return [];
+  }
+};
+
 function Providers(): JSX.Element {
   const found = useCall('providers', (signal) => certs.listDNSProviders({}, { signal }));
   const drivers = useCall(
@@ -178,6 +210,8 @@ function Providers(): JSX.Element {
     never,
   );
   const names = drivers.value?.drivers ?? [];
+  const [chosen, choose] = useState('');
+  const known = chosen || (names[0] ?? '');
   return (
     <Card title={w('providers')} note={w('providersNote')}>
       <List
@@ -212,18 +246,20 @@ function Providers(): JSX.Element {
           {
             name: 'provider',
             label: w('provider'),
+            value: known,
             choices: names.map((one) => [one, one] as const),
+            chosen: choose,
           },
           { name: 'zones', label: w('zones'), required: true },
-          { name: 'credentials', label: w('credentials'), kind: 'area', value: '{}' },
+          ...accountFields(known),
         ]}
-        save={async ({ name = '', provider = '', zones, credentials = '' }) => {
-          const credentialsJson = new TextEncoder().encode(credentials);
+        save={async ({ name = '', provider = '', zones, ...account }) => {
+          const { server, keyName, ...credentials } = account;
+          const settings = server === undefined ? {} : { server, keyName: keyName ?? '' };
+          const credentialsJson = new TextEncoder().encode(JSON.stringify(credentials));
           await certs.createDNSProvider({
-            name,
-            provider,
+            ...{ name, provider, settings, credentialsJson },
             zones: partsOf(zones),
-            credentialsJson,
           });
         }}
         saved={found.reload}

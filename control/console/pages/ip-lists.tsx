@@ -179,7 +179,7 @@ function Entries({
         empty={w('noEntry')}
         columns={[
           { title: w('value'), of: ({ value }) => value },
-          { title: w('note'), of: ({ note }) => note },
+          { title: w('note'), of: ({ note }) => said(note) },
           { title: w('until'), of: ({ expiresAt }) => when(expiresAt) },
           {
             title: w('hits'),

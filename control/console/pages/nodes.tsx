@@ -98,7 +98,7 @@ function NodeTable({
         {
           title: w('config'),
           of: ({ configRevision, applyResult, applyError }) => (
-            <span title={applyError}>
+            <span title={said(applyError)}>
               <VisibleText text={configText(configRevision, applyResult, said(applyError))} />
             </span>
           ),

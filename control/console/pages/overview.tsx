@@ -181,7 +181,9 @@ function QualityTiles({
       <Tile
         name={t('overview.duration')}
         value={Math.round(meanMs * 10) / 10}
-        note={durationP99Micros === 0n ? 'ms' : `ms; ${p99Note(Number(durationP99Micros) / 1000)}`}
+        note={
+          durationP99Micros === 0n ? t('overview.ms') : p99Note(Number(durationP99Micros) / 1000)
+        }
       />
     </>
   );

@@ -254,7 +254,7 @@ function Exclusions({ id: policyId }: { readonly id: string }): JSX.Element {
             title: w('site'),
             of: ({ siteId }) => (siteId === '' ? w('everySite') : siteName(siteId)),
           },
-          { title: w('why'), of: ({ rationale }) => rationale },
+          { title: w('why'), of: ({ rationale }) => said(rationale) },
           { title: w('when'), of: ({ updatedAt }) => when(updatedAt) },
           events,
         ]}

@@ -10,6 +10,7 @@ import { messageOf } from '../call.ts';
 import { said } from '../text/sentences.ts';
 import { t } from '../text/text.ts';
 import { refusedField } from './refused-field.ts';
+import { FileInput } from './file-input.tsx';
 import { lacking, Rights } from './rights.tsx';
 import { VisibleText } from './visible-text.tsx';
 
@@ -304,6 +305,7 @@ function Control({
       </select>
     );
   }
+  if (kind === 'file') return <FileInput name={name} required={required} wrong={wrong(problem)} />;
   if (kind !== 'area') return <input {...inputProps(field)} {...wrong(problem)} />;
   return (
     <textarea
@@ -324,8 +326,7 @@ function rowsOf(value: string, required: boolean): number {
 
 function inputProps({ name, kind = 'text', value = '', required = false }: Field): object {
   const autoComplete = kind === 'password' ? 'new-password' : 'off';
-  const props = { name, type: kind, required, autoComplete, step: 'any' };
-  return kind === 'file' ? props : { ...props, defaultValue: value };
+  return { name, type: kind, required, autoComplete, step: 'any', defaultValue: value };
 }
 
 function Conflict({

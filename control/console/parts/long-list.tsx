@@ -5,7 +5,7 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { messageOf, refreshMs, type Loaded } from '../call.ts';
+import { isDenied, messageOf, refreshMs, type Loaded } from '../call.ts';
 import { exactNumber, t } from '../text/text.ts';
 import { withNewest } from './newest-first.ts';
 
@@ -42,11 +42,13 @@ interface Kept<T> {
   readonly hasMore: boolean;
   readonly behind: boolean;
   readonly error: string;
+  readonly denied: boolean;
   readonly loading: boolean;
 }
 
 const nothing = {
-  ...{ items: null, next: '', hasMore: false, behind: false, error: '', loading: true },
+  ...{ items: null, next: '', hasMore: false, behind: false },
+  ...{ error: '', loading: true, denied: false },
 };
 
 /**
@@ -65,19 +67,20 @@ export function useLongList<T extends { readonly id: string }>(
   const stop = useRef(new AbortController());
   const ask = (cursor: string, before: readonly T[]): void => {
     const { signal } = stop.current;
-    setKept((was) => ({ ...was, error: '', loading: true }));
+    setKept((was) => ({ ...was, error: '', loading: true, denied: false }));
     latest.current(cursor, signal).then(
       ({ items, page }) => {
         if (signal.aborted) return;
         const [next, hasMore] = [page?.nextCursor ?? '', page?.hasMore === true];
         setKept(({ behind }) => {
           const all = [...before, ...items];
-          return { items: all, next, hasMore, behind, error: '', loading: false };
+          return { items: all, next, hasMore, behind, error: '', loading: false, denied: false };
         });
       },
       (thrown: unknown) => {
         if (signal.aborted) return;
-        setKept((was) => ({ ...was, error: messageOf(thrown), loading: false }));
+        const [error, denied] = [messageOf(thrown), isDenied(thrown)];
+        setKept((was) => ({ ...was, error, loading: false, denied }));
       },
     );
   };
@@ -103,11 +106,12 @@ export function useLongList<T extends { readonly id: string }>(
       window.clearInterval(timer);
     };
   }, [key, start, from.turn]);
-  const { items, next, hasMore, behind, error, loading } = kept;
+  const { items, next, hasMore, behind, error, loading, denied } = kept;
   return {
     value: items,
     error,
     loading,
+    denied,
     hasMore,
     full: (items?.length ?? 0) >= keptMax,
     later: start !== '' || behind,

@@ -11,9 +11,11 @@ export function Failure({ of }: { readonly of: Loaded<unknown> }): JSX.Element |
   return (
     <p class="notice" role="alert">
       {t('common.failed', { message: said(of.error) })}{' '}
-      <button type="button" onClick={of.reload}>
-        {t('common.retry')}
-      </button>
+      {!of.denied && (
+        <button type="button" onClick={of.reload}>
+          {t('common.retry')}
+        </button>
+      )}
     </p>
   );
 }

@@ -232,20 +232,22 @@ export const apiSentences: Readonly<Record<string, string>> = {
     '策略 {name} 还按异常评分拒绝，已接受的内容不会改变它：请排除相关规则，或改由检测评分决定。',
   'Policy {name} decides by the anomaly score alone: the site learns nothing, and what is accepted has no effect.':
     '策略 {name} 只按异常评分决定：该站点不学习，已接受的内容也不生效。',
-  '{saidWhat} of {method} {path} regularly holds {saidKind}: at least {clients} clients in {hours} hours':
-    '{method} {path} 的{saidWhat}经常包含{saidKind}：{hours} 小时内至少 {clients} 个客户端',
+  '{saidWhat} of {method} {path} regularly holds {saidKind}: at least {clients} clients in {saidTime}':
+    '{method} {path} 的{saidWhat}经常包含{saidKind}：{saidTime}至少 {clients} 个客户端',
   'The body': '正文',
   'The XML body': 'XML 正文',
-  'Parameter "{name}" of {method} {path} regularly holds {saidKind}: at least {clients} clients in {hours} hours':
-    '{method} {path} 的参数“{name}”经常包含{saidKind}：{hours} 小时内至少 {clients} 个客户端',
-  'Cookie "{name}" of {method} {path} regularly holds {saidKind}: at least {clients} clients in {hours} hours':
-    '{method} {path} 的 Cookie“{name}”经常包含{saidKind}：{hours} 小时内至少 {clients} 个客户端',
-  'Header field "{name}" of {method} {path} regularly holds {saidKind}: at least {clients} clients in {hours} hours':
-    '{method} {path} 的请求头“{name}”经常包含{saidKind}：{hours} 小时内至少 {clients} 个客户端',
-  'File name of "{name}" of {method} {path} regularly holds {saidKind}: at least {clients} clients in {hours} hours':
-    '{method} {path} 的“{name}”的文件名经常包含{saidKind}：{hours} 小时内至少 {clients} 个客户端',
-  'Value "{name}" of {method} {path} regularly holds {saidKind}: at least {clients} clients in {hours} hours':
-    '{method} {path} 的值“{name}”经常包含{saidKind}：{hours} 小时内至少 {clients} 个客户端',
+  'Parameter "{name}" of {method} {path} regularly holds {saidKind}: at least {clients} clients in {saidTime}':
+    '{method} {path} 的参数“{name}”经常包含{saidKind}：{saidTime}至少 {clients} 个客户端',
+  'Cookie "{name}" of {method} {path} regularly holds {saidKind}: at least {clients} clients in {saidTime}':
+    '{method} {path} 的 Cookie“{name}”经常包含{saidKind}：{saidTime}至少 {clients} 个客户端',
+  'Header field "{name}" of {method} {path} regularly holds {saidKind}: at least {clients} clients in {saidTime}':
+    '{method} {path} 的请求头“{name}”经常包含{saidKind}：{saidTime}至少 {clients} 个客户端',
+  'File name of "{name}" of {method} {path} regularly holds {saidKind}: at least {clients} clients in {saidTime}':
+    '{method} {path} 的“{name}”的文件名经常包含{saidKind}：{saidTime}至少 {clients} 个客户端',
+  'Value "{name}" of {method} {path} regularly holds {saidKind}: at least {clients} clients in {saidTime}':
+    '{method} {path} 的值“{name}”经常包含{saidKind}：{saidTime}至少 {clients} 个客户端',
+  '{hours} hours': '{hours} 小时内',
+  '{hours} hours since {time}': '自 {time} 起的 {hours} 小时内',
   SQL: 'SQL 语句',
   'shell commands': 'Shell 命令',
   'paths of files': '文件路径',

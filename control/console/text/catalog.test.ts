@@ -13,6 +13,7 @@ const catalog = catalogOf({
   'No {kind} with the id "{id}".': '没有 {kind}：{id}。',
   '{field}: {said}': '{field}：{said}',
   'is required': '必填',
+  'is known; too': '已知；也',
   'must be at most {most}': '不得大于 {most}',
   'Score {score} ({saidLevel}): {saidWhat} in {place}':
     '{place}：{saidWhat}（{saidLevel}，{score}）',
@@ -34,6 +35,12 @@ test.each([
   ['site.name: is required', 'site.name：必填'],
   ['site.name: must be at most 64', 'site.name：不得大于 64'],
   ['block web shell', 'block 后门'],
+  // A list of sentences.
+  ['site.name: is required; site.host: is required', 'site.name：必填；site.host：必填'],
+  ['names the databases own tables; block', '引用系统表；拦截'],
+  ['a: is known; too; b: is required', 'a：已知；也；b：必填'],
+  // A sentence that is no list.
+  ['site.name: must be at most a; b', 'site.name：不得大于 a; b'],
   ['$& {name} web shell', '$& {name} 后门'],
 ])('%s', (sentence, expected) => {
   expect(translate(catalog, sentence)).toBe(expected);

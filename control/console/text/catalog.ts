@@ -44,6 +44,40 @@ export function translate(catalog: Catalog, sentence: string): string | null {
   if (sentence.length > charactersMax) return null;
   const found = catalog.exact.get(plain(sentence));
   if (found !== undefined) return found;
+  return translateList(catalog, sentence) ?? translateByTemplate(catalog, sentence);
+}
+
+/** Between the sentences of a list, which the API joins to one; a sentence may hold it, too. */
+const listSeparator = '; ';
+const partsMax = 32;
+const partsOfSentenceMax = 3;
+
+/** A list whose sentences are all known: the field of the first is not that of the others. */
+function translateList(catalog: Catalog, sentence: string): string | null {
+  const parts = sentence.split(listSeparator);
+  if (parts.length === 1 || parts.length > partsMax) return null;
+  const known: string[] = [];
+  for (let from = 0; from < parts.length;) {
+    const found = firstSentence(catalog, parts, from);
+    if (found === null) return null;
+    known.push(found.value);
+    from = found.end;
+  }
+  return known.join('；');
+}
+
+/** The shortest sentence that begins with this part, and the part after it. */
+function firstSentence(catalog: Catalog, parts: readonly string[], from: number): Value | null {
+  const last = Math.min(from + partsOfSentenceMax, parts.length);
+  for (let end = from + 1; end <= last; end += 1) {
+    const text = parts.slice(from, end).join(listSeparator);
+    const value = catalog.exact.get(plain(text)) ?? translateByTemplate(catalog, text);
+    if (value !== null) return { value, end };
+  }
+  return null;
+}
+
+function translateByTemplate(catalog: Catalog, sentence: string): string | null {
   for (const { parts, translation } of catalog.templates) {
     const values = valuesOf(catalog, parts, sentence);
     if (values === null) continue;

@@ -24,9 +24,66 @@ export const operationSentences: Readonly<Record<string, string>> = {
   '{url} of pool {pool}: {saidWhy}': '源站池 {pool} 的 {url}：{saidWhy}',
   '{url} of site {site}: {saidWhy}': '站点 {site} 的 {url}：{saidWhy}',
   'its probe fails': '健康检查失败',
+  'and {count} more': '另有 {count} 项',
+  // Why an origin does not answer.
+  '{said} ({count} failures)': '{said}（失败 {count} 次）',
+  'the address is unknown, unreachable or refuses connections': '地址未知、不可达或拒绝连接',
+  'the TLS handshake failed: does the origin speak TLS on this port?':
+    'TLS 握手失败：源站在此端口使用 TLS 吗？',
+  'TLS: the certificate is of an unknown authority; give the pool its CA certificate':
+    'TLS：证书由未知机构签发；请为源站池设置其 CA 证书',
+  'TLS: the certificate is expired or not yet valid': 'TLS：证书已过期或尚未生效',
+  'TLS: the certificate is for another name; set the server name of the pool':
+    'TLS：证书属于其他名称；请设置源站池的服务器名称',
+  'no connection in time': '未能及时建立连接',
+  'too many requests wait for a connection': '等待连接的请求过多',
+  'there is no address to ask': '没有可用的地址',
+  'a kept connection was closed': '保持的连接已被关闭',
+  'the connection was closed before the answer was complete': '应答完成前连接已被关闭',
+  'the answer is no valid HTTP/1.x': '应答不是有效的 HTTP/1.x',
+  'no answer in time': '未能及时应答',
+  'the answer stopped in the middle': '应答中途停止',
+  'the probe got status {status} instead of {expected}':
+    '健康检查得到状态码 {status}，应为 {expected}',
+  'the answer to the probe lacks the expected text': '健康检查的应答缺少预期文本',
   'node {node} is overloaded: {percent} percent of requests are inspected, the others follow the fail policy of their site':
     '节点 {node} 过载：{percent}% 的请求经过检测，其余按其站点的故障策略处理',
   '{target}: {reason} ({count} events lost)': '{target}：{reason}（丢失 {count} 个事件）',
+  // What an alert tells.
+  '{count} security events in {seconds} s for all sites; the threshold is {threshold}.':
+    '所有站点在 {seconds} 秒内发生 {count} 个安全事件，阈值为 {threshold}。',
+  '{count} security events in {seconds} s for requests without a site; the threshold is {threshold}.':
+    '不属于任何站点的请求在 {seconds} 秒内发生 {count} 个安全事件，阈值为 {threshold}。',
+  '{count} security events in {seconds} s for {subject}; the threshold is {threshold}.':
+    '{subject} 在 {seconds} 秒内发生 {count} 个安全事件，阈值为 {threshold}。',
+  'Node {name} is offline. Last seen: {time}.': '节点 {name} 离线，最后在线时间：{time}。',
+  'Node {name} is online and does not serve the latest configuration.':
+    '节点 {name} 在线，但未应用最新配置。',
+  'Node {name} refused configuration {revision}: {error}':
+    '节点 {name} 拒绝了配置 {revision}：{error}',
+  'Certificate {name} ends at {time}; days left: {days}.':
+    '证书 {name} 将于 {time} 到期，剩余 {days} 天。',
+  'Origin {name} fails its health check. {saidWhy}': '源站 {name} 健康检查失败。{saidWhy}',
+  'Origin {name} fails its health check. {why}': '源站 {name} 健康检查失败。{why}',
+  'Origin {name} fails its health check.': '源站 {name} 健康检查失败。',
+  'Log storage is warning: {count} bytes are free on its disk.':
+    '日志存储状态为警告，磁盘剩余 {count} 字节。',
+  'Log storage is critical: {count} bytes are free on its disk.':
+    '日志存储状态为严重，磁盘剩余 {count} 字节。',
+  'Ended at {time}: {saidWhy}. It was: {saidWhat}':
+    '已于 {time} 结束（{saidWhy}）。原告警：{saidWhat}',
+  'condition cleared': '条件已解除',
+  operator: '由操作员处理',
+  'rule changed': '规则已修改',
+  'rule disabled': '规则已停用',
+  'rule deleted': '规则已删除',
+  'opened: {subject}': '告警产生：{subject}',
+  '{rule}: all sites': '{rule}：所有站点',
+  '{rule}: requests without a site': '{rule}：不属于任何站点的请求',
+  '{rule}: warning': '{rule}：警告',
+  '{rule}: critical': '{rule}：严重',
+  // What the console writes as the reason of a change.
+  'from request {id}': '来自请求 {id}',
   // How alerts went on.
   'the condition holds: it fires': '条件成立：触发告警',
   'the condition no longer holds': '条件不再成立',

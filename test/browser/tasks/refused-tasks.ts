@@ -72,6 +72,11 @@ const forms: readonly RefusedForm[] = [
     ...{ form: 'Add a role', fill: { Name: 'Wrong', 'Permission codes, one a line': 'no:such' } },
     ...{ submit: 'Add', field: 'codes' },
   },
+  {
+    ...{ id: 'refused-channel', page: 'Alerts', at: here('/alerts?tab=channels') },
+    ...{ fold: 'Add a channel', form: 'Add a channel', submit: 'Add', field: 'url' },
+    fill: { Name: 'Wrong', 'Address that is called': 'ftp://hooks.shop.example' },
+  },
 ];
 
 /** The field that is marked as wrong, with what stands below it. */
