@@ -103,7 +103,7 @@ test('every word of the audit trail has a Chinese text', () => {
   expect(auditWordsIn(planted)).toContain('planted');
 });
 
-test.each(alertKinds)('an alert of the kind %s is told in Chinese', (kind) => {
+test.each(alertKinds)('an alert of the kind %s is said in Chinese', (kind) => {
   const payload = { count: 7, windowSeconds: 60, threshold: 5, revision: '7', daysLeft: 3 };
   const at = '2026-01-02T03:04:05Z';
   const times = { openedAt: at, firingAt: at, resolvedAt: at, lastSeenAt: at, notAfter: at };
@@ -120,7 +120,7 @@ test.each(alertKinds)('an alert of the kind %s is told in Chinese', (kind) => {
   }
 });
 
-test('why an origin does not answer is told in Chinese, also of several origins', () => {
+test('why an origin does not answer is said in Chinese, also of several origins', () => {
   const why = Object.values(ORIGIN_FAILURE).map(({ code }) => failureText(code));
   const origins = why.map((text) => `http://a.test:80 of site shop: ${text} (7 failures)`);
   expect(missing(origins)).toEqual([]);
@@ -131,7 +131,7 @@ test('why an origin does not answer is told in Chinese, also of several origins'
 });
 
 test.each(['SQL', 'paths of files', 'HTML or scripts'])(
-  'what was learned of values that hold %s is told in Chinese',
+  'what was learned of values that hold %s is said in Chinese',
   (content) => {
     const names = [
       'Parameter "q"',

@@ -55,6 +55,6 @@ export async function follow(page: Page, path: string): Promise<void> {
     dispatchEvent(new PopStateEvent('popstate'));
     for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
   })()`);
-  await page.waitForSelector('header ~ main h1, header ~ main .empty');
+  await page.waitForSelector('header ~ main :is(h1, .empty, .notice)');
   await settled(page);
 }

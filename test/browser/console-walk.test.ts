@@ -25,7 +25,7 @@ let browser: Browser;
 let world: World;
 let all: readonly string[];
 
-/** The same where a view needs a right: it says so in place of what it would show. */
+/** The same where a view needs a right: it names it in place of what it would show. */
 const deniedFault = /status of 403 /;
 
 /** What a press did. */
@@ -224,6 +224,42 @@ async function roleId(name: string, may: readonly string[] | undefined): Promise
   return (items as { id: string; name: string }[]).find((one) => one.name === name)!.id;
 }
 
+/**
+ * Texts of three English words and more with nothing Chinese in them, but for what people and
+ * programs write: code, times, links to records and choices among them. Runs in the page.
+ */
+const englishSentences = `(() => {
+  for (const fold of document.querySelectorAll('main details')) fold.open = true;
+  const found = [];
+  const walk = (part) => {
+    if (/^(?:CODE|PRE|TEXTAREA|TIME|OPTION)$/.test(part.nodeName)) return;
+    const text = part.nodeType === 3 ? part.textContent.trim() : (part.title ?? '');
+    const english = /[A-Za-z]{2,}(?: [A-Za-z]{2,}){2}/.test(text);
+    if (english && !/\\p{Script=Han}/u.test(text)) found.push(text);
+    for (const child of part.childNodes) walk(child);
+  };
+  walk(document.querySelector('main'));
+  return found;
+})()`;
+
+/** A site whose origin refuses connections, and an exclusion that an event led to. */
+async function makeTroubles(): Promise<void> {
+  const { eventId } = await world.refused('troubled');
+  const site = {
+    ...{ name: 'deaf', primaryHost: 'deaf.example', status: 'RESOURCE_STATUS_ACTIVE' },
+    upstreams: [{ inline: { url: 'http://127.0.0.1:9', weight: 1 } }],
+  };
+  await world.call('SiteService/CreateSite', { site });
+  const { items } = await world.call('PolicyService/ListPolicies', {});
+  const policyId = (items as { id: string }[])[0]!.id;
+  await world.exclude(policyId, 'ARGS:q', { rationale: `from request ${eventId}` });
+  await eventually(async () => {
+    await world.get('/', world.client(), 'deaf.example');
+    const { checks } = await world.call('SystemService/Health', {});
+    return (checks as { message?: string }[]).some(({ message }) => message?.includes('deaf'));
+  });
+}
+
 describe.skipIf(skip !== null)(`walk (${skip ?? 'in Chromium'})`, { timeout: testMs }, () => {
   beforeAll(async () => {
     const product = await startProduct('--workers', '1', '--management-tls', 'off');
@@ -257,6 +293,21 @@ describe.skipIf(skip !== null)(`walk (${skip ?? 'in Chromium'})`, { timeout: tes
     );
     expect(wrong).toEqual([]);
     expect(presses).toBeGreaterThan(100);
+  });
+
+  test('pages that have something to tell tell it in Chinese', async () => {
+    await makeTroubles();
+    const { page } = await signedIn(browser, world.product);
+    await page.select('header select', 'zh-CN');
+    const found: string[] = [];
+    for (const path of all) {
+      await follow(page, path);
+      const texts = (await page.evaluate(englishSentences)) as string[];
+      found.push(...texts.map((text) => `${path}: ${text}`));
+    }
+    expect(found).toEqual([]);
+    await page.evaluate(`document.querySelector('main').append('a planted English sentence')`);
+    expect(await page.evaluate(englishSentences)).toEqual(['a planted English sentence']);
   });
 
   test('an administrator presses everything, and everything answers', async () => {

@@ -373,6 +373,8 @@ function Bindings({ known }: { readonly known: readonly IpList[] }): JSX.Element
           save={({ list = '', kind = '' }) =>
             lists.upsertGlobalIpListBinding({
               binding: { ipListId: list, kind, ...inList },
+              // One that is there already may have been made with care.
+              expected: {},
             })
           }
           saved={found.reload}

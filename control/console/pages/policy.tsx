@@ -10,6 +10,7 @@ import {
   type TestPolicyResponse,
 } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import {
+  ListChange,
   RuleOverrideAction,
   RuleOverrideService,
 } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
@@ -291,6 +292,8 @@ function Exclusions({ id: policyId }: { readonly id: string }): JSX.Element {
               removedTargets: target === '' ? [] : [target],
               rationale: why,
             },
+            // What is excluded of the rule already stays.
+            listChange: ListChange.ADD,
           })
         }
         saved={found.reload}

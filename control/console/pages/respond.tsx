@@ -6,6 +6,7 @@ import { useState } from 'preact/hooks';
 import { IpListService, type IpList } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import { LogService, type SecurityEvent } from '../../../proto/gen/waf/v1/log_pb.ts';
 import {
+  ListChange,
   RuleOverrideAction,
   RuleOverrideService,
 } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
@@ -177,6 +178,8 @@ async function recordOnly(
   const actionEnum = RuleOverrideAction.LOG_ONLY;
   await overrides.upsertRuleOverride({
     override: { policyId, siteId, crsRuleId, actionEnum, rationale },
+    // What is excluded of the rule already stays, for the day it blocks again.
+    listChange: ListChange.ADD,
   });
 }
 

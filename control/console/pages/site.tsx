@@ -19,14 +19,15 @@ import { transport } from '../session.ts';
 import { said } from '../text/sentences.ts';
 import { pageTexts, t } from '../text/text.ts';
 import { enteredOrigins, urlOf, whatIsLeft } from './site-origins.ts';
-import { SiteChallenges } from './site-challenges.tsx';
 import { SiteEdit, type ShownSite } from './site-form.tsx';
-import { SiteInspection } from './site-inspection.tsx';
-import { SiteLimits } from './site-limits.tsx';
-import { SiteRoutes } from './site-routes.tsx';
-import { SiteTls } from './site-tls.tsx';
-import { SiteTrust } from './site-trust.tsx';
 
+// A view is loaded when it is looked at.
+const SiteRoutes = lazy(async () => (await import('./site-routes.tsx')).SiteRoutes);
+const SiteTls = lazy(async () => (await import('./site-tls.tsx')).SiteTls);
+const SiteInspection = lazy(async () => (await import('./site-inspection.tsx')).SiteInspection);
+const SiteChallenges = lazy(async () => (await import('./site-challenges.tsx')).SiteChallenges);
+const SiteLimits = lazy(async () => (await import('./site-limits.tsx')).SiteLimits);
+const SiteTrust = lazy(async () => (await import('./site-trust.tsx')).SiteTrust);
 const SiteDelivery = lazy(async () => (await import('./site-delivery.tsx')).SiteDelivery);
 const sites = createClient(SiteService, transport);
 const upstreams = createClient(UpstreamService, transport);

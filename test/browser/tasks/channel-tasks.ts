@@ -77,13 +77,16 @@ async function addChannel(desk: Desk, world: World, of: ChannelForm): Promise<vo
   }
   for (const [label, text] of Object.entries(of.fill)) await desk.fill(label, text, form);
   await desk.press('Add', form);
-  await eventually(async () => (await desk.page.$$eval('main tbody', text)).join().includes(name));
+  await eventually(async () => {
+    const rows = await desk.page.$$eval('main tbody tr', (all) =>
+      all.map((row) => row.textContent),
+    );
+    return rows.some((row) => row.includes(name));
+  });
   const { items } = await world.call('AlertService/ListAlertChannels', {});
   const added = (items as { name: string }[]).find((one) => one.name === name);
   expect(added).toMatchObject({ enabled: true, config: of.config });
 }
-
-const text = (all: readonly Element[]): string[] => all.map((one) => one.textContent ?? '');
 
 /** One DNS provider: its name at the API, what it asks for, and what the API has of it then. */
 interface ProviderForm {

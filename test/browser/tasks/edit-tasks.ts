@@ -132,6 +132,29 @@ export const editTasks: readonly Task[] = [
     },
   },
   {
+    id: 'edit-exclusion',
+    page: 'Policies',
+    does: 'excludes a second argument of a rule',
+    expects: 'the argument that was excluded before still is',
+    run: async (desk, world) => {
+      const policyId = await world.policy('Excluding more');
+      await world.exclude(policyId, 'ARGS:kept');
+      const excluded = async (): Promise<unknown> => {
+        const { items } = await world.call('RuleOverrideService/ListRuleOverrides', { policyId });
+        return items;
+      };
+      await desk.go(`/policies/${policyId}?tab=exclusions`);
+      const form = 'Add an exclusion to a rule';
+      const argument = 'Argument to leave out, for example ARGS:comment';
+      await desk.press(form);
+      await desk.fill('Rule', '942100', form);
+      await desk.fill(argument, 'ARGS:added', form);
+      await desk.press('Add', form);
+      await desk.shows('ARGS:added');
+      expect(await excluded()).toMatchObject([{ removedTargets: ['ARGS:kept', 'ARGS:added'] }]);
+    },
+  },
+  {
     id: 'edit-delivery',
     page: 'Sites',
     does: 'closes a site for work whose closing somebody else changed meanwhile',

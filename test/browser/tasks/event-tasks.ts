@@ -3,7 +3,7 @@
 import { expect } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import type { Desk } from './desk.ts';
-import { attackIn, type Task, type World } from './task.ts';
+import { attackIn, type Refused, type Task, type World } from './task.ts';
 
 /** Sends an attack from a client of its own to a site of its own, and opens the list at it. */
 async function attacked(
@@ -11,7 +11,7 @@ async function attacked(
   world: World,
   name: string,
   policyId = '',
-): Promise<{ client: string; get: (path: string) => Promise<number> }> {
+): Promise<Omit<Refused, 'eventId'>> {
   const siteId = await world.site(name, policyId);
   const client = world.client();
   const get = (path: string): Promise<number> => world.get(path, client, `${name}.example`);
@@ -24,7 +24,7 @@ async function attacked(
   desk.presses = 0;
   await desk.open('tbody a');
   await desk.shows('This request was blocked with status 403.');
-  return { client, get };
+  return { client, get, siteId };
 }
 
 /** The id of the newest event of a site of which no evidence is kept, once there is one. */
@@ -96,17 +96,20 @@ export const eventTasks: readonly Task[] = [
     id: 'event-record',
     page: 'Event',
     does: 'lets the rule of an event only record on this site',
-    expects: 'the request passes, and another site still blocks it',
+    expects: 'it passes, another site still blocks it, and what was excluded before still is',
     run: async (desk, world) => {
       const policyId = await world.crsPolicy('Recording');
       await world.site('unchanged', policyId);
-      const { get } = await attacked(desk, world, 'recording', policyId);
+      const { get, siteId } = await attacked(desk, world, 'recording', policyId);
+      await world.exclude(policyId, 'ARGS:kept', { siteId });
       await desk.press('Only record rule 942100');
       await desk.press('Only record rule 942100');
       await desk.shows('Saved. The rule only records');
       expect(desk.presses).toBeLessThanOrEqual(4);
       await eventually(async () => (await get(attackIn('q'))) === 200);
       expect(await world.get(attackIn('q'), world.client(), 'unchanged.example')).toBe(403);
+      const { items } = await world.call('RuleOverrideService/ListRuleOverrides', { policyId });
+      expect(items).toMatchObject([{ siteId, removedTargets: ['ARGS:kept'] }]);
     },
   },
   {

@@ -175,6 +175,61 @@ const changes: readonly Change[] = [
     },
     seen: async (desk) => (await desk.held(keptDays)) === '5',
   },
+  {
+    id: 'fresh-channels',
+    page: 'Alerts',
+    path: '/alerts?tab=channels',
+    make: (world, name) => {
+      const config = { url: 'https://hooks.shop.example/waf' };
+      const channel = { name, enabled: true, kind: 'ALERT_CHANNEL_KIND_WEBHOOK', config };
+      return world.call('AlertService/UpsertAlertChannel', { channel });
+    },
+  },
+  {
+    id: 'fresh-silences',
+    page: 'Alerts',
+    path: '/alerts?tab=silences',
+    make: (world, reason) =>
+      world.call('AlertService/CreateAlertSilence', {
+        ...{ matchers: { severity: 'info' }, reason },
+        ...{ startsAt: new Date(), endsAt: new Date(Date.now() + 3_600_000) },
+      }),
+  },
+  {
+    id: 'fresh-audit',
+    page: 'Access',
+    path: '/access?tab=audit',
+    make: (world, name) => world.site(name),
+  },
+  {
+    id: 'fresh-limits',
+    page: 'Sites',
+    path: async (world) => `/sites/${await world.site('limited')}?tab=limits`,
+    make: (world, name, path) =>
+      world.call('RateLimitService/UpsertRateLimitEndpoint', {
+        endpoint: {
+          ...{ siteId: lastOf(path.split('?')[0]!), pathPattern: `/${name}`, methodMode: 'any' },
+          ...{ requestCount: 50, windowSeconds: 60, mitigationSeconds: 30 },
+          ...{ action: 'block', enforcementMode: 'enforce' },
+        },
+      }),
+  },
+  {
+    id: 'fresh-exclusions',
+    page: 'Policies',
+    path: async (world) => `/policies/${await world.policy('Excluded from')}?tab=exclusions`,
+    make: (world, rationale, path) =>
+      world.exclude(lastOf(path.split('?')[0]!), 'ARGS:q', { rationale }),
+  },
+  {
+    id: 'fresh-delivery',
+    page: 'Sites',
+    path: async (world) => `/sites/${await world.site('redirected')}?tab=delivery`,
+    make: (world, name, path) => {
+      const delivery = { redirects: [{ path: `/${name}`, target: '/new', status: 308 }] };
+      return changeSite(world, lastOf(path.split('?')[0]!), { delivery }, 'delivery');
+    },
+  },
 ];
 
 /** A change of somebody else does not touch what is typed. */

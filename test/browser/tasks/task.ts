@@ -118,6 +118,14 @@ export class World {
     return (made['policy'] as { id: string }).id;
   }
 
+  /** Has rule 942100 of a policy not look at one argument; `more` narrows or explains it. */
+  async exclude(policyId: string, target: string, more: object = {}): Promise<void> {
+    const override = { policyId, crsRuleId: '942100', removedTargets: [target], ...more };
+    await this.call('RuleOverrideService/UpsertRuleOverride', {
+      override: { ...override, actionEnum: 'RULE_OVERRIDE_ACTION_DEFAULT' },
+    });
+  }
+
   /** An address list; its id. */
   async ipList(name: string, ...values: string[]): Promise<string> {
     const ipList = { name, entries: values.map((value) => ({ value })) };
