@@ -21,6 +21,8 @@ import { customRuleTemplates } from '../../control/domain/policy/custom-rule-tem
 import { curatedPlugins } from '../../control/domain/policy/exclusion-plugins.ts';
 import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
 import { readRulesetFolder } from '../../control/publish/rulesets/ruleset-folder.ts';
+import type { RequestEvent } from '../../engine/contract/events.ts';
+import { errorOf } from '../../engine/contract/request-error.ts';
 import { detectorRules } from '../../engine/detect/detector-rules.ts';
 import { detectors } from '../../engine/detect/list.ts';
 import { failureText } from '../../engine/upstream/connect-failure.ts';
@@ -128,6 +130,21 @@ test('why an origin does not answer is said in Chinese, also of several origins'
   const said = translate(chinese, list)!;
   expect(said.match(/站点 shop 的/g)).toHaveLength(3);
   expect(said).not.toMatch(/failures|more/);
+});
+
+test.each([
+  { outcome: 'origin_error', refusal: 'origin_connect' },
+  { outcome: 'refused', refusal: 'head_too_large' },
+  ...['overload', 'policy', 'queue'].flatMap((failure) => [
+    { outcome: 'inspection_failed', transaction: { failure } },
+    { outcome: 'forwarded', transaction: { failure } },
+    { outcome: 'blocked', transaction: { failure } },
+  ]),
+  { outcome: 'forwarded', transaction: { limitsReached: ['json_depth'] } },
+  { outcome: 'forwarded', transaction: { pcreLimitedRules: [942100] } },
+])('the log of errors says in Chinese: $outcome $refusal $transaction', (event) => {
+  const { message } = errorOf(event as unknown as RequestEvent)!;
+  expect(missing([message])).toEqual([]);
 });
 
 test.each(['SQL', 'paths of files', 'HTML or scripts'])(

@@ -14,11 +14,13 @@ import { ListEnd, useLongList } from '../parts/long-list.tsx';
 import { Head, Tabs } from '../parts/panel.tsx';
 import { Groups, Ranking } from '../parts/ranking.tsx';
 import { SpanChoice } from '../parts/span-choice.tsx';
+import { stateName } from '../parts/state-name.ts';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
+import { said } from '../text/sentences.ts';
 import { exactNumber, pageTexts, t } from '../text/text.ts';
 import { spanOf, timeRange } from '../time-span.ts';
 import { Keeping } from './log-keeping.tsx';
@@ -213,9 +215,9 @@ function Errors(): JSX.Element {
             empty={w('noError')}
             columns={[
               { title: w('when'), line: true, of: ({ occurredAt }) => when(occurredAt) },
-              { title: w('level'), of: ({ level }) => level },
-              { title: w('logger'), of: ({ logger }) => logger },
-              { title: w('message'), of: ({ message }) => message },
+              { title: w('level'), of: ({ level }) => stateName(level) },
+              { title: w('logger'), of: ({ logger }) => stateName(logger) },
+              { title: w('message'), of: ({ message }) => said(message) },
             ]}
           />
         )}

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { said } from '../text/sentences.ts';
 import { exactNumber, shortNumber, t } from '../text/text.ts';
 import { Link } from './link.tsx';
 import { MessageText, VisibleText } from './visible-text.tsx';
@@ -55,7 +56,7 @@ export function Ranking({
                 </Link>
               )}
               {label !== '' && label !== (name || key) && (
-                <small title={label}>
+                <small title={said(label)}>
                   {' '}
                   <MessageText text={label} />
                 </small>

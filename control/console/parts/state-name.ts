@@ -43,6 +43,11 @@ const chinese: Readonly<Record<string, string>> = {
   origins: '源站',
   overload: '过载',
   observations: '观测数据',
+  error: '错误',
+  warn: '警告',
+  upstream: '源站',
+  http: 'HTTP',
+  inspection: '检测',
   siem: 'SIEM',
   controllers: '控制器',
 };
@@ -56,6 +61,9 @@ const english: Readonly<Record<string, string>> = {
   not_in_use: 'not in use',
   unverified: 'not known: the node is not connected',
   siem: 'SIEM',
+  http: 'HTTP',
+  warn: 'warning',
+  upstream: 'origin',
 };
 
 /** The word in the language that is shown; one that is not known here stays as it is. */

@@ -37,20 +37,11 @@ export function VisibleText({
 }
 
 /**
- * A message of a rule in the language that is shown, with its own words as the hint: people search
- * for them. What stands in backticks is a piece of a request or a language.
+ * A message of a rule in the language that is shown. What stands in backticks is a piece of a
+ * request or a language.
  */
-export function MessageText({ text }: { readonly text: string }): JSX.Element {
-  const shown = said(text);
-  if (shown === text) return <Quoting text={text} />;
-  return (
-    <span title={text}>
-      <Quoting text={shown} />
-    </span>
-  );
-}
-
-function Quoting({ text }: { readonly text: string }): JSX.Element {
+export function MessageText({ text: message }: { readonly text: string }): JSX.Element {
+  const text = said(message);
   const parts = text.split('`');
   // One without its other half is a character of the message.
   if (parts.length % 2 === 0) return <VisibleText text={text} />;

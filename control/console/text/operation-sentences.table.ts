@@ -49,6 +49,23 @@ export const operationSentences: Readonly<Record<string, string>> = {
   'node {node} is overloaded: {percent} percent of requests are inspected, the others follow the fail policy of their site':
     '节点 {node} 过载：{percent}% 的请求经过检测，其余按其站点的故障策略处理',
   '{target}: {reason} ({count} events lost)': '{target}：{reason}（丢失 {count} 个事件）',
+  // Why a request is in the log of errors.
+  'No valid answer from the origin ({reason}).': '源站没有给出有效应答（{reason}）。',
+  'The request was refused ({reason}).': '请求被拒绝（{reason}）。',
+  'The node is overloaded and did not inspect the request; it got 503.':
+    '节点过载，未检测该请求；已返回 503。',
+  "The site's policy does not serve yet, or does not compile; the request got 503.":
+    '站点的策略尚未生效或无法编译；已返回 503。',
+  'The node is overloaded; the fail policy let the request through without inspection.':
+    '节点过载；按故障策略未经检测放行了该请求。',
+  "The site's policy does not serve yet, or does not compile; the fail policy let the request through without inspection.":
+    '站点的策略尚未生效或无法编译；按故障策略未经检测放行了该请求。',
+  'Inspection failed ({reason}); the request got 503.': '检测失败（{reason}）；已返回 503。',
+  'Inspection failed ({reason}); the fail policy let the request through.':
+    '检测失败（{reason}）；按故障策略放行了该请求。',
+  'Inspection failed ({reason}) after the request was refused.':
+    '请求被拒绝后检测失败（{reason}）。',
+  'The request was not inspected whole ({found}).': '该请求未能完整检测（{found}）。',
   // What an alert tells.
   '{count} security events in {seconds} s for all sites; the threshold is {threshold}.':
     '所有站点在 {seconds} 秒内发生 {count} 个安全事件，阈值为 {threshold}。',
