@@ -226,14 +226,14 @@ async function roleId(name: string, may: readonly string[] | undefined): Promise
 
 /**
  * Texts of three English words and more with nothing Chinese in them, but for what people and
- * programs write: code, times, links to records and choices among them. Runs in the page.
+ * programs write: code, times and choices among records. Runs in the page.
  */
 const englishSentences = `(() => {
   for (const fold of document.querySelectorAll('main details')) fold.open = true;
   const found = [];
   const walk = (part) => {
     if (/^(?:CODE|PRE|TEXTAREA|TIME|OPTION)$/.test(part.nodeName)) return;
-    const text = part.nodeType === 3 ? part.textContent.trim() : (part.title ?? '');
+    const text = part.nodeType === 3 ? part.textContent.trim() : '';
     const english = /[A-Za-z]{2,}(?: [A-Za-z]{2,}){2}/.test(text);
     if (english && !/\\p{Script=Han}/u.test(text)) found.push(text);
     for (const child of part.childNodes) walk(child);

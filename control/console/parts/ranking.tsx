@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { said } from '../text/sentences.ts';
 import { exactNumber, shortNumber, t } from '../text/text.ts';
 import { Link } from './link.tsx';
-import { MessageText, VisibleText } from './visible-text.tsx';
+import { Quoting, VisibleText } from './visible-text.tsx';
 
 /** One line of a ranking. */
 export interface Rank {
@@ -58,7 +58,7 @@ export function Ranking({
               {label !== '' && label !== (name || key) && (
                 <small title={said(label)}>
                   {' '}
-                  <MessageText text={label} />
+                  <Quoting text={said(label)} />
                 </small>
               )}
             </span>

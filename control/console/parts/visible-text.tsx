@@ -37,11 +37,21 @@ export function VisibleText({
 }
 
 /**
- * A message of a rule in the language that is shown. What stands in backticks is a piece of a
- * request or a language.
+ * A message of a rule in the language that is shown, with its own words as the hint: people search
+ * for them. What stands in backticks is a piece of a request or a language.
  */
-export function MessageText({ text: message }: { readonly text: string }): JSX.Element {
-  const text = said(message);
+export function MessageText({ text }: { readonly text: string }): JSX.Element {
+  const shown = said(text);
+  if (shown === text) return <Quoting text={text} />;
+  return (
+    <span title={text}>
+      <Quoting text={shown} />
+    </span>
+  );
+}
+
+/** A text whose pieces in backticks are code. */
+export function Quoting({ text }: { readonly text: string }): JSX.Element {
   const parts = text.split('`');
   // One without its other half is a character of the message.
   if (parts.length % 2 === 0) return <VisibleText text={text} />;
