@@ -7,6 +7,7 @@ import { replacesModules } from './test/support/replaces-modules.ts';
 import { sharesModules, sharesProducts } from './test/support/shares-products.ts';
 
 const none = ['**/node_modules/**', '.build/**', '.cache/**', 'build/**', 'var/**'];
+const sharing = sharesModules.map((folder) => `${folder}**/*.test.ts`);
 
 export default defineConfig({
   test: {
@@ -43,7 +44,7 @@ export default defineConfig({
         test: {
           name: 'rooms together',
           include: ['test/**/*.test.ts'],
-          exclude: [...none, ...replacesModules, ...sharesProducts, `${sharesModules}**`],
+          exclude: [...none, ...replacesModules, ...sharesProducts, ...sharing],
         },
       },
       {
@@ -51,8 +52,8 @@ export default defineConfig({
         plugins: [compiledProduct()],
         test: {
           name: 'shared modules',
-          include: [`${sharesModules}**/*.test.ts`],
-          exclude: none,
+          include: sharing,
+          exclude: [...none, ...replacesModules],
           isolate: false,
         },
       },

@@ -49,7 +49,8 @@ export class HeavyFirst extends BaseSequencer {
       const file = path.relative(this.ctx.config.root, moduleId);
       const at = ranked.indexOf(file);
       if (at >= 0) return at;
-      return file.startsWith(sharesModules) ? ranked.length : ranked.length + 1;
+      const shares = sharesModules.some((folder) => file.startsWith(folder));
+      return shares ? ranked.length : ranked.length + 1;
     };
     const sorted = await super.sort(files);
     return sorted.toSorted((left, right) => rank(left) - rank(right));

@@ -4,10 +4,16 @@
  */
 
 /**
- * Test files that load all of control, which costs a second of CPU, and leave nothing in it: they
- * run in one process after the other, too.
+ * Folders whose test files load much of the product, which costs a second of CPU each, and leave
+ * nothing in it: they run in one process after the other, too.
  */
-export const sharesModules = 'test/agree/';
+export const sharesModules: readonly string[] = [
+  'test/agree/',
+  'test/seclang/',
+  'test/schema/',
+  'test/identity/',
+  'test/http/',
+];
 
 /** Paths from the root, in the order in which they run; those that leave a change come last. */
 export const sharesProducts = [
