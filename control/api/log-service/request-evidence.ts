@@ -165,8 +165,13 @@ function requireReadable({ evidenceId = '', unavailableReason }: RequestEvidence
 }
 
 function unreadable(evidenceId: string, why: LackOfKey): AppError {
-  const what = why === 'damaged' ? 'it is damaged' : 'the key that encrypted it is missing';
-  return refusal('failed_precondition', `${evidenceId} cannot be read: ${what} (${why}).`);
+  if (why === 'damaged') {
+    return refusal('failed_precondition', `${evidenceId} cannot be read: it is damaged (damaged).`);
+  }
+  return refusal(
+    'failed_precondition',
+    `${evidenceId} cannot be read: the key that encrypted it is missing (key_missing).`,
+  );
 }
 
 function newestOf(parts: Uses<'evidence'>, context: HandlerContext, requestId: string): string {

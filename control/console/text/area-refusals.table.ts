@@ -409,6 +409,9 @@ export const areaRefusals: Readonly<Record<string, string>> = {
   'No error event with the id "{id}".': '没有标识为“{id}”的错误事件。',
   'No evidence of a request with the id "{id}".': '没有标识为“{id}”的请求证据。',
   'No evidence with the id "{id}".': '没有标识为“{id}”的证据。',
+  '{id} cannot be read: it is damaged (damaged).': '无法读取 {id}：已损坏（damaged）。',
+  '{id} cannot be read: the key that encrypted it is missing (key_missing).':
+    '无法读取 {id}：缺少加密它的密钥（key_missing）。',
   'No exclusion plugin of this policy with the id "{id}".': '没有标识为“{id}”的此策略的排除插件。',
   'No exclusion plugin with the id "{id}".': '没有标识为“{id}”的排除插件。',
   'No operation of the declaration with the id "{id}".': '没有标识为“{id}”的声明中的操作。',
