@@ -1,6 +1,6 @@
 /** What a site demands before it serves clients, as the runtime bundle carries it. */
 
-import type { RuntimeVerifier } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import type { RuntimeBot, RuntimeVerifier } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { IpSet } from './access.ts';
 import type { Plain } from './plain.ts';
 
@@ -27,19 +27,19 @@ export interface VerifierConfig extends Omit<Plain<RuntimeVerifier>, 'kind' | 'h
   readonly kind: VerifierKind;
 }
 
-/** The bot gate of a site. */
-export interface BotConfig extends ChallengeSettings {
+/**
+ * The bot gate of a site. Paths are folded and of whole segments, '' for every path; methods are in
+ * upper case.
+ */
+export interface BotConfig extends Omit<
+  Plain<RuntimeBot>,
+  'mode' | 'trustedIpListIds' | 'challengePaths'
+> {
   readonly mode: BotMode;
-  /** Where it asks: folded, whole segments; absent or [] for every path. */
+  /** Where it asks; absent or [] for every path. */
   readonly challengePaths?: readonly string[];
-  /** Folded, whole segments; '' for every path. */
-  readonly exemptPaths: readonly string[];
-  /** In upper case. */
-  readonly exemptMethods: readonly string[];
   /** Addresses that are not asked. */
   readonly trusted: readonly IpSet[];
-  /** False: crawlers whose address proves who they are pass. */
-  readonly challengeCrawlers: boolean;
   /** Verifies people in place of the built-in question; absent for that question. */
   readonly verifier?: VerifierConfig;
 }

@@ -7,33 +7,96 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { DescMessage } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { RuntimeBotSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { SiteDeliverySchema } from '../../proto/gen/waf/v1/delivery_pb.ts';
+import { RateLimitEndpointRecordSchema } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { BotProtectionConfigSchema } from '../../proto/gen/waf/v1/site_pb.ts';
+import { ClientIPRuleSchema } from '../../proto/gen/waf/v1/trust_pb.ts';
+import {
+  UpstreamHealthCheckSchema,
+  UpstreamResiliencePolicySchema,
+} from '../../proto/gen/waf/v1/upstream_pb.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** What decides, publishes and serves; commands and pages show what people ask for. */
 const rooms = ['control/api', 'control/domain', 'control/publish', 'engine', 'proto/waf'];
 
+const texts = rooms
+  .flatMap((room) =>
+    readdirSync(join(root, room), { recursive: true, encoding: 'utf8' }).map((name) =>
+      join(room, name),
+    ),
+  )
+  .filter((path) => /\.(?:ts|proto)$/.test(path) && !path.endsWith('.test.ts'))
+  .map((path) => [path, readFileSync(join(root, path), 'utf8')] as const);
+
 function filesThatName(word: RegExp): string[] {
-  return rooms
-    .flatMap((room) =>
-      readdirSync(join(root, room), { recursive: true, encoding: 'utf8' }).map((name) =>
-        join(room, name),
-      ),
-    )
-    .filter((path) => /\.(?:ts|proto)$/.test(path) && !path.endsWith('.test.ts'))
-    .filter((path) => word.test(readFileSync(join(root, path), 'utf8')))
-    .sort();
+  return texts.flatMap(([path, text]) => (word.test(text) ? path : []));
 }
 
-test('a setting that only the engine reads is in four files', () => {
-  expect(filesThatName(/challengeCrawlers|challenge_crawlers/)).toEqual([
-    'engine/contract/bot.ts',
-    'engine/guard/bot/bot-gate.ts',
-    'proto/waf/runtime/v1/bundle.proto',
-    'proto/waf/v1/site.proto',
-  ]);
+/** Who names a field at most: its two messages, what decides about it, what does it. */
+const placesMax = 4;
+
+/** Fields that more files name, and how many: what they decide is asked in several places. */
+const inMore: Readonly<Record<string, number>> = {
+  allowUntrusted: 6,
+  allowedOrigins: 5,
+  allowedPaths: 5,
+  challengePaths: 6,
+  copiedFields: 6,
+  crlPem: 6,
+  countingKey: 5,
+  exemptMethods: 5,
+  exemptPaths: 5,
+  minBytes: 5,
+  mitigationSeconds: 5,
+  trustedIpListIds: 7,
+};
+
+/** Names that stand for other things elsewhere, too. */
+const general = new Set(['maxBytes', 'nodeIds', 'pathPattern', 'timeoutMs', 'timeoutSeconds']);
+
+/** Settings with a message of their own on the way to nodes, and those that travel as they are. */
+const paired: readonly DescMessage[] = [
+  BotProtectionConfigSchema,
+  RateLimitEndpointRecordSchema,
+  UpstreamHealthCheckSchema,
+  UpstreamResiliencePolicySchema,
+  ClientIPRuleSchema,
+];
+const delivered = SiteDeliverySchema.fields.flatMap(({ message }) => message ?? []);
+
+/** In how many messages a name is a field. */
+function messagesWith(name: string): number {
+  const field = new RegExp(`\\b${name} = \\d`, 'g');
+  return texts
+    .filter(([path]) => path.endsWith('.proto'))
+    .reduce((sum, [, text]) => sum + (text.match(field) ?? []).length, 0);
+}
+
+/** Of a message, the fields whose names are theirs alone, with the number of files. */
+function countsOf({ fields }: DescMessage, messages: number): (readonly [string, number])[] {
+  return fields
+    .filter(({ name, message, jsonName }) => {
+      const own = name.includes('_') && !general.has(jsonName) && message === undefined;
+      return own && messagesWith(name) <= messages;
+    })
+    .map(({ name, jsonName }) => {
+      const count = filesThatName(new RegExp(`\\b(?:${jsonName}|${name})\\b`)).length;
+      return [jsonName, count] as const;
+    });
+}
+
+test('a setting is in at most four files', () => {
+  const counted = [
+    ...paired.flatMap((message) => countsOf(message, 2)),
+    ...delivered.flatMap((message) => countsOf(message, 1)),
+  ];
+  expect(counted.length).toBeGreaterThan(30);
+  const more = counted.filter(([, count]) => count > placesMax);
+  expect(Object.fromEntries(more)).toEqual(inMore);
 });
 
 test('what a site can demand of clients travels by name', () => {

@@ -52,6 +52,15 @@ const presets: Readonly<Record<string, ChallengeNumbers>> = {
   },
 };
 
+/** What goes with one action only: it is not kept with others. */
+const ofOneAction = new Set([
+  'banScope',
+  'challengeProfile',
+  'verifiedRequestCount',
+  'verifiedWindowSeconds',
+  ...Object.keys(presets['standard']!),
+]);
+
 /** The checked limit, its defaults filled in. Errors: invalid_argument under `endpoint`. */
 export function checkRateLimit(limit: RateLimitEndpointRecordJson) {
   const { methodMode, methods } = checkMethods(limit);
@@ -63,7 +72,9 @@ export function checkRateLimit(limit: RateLimitEndpointRecordJson) {
   );
   checkBounds(RateLimitEndpointRecordSchema, limit, 'endpoint');
   const { requestCount = 0, windowSeconds = 0 } = limit;
+  const stated = Object.entries(limit).filter(([name]) => !ofOneAction.has(name));
   return {
+    ...(Object.fromEntries(stated) as RateLimitEndpointRecordJson),
     pathPattern: checkPattern(limit.pathPattern ?? ''),
     methodMode,
     methods,

@@ -155,6 +155,7 @@ function buildRules(
     ),
     rateLimits: limits.map((one) =>
       byName(RuntimeRateLimitSchema, {
+        countingKey: 'ip',
         ...one,
         observe: one.enforcementMode === 'observe',
         banGlobally: one.banScope === 'global',
