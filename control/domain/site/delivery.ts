@@ -1,7 +1,6 @@
 /** What the delivery of a site may be. Pure. */
 
 import { X509Certificate } from 'node:crypto';
-import { createSecureContext } from 'node:tls';
 import type {
   BasicAuthRuleJson,
   CompressionRuleJson,
@@ -14,6 +13,7 @@ import type {
 import { certificateFields } from '../../../base/certificate-fields.ts';
 import { parseNetwork } from '../../../base/ip-address.ts';
 import { isPathPasswordHash } from '../../../base/path-password.ts';
+import { isRevocationList } from '../../../base/revocation-list.ts';
 import { invalidField } from '../errors.ts';
 import { isSecretHeader } from './header-secrets.ts';
 import { checkRequestHeaders } from './request-headers.ts';
@@ -207,16 +207,6 @@ function holdsOnly(pem: string, passes: (block: string) => boolean): boolean {
   const blocks = pem.match(pemBlock) ?? [];
   const rest = pem.replaceAll(pemBlock, '').trim();
   return blocks.length > 0 && rest === '' && blocks.every(passes);
-}
-
-function isRevocationList(pem: string): boolean {
-  try {
-    createSecureContext({ crl: pem });
-    return true;
-  } catch {
-    // As with authorities.
-    return false;
-  }
 }
 
 function isAuthority(pem: string): boolean {
