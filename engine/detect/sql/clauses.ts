@@ -7,10 +7,12 @@ import {
   hit,
   isInOwnQuery,
   isServerVariable,
+  isWhole,
   kindAt,
   readCondition,
   readTo,
   selectList,
+  statementBefore,
   tokens,
 } from './operands.ts';
 import { TOKEN } from './words.ts';
@@ -68,21 +70,9 @@ function isOwnQuery(to: number): boolean {
  * follow a name in backticks.
  */
 function isQuoted(text: string, to: number): boolean {
-  for (let at = to - 1; at > 0 && at > to - 48; at--) {
-    switch (kindAt(at)) {
-      case TOKEN.quote:
-      case TOKEN.lineComment:
-      case TOKEN.semicolon:
-      case TOKEN.open:
-      case TOKEN.close:
-        return false;
-      case TOKEN.select:
-        if (kindAt(at - 1) !== TOKEN.quote) return false;
-        return text.charCodeAt(tokens.start[at - 1]!) === 0x60 && selectList(at + 1) === 1;
-      default:
-    }
-  }
-  return false;
+  const start = statementBefore(to);
+  if (start < 1 || kindAt(start) !== TOKEN.select || !isWhole()) return false;
+  return text.charCodeAt(tokens.start[start - 1]!) === 0x60 && selectList(start + 1) === 1;
 }
 
 /** MySQL's clause `procedure` with the function that servers have. */

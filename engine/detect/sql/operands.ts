@@ -257,48 +257,73 @@ export function isServerVariable(at: number): boolean {
   return kindAt(at) === TOKEN.variable && tokens.end[at]! - tokens.start[at]! > 3;
 }
 
-/** Tokens of a query that are looked at before a clause. */
-const queryReach = 48;
+/** Tokens of a statement that are looked at before a place in it. */
+const statementReach = 48;
 
-/**
- * Whether a token stands in a query that the text itself has from `select` or `update` on, as
- * people paste it: no quote is open and no bracket closes more than was opened since.
- */
-export function isInOwnQuery(at: number): boolean {
-  let closed = 0;
-  let quotes = 0;
-  let clause = false;
-  for (let before = at - 1; before >= 0 && before > at - queryReach; before--) {
-    switch (kindAt(before)) {
+/** What the walk over the statement before a token passed. */
+const walk = { to: 0, closed: 0, quotes: 0, clause: false };
+
+/** Begins a walk back from a token, and goes to the first word that may begin its statement. */
+export function statementBefore(at: number): number {
+  walk.to = Math.max(-1, at - statementReach);
+  walk.closed = 0;
+  walk.quotes = 0;
+  walk.clause = false;
+  return beforeStatement(at);
+}
+
+/** Continues to the next such word before; -1 where another statement or a bracket stands. */
+export function beforeStatement(from: number): number {
+  for (let at = from - 1; at > walk.to; at--) {
+    switch (kindAt(at)) {
       case TOKEN.quote:
-        quotes++;
+        walk.quotes++;
         break;
       case TOKEN.close:
-        closed++;
+        walk.closed++;
         break;
       case TOKEN.open:
-        if (--closed < 0) return false;
+        if (--walk.closed < 0) return -1;
         break;
       case TOKEN.where:
       case TOKEN.from:
       case TOKEN.set:
-        clause = true;
+        walk.clause = true;
         break;
       case TOKEN.union:
       case TOKEN.semicolon:
       case TOKEN.lineComment:
-        return false;
-      case TOKEN.insert:
-        return clause && closed === 0 && quotes % 2 === 0 && !isClosing(before - 1);
+        return -1;
       case TOKEN.select:
-        // `insert into t (a) select`
-        if (closed === 0 && kindAt(before - 1) === TOKEN.close && clause) break;
-        return clause && closed === 0 && quotes % 2 === 0 && !isClosing(before - 1);
+      case TOKEN.insert:
       case TOKEN.update:
       case TOKEN.delete:
-        return clause && closed === 0 && quotes % 2 === 0 && !isClosing(before - 1);
+      case TOKEN.define:
+      case TOKEN.declare:
+        return at;
       default:
     }
+  }
+  return -1;
+}
+
+/** Whether no quote is open and no bracket closes more than was opened since the word. */
+export function isWhole(): boolean {
+  return walk.closed === 0 && walk.quotes % 2 === 0;
+}
+
+/**
+ * Whether a token stands in a query that the text itself has from `select` or `update` on, as
+ * people paste it: nothing ends a value before that, and nothing in between leaves the query.
+ */
+export function isInOwnQuery(at: number): boolean {
+  for (let start = statementBefore(at); start >= 0; start = beforeStatement(start)) {
+    const kind = kindAt(start);
+    if (kind === TOKEN.define || kind === TOKEN.declare) continue;
+    // `insert into t (a) select`
+    const list = kind === TOKEN.select && walk.closed === 0 && kindAt(start - 1) === TOKEN.close;
+    if (list && walk.clause) continue;
+    return walk.clause && isWhole() && !isClosing(start - 1);
   }
   return false;
 }

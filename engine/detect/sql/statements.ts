@@ -1,7 +1,14 @@
 /** Which tokens begin a statement of SQL that a text would hardly have. */
 
 import type { Leaf } from '../detector.ts';
-import { kindAt, selectList, tokens } from './operands.ts';
+import {
+  beforeStatement,
+  isWhole,
+  kindAt,
+  selectList,
+  statementBefore,
+  tokens,
+} from './operands.ts';
 import { TOKEN } from './words.ts';
 
 /** 2 for a statement that only SQL has, 1 for one that a text may have, 0 for none. */
@@ -41,41 +48,13 @@ export function statementAt(leaf: Leaf, at: number): number {
   }
 }
 
-/** Tokens of a statement that are looked at before its semicolon. */
-const statementReach = 48;
-
 /**
  * Whether the text has a whole statement of its own before a semicolon: from a word that begins one
- * on, no quote is open, no bracket closes more than was opened, and nothing ends a value before it.
+ * on, nothing leaves it, and nothing ends a value before it.
  */
 export function endsOwnStatement(leaf: Leaf, semicolon: number): boolean {
-  let closed = 0;
-  let quotes = 0;
-  for (let at = semicolon - 1; at >= 0 && at > semicolon - statementReach; at--) {
-    switch (kindAt(at)) {
-      case TOKEN.quote:
-        quotes++;
-        break;
-      case TOKEN.close:
-        closed++;
-        break;
-      case TOKEN.open:
-        if (--closed < 0) return false;
-        break;
-      case TOKEN.semicolon:
-      case TOKEN.lineComment:
-      case TOKEN.union:
-        return false;
-      case TOKEN.select:
-      case TOKEN.insert:
-      case TOKEN.update:
-      case TOKEN.delete:
-      case TOKEN.define:
-      case TOKEN.declare:
-        if (closed === 0 && quotes % 2 === 0 && beginsOwn(leaf, at)) return true;
-        break;
-      default:
-    }
+  for (let at = statementBefore(semicolon); at >= 0; at = beforeStatement(at)) {
+    if (isWhole() && beginsOwn(leaf, at)) return true;
   }
   return false;
 }
