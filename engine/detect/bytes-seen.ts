@@ -95,6 +95,31 @@ export function isPlainBytes(bytes: Uint8Array, start = 0, end = bytes.length): 
   return true;
 }
 
+/** Bytes of the last label of a host, with its dot. */
+const lastLabelMax = 8;
+const hostBytesMin = 8;
+
+/** Whether plain bytes may name a host: they end in a dot and letters. Cost: a look at the end. */
+export function endsAsHost(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start < hostBytesMin) return false;
+  for (let at = end - 1; at > end - lastLabelMax; at--) {
+    if (bytes[at] === 0x2e) return at < end - 2;
+    if (bytes[at]! < 0x41) return false;
+  }
+  return false;
+}
+
+/** As `endsAsHost`, of a text. */
+export function endsTextAsHost(text: ByteString): boolean {
+  if (text.length < hostBytesMin) return false;
+  for (let at = text.length - 1; at > text.length - lastLabelMax; at--) {
+    const code = text.charCodeAt(at);
+    if (code === 0x2e) return at < text.length - 2;
+    if (code < 0x41) return false;
+  }
+  return false;
+}
+
 /** Whether a text holds letters, digits, `_`, `-` and `.` only. Cost: a look at each byte. */
 export function isPlainText(text: ByteString): boolean {
   for (let at = 0; at < text.length; at++) {

@@ -5,7 +5,7 @@
 
 import { fromByteString, toByteString, type ByteString } from '../../base/byte-string.ts';
 import { detectLimits } from '../base/detect-limits.ts';
-import { isPlainBytes } from './bytes-seen.ts';
+import { endsAsHost, isPlainBytes } from './bytes-seen.ts';
 import type { Decider, Detected, DetectedLeaf, DetectedValue } from './detection.ts';
 import { pathOf, type Family, type Hit, type Leaf, type Report } from './detector.ts';
 import { scanBytes, scanned } from './leaf-scan.ts';
@@ -18,9 +18,9 @@ const noLeaves: readonly DetectedLeaf[] = [];
 const quiet = new QuietValues();
 
 /**
- * Leaves with hits, in the order of the values. Values of letters, digits, `_`, `-` and `.` cost
- * one look at each byte, values in which nothing was found before cost three. Limits:
- * `detectLimits`, over all values of a call together. A `decider` ends the search.
+ * Leaves with hits, in the order of the values. Values of letters, digits, `_`, `-` and `.` that
+ * name no host cost one look at each byte, values in which nothing was found before cost three.
+ * Limits: `detectLimits`, over all values of a call together. A `decider` ends the search.
  */
 export function detect(values: readonly DetectedValue[], decider: Decider | null = null): Detected {
   let found: DetectedLeaf[] | null = null;
@@ -28,8 +28,8 @@ export function detect(values: readonly DetectedValue[], decider: Decider | null
   for (let value = 0; value < values.length; value++) {
     const one = values[value]!;
     const { bytes, start = 0, end = bytes.length, isName, isData } = one;
-    if (isName !== true && isPlainBytes(bytes, start, end) && !mayOpenPlain(bytes, start, end)) {
-      continue;
+    if (isName !== true && isPlainBytes(bytes, start, end)) {
+      if (!mayOpenPlain(bytes, start, end) && !endsAsHost(bytes, start, end)) continue;
     }
     // Data is read in another way; what was not opened for a limit is searched in another way.
     const repeats = isData !== true && budget.complete;

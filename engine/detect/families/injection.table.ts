@@ -228,6 +228,7 @@ const rows: readonly PatternDetector[] = [
       attacks: [
         'http://a1.oast.fun',
         '//x.interact.sh/',
+        'c5a7.oast.fun',
         'x@burpcollaborator.net',
         'a.dnslog.cn/x',
       ],

@@ -2,7 +2,7 @@
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { detectLimits } from '../../base/detect-limits.ts';
-import { isPlain, isPlainText } from '../bytes-seen.ts';
+import { endsTextAsHost, isPlain, isPlainText } from '../bytes-seen.ts';
 import type { Leaf, LeafKind } from '../detector.ts';
 import { keepFound, scanned, scanText } from '../leaf-scan.ts';
 
@@ -49,7 +49,8 @@ export class Leaves {
 
   /** Whether a text would be kept; ask before building its label. */
   wants(text: ByteString): boolean {
-    return text.length > 2 && (!isPlainText(text) || mayHoldBase64(text));
+    if (text.length < 3) return false;
+    return !isPlainText(text) || mayHoldBase64(text) || endsTextAsHost(text);
   }
 
   /** Adds what was found in the parent, unless it is plain or the budget is used up. */
@@ -57,7 +58,9 @@ export class Leaves {
     const { parent, budget } = this;
     if (parent === null || text.length < 3 || text === parent.text) return;
     scanText(text);
-    if (isPlain(scanned.seen) && !mayHoldBase64(text)) return;
+    if (isPlain(scanned.seen) && !mayHoldBase64(text)) {
+      if (!scanned.any || !endsTextAsHost(text)) return;
+    }
     if (budget.leaves <= 0 || budget.bytes < text.length) {
       budget.complete = false;
       return;
