@@ -49,11 +49,6 @@ export const operationSentences: Readonly<Record<string, string>> = {
   'node {node} is overloaded: {percent} percent of requests are inspected, the others follow the fail policy of their site':
     '节点 {node} 过载：{percent}% 的请求经过检测，其余按其站点的故障策略处理',
   '{target}: {reason} ({count} events lost)': '{target}：{reason}（丢失 {count} 个事件）',
-  // Evidence that cannot be decrypted.
-  '{evidence} cannot be read: the key that encrypted it is missing ({why}).':
-    '无法读取 {evidence}：缺少加密它的密钥（{why}）。',
-  '{evidence} cannot be read: it is damaged ({why}).': '无法读取 {evidence}：已损坏（{why}）。',
-  '{evidence} cannot be read: {what} ({why}).': '无法读取 {evidence}：{what}（{why}）。',
   // Why a request is in the log of errors.
   'No valid answer from the origin ({reason}).': '源站没有给出有效应答（{reason}）。',
   'The request was refused ({reason}).': '请求被拒绝（{reason}）。',
