@@ -167,6 +167,18 @@ export function readParts(contentType: ByteString): PartsReading {
   return inside > 0 || tooLong ? { kind: 'differs' } : { kind: 'boundary', boundary };
 }
 
+/**
+ * False where a part names itself in an encoding that some backend decodes: busboy reads
+ * `filename*=utf-16le''…`, and base64. Source: RFC 8187 section 3.2.
+ */
+export function showsItsNames(disposition: ByteString): boolean {
+  if (!disposition.includes('*')) return true;
+  for (const [, charset = ''] of disposition.matchAll(/\*[ \t]*=[ \t]*"?([^"';, \t]*)'/g)) {
+    if (charset !== '' && !isAsciiCharset(charset)) return false;
+  }
+  return true;
+}
+
 /** False where the content does not show its characters: in UTF-7 and what is not ASCII either. */
 export function showsItsCharacters(contentType: ByteString, isWide: boolean): boolean {
   for (const [, charset = ''] of contentType.matchAll(/charset\*?\s*=\s*["']?([^\s"';,]*)/gi)) {

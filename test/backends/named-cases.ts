@@ -20,6 +20,7 @@ const inner = '--B\r\nContent-Disposition: form-data; name="inner"\r\n\r\ninner'
 /** Each is refused under Standard; under Light refused, or inspected as all backends read it. */
 export const namedCases: readonly (readonly [name: string, request: BedRequest])[] = [
   ['extended file name', request(`name="a"; filename*=utf-8''f`)],
+  ['extended file name in UTF-16', request(`name="a"; filename*=utf-16le''f1f%00; filename="f"`)],
   ['blank before the equals sign', request('name="a"; filename ="f"')],
   ['blank after the equals sign', request('name="a"; filename= "f"')],
   ['tab before the equals sign', request('name="a"; filename\t="f"')],

@@ -4,7 +4,7 @@ import { valueLimits } from '../../../../base/rule-limits.ts';
 import { isSpace } from '../../transaction/ascii.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
-import { showsItsCharacters } from '../../../base/multipart-content-type.ts';
+import { showsItsCharacters, showsItsNames } from '../../../base/multipart-content-type.ts';
 import { type Disposition, readDisposition } from '../../../base/multipart-disposition.ts';
 import { foldMatters, isDecisive, isPlainText } from '../../../base/part-reader.ts';
 import type { MultipartFaults } from './multipart-faults.ts';
@@ -122,6 +122,10 @@ export class MultipartPart {
     // Werkzeug reads a field in EBCDIC or UTF-16 where others read bytes.
     const hidden = disposition.kind !== 'file' && !showsItsCharacters(type ?? '', false);
     if (hidden) this.faults.differ('a charset of a part that only some servers decode');
+    // Names of a file alone are in UTF-8 or Latin-1.
+    if (disposition.kind !== 'file' && !showsItsNames(value)) {
+      this.faults.differ('a charset of a name that only some servers decode');
+    }
     this.judgeDisposition(disposition);
     if (disposition.name !== '') this.faults.flags.names.push(disposition.name);
     for (const name of [disposition.fileName, disposition.extendedFileName]) {

@@ -98,7 +98,7 @@ describe('a field and a file', () => {
     ['name="a"; filename\t=\t"f"', ['a', 'f']],
     ['name = "a"; filename="f"', ['a', 'f']],
     [`name="a"; filename="f"; filename*="utf-8''g"`, ['a', 'f', `utf-8''g`]],
-    [`name="a"; filename="f"; filename*=utf-7''g`, ['a', 'f', `utf-7''g`]],
+    [`name="a"; filename="f"; filename*=windows-1251''g`, ['a', 'f', `windows-1251''g`]],
     [`name="a"; filename=""; filename*=utf-8''g`, ['a', `utf-8''g`]],
     ['name=""; name="a"; filename="f"', ['a', 'f']],
     ['name="a"; filename=""; filename="f"', ['a', 'f']],
@@ -176,6 +176,25 @@ describe('content that a backend may decode', () => {
     const tx = read(part('name="a"', `${line}\r\n`));
     expect(rowTexts(tx, SOURCE.argPost)).toContain('a=DATA');
     expect([tx.multipart!.ambiguousPart, tx.multipart!.twoReadings]).toEqual([ambiguous, differs]);
+  });
+});
+
+describe('a name that a backend may decode', () => {
+  test.each([
+    [`filename*=utf-16le''f1f%00;  filename="f"`, 1],
+    [`filename*=UTF16LE'en'f%00`, 1],
+    [`filename*=ucs-2''f%00`, 1],
+    [`filename*=base64''Li4v`, 1],
+    [`filename* = "utf-7''+AC4-"`, 1],
+    [`filename="f"; filename*=iso-2022-jp''%1b(Bf`, 1],
+    [`filename="f"; name*=utf-16be''%00f`, 1],
+    [`filename*0*=utf-16le''f%00`, 1],
+    [`filename="f"; filename*=utf-8''%e2%82%ac`, 0],
+    [`filename*=UTF-8'de'f; filename="f"`, 0],
+    [`filename*=windows-1252''%80`, 0],
+    [`filename="it*='s"`, 0],
+  ])('%s', (parameters, differs) => {
+    expect(read(part(`name="a"; ${parameters}`)).multipart!.twoReadings).toBe(differs);
   });
 });
 
