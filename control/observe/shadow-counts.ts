@@ -33,7 +33,10 @@ export interface StoredExample {
 /** The tenant of a run; null for one that is none. */
 export type TenantOfRun = (runId: string) => string | null;
 
-const outcomes = ['both_passed', 'both_blocked', 'only_current', 'only_new', 'not_compared'];
+const outcomes = [
+  ...['both_passed', 'both_blocked', 'only_current', 'only_new', 'not_compared'],
+  'not_selected',
+];
 const textMax = 512;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -171,8 +171,9 @@ function canaryOf({ canary }: SiteRouteJson, use: (poolId: string) => string) {
   return used === '' ? {} : { canary: { ...rest, upstreamId: used } };
 }
 
-function shadowOf({ runId, endsAt }: ShadowRunRecord, policyId: string) {
-  return { runId, policyId: policyId + shadowSuffix, untilMs: BigInt(Date.parse(endsAt)) };
+function shadowOf({ runId, endsAt, sharePercent = 100 }: ShadowRunRecord, policyId: string) {
+  const untilMs = BigInt(Date.parse(endsAt));
+  return { runId, policyId: policyId + shadowSuffix, untilMs, sharePercent };
 }
 
 /** A policy as it travels. */

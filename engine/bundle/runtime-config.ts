@@ -137,7 +137,8 @@ function canaryOf(
 
 function shadowOf({ shadow }: RuntimeSite): ShadowConfig | undefined {
   if (shadow === undefined) return undefined;
-  return { ...plain(shadow), untilMs: Number(shadow.untilMs) };
+  const { untilMs, sharePercent } = shadow;
+  return { ...plain(shadow), untilMs: Number(untilMs), sharePercent: sharePercent || 100 };
 }
 
 function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {

@@ -7,6 +7,8 @@ export interface ShadowConfig {
   readonly policyId: string;
   /** Nothing is compared from then on, milliseconds since the Unix epoch. */
   readonly untilMs: number;
+  /** Of 100 requests, how many are compared. */
+  readonly sharePercent: number;
 }
 
 /** How two decisions about one request compare. */
@@ -19,6 +21,8 @@ export const shadowOutcomes = [
   'only_new',
   /** One of them did not see all of the request, or failed. */
   'not_compared',
+  /** The second inspection was spared. */
+  'not_selected',
 ] as const;
 /** One of them. */
 export type ShadowOutcome = (typeof shadowOutcomes)[number];

@@ -62,13 +62,21 @@ const request = (target: string, fields = ''): RequestSnapshot => ({
 interface Setup {
   readonly inner?: Inspector;
   readonly untilMs?: number;
+  readonly sharePercent?: number;
+  readonly random?: () => number;
 }
 
-function shadowed({ inner = current, untilMs = Infinity }: Setup = {}) {
+function shadowed({
+  inner = current,
+  untilMs = Infinity,
+  sharePercent = 100,
+  random = () => 0.999,
+}: Setup = {}) {
   const tally = new ShadowTally();
-  const shadow = { runId: 'run', policyId: 'p~shadow', untilMs };
+  const shadow = { runId: 'run', policyId: 'p~shadow', untilMs, sharePercent };
   const clock = { nowMs: () => 1000 };
-  return { tally, inspector: shadowInspector(inner, { shadow, engine: other, tally, clock }) };
+  const parts = { shadow, engine: other, tally, clock, random };
+  return { tally, inspector: shadowInspector(inner, parts) };
 }
 
 async function run(
@@ -152,6 +160,16 @@ describe('a second policy', () => {
     const over = shadowed({ untilMs: 1000 });
     await run(over.inspector, request('/?a=other'));
     expect(over.tally.drain()).toEqual([]);
+  });
+
+  test('inspects its share of the requests, and counts those that are not drawn', async () => {
+    const drawn = [0, 0.049, 0.05, 0.5, 0.999];
+    const { tally, inspector } = shadowed({ sharePercent: 5, random: () => drawn.shift()! });
+    const opened = vi.spyOn(other, 'open');
+    for (let at = 0; at < 5; at++) await run(inspector, request('/?a=other'));
+    expect(opened).toHaveBeenCalledTimes(2);
+    opened.mockRestore();
+    expect(countsOf(tally)).toEqual({ only_new: 2, not_selected: 3 });
   });
 
   test('examples name method, path and rules, never the query, in bounded number', async () => {

@@ -19,9 +19,11 @@ export interface ShadowParts {
   readonly engine: PolicyEngine;
   readonly tally: ShadowTally;
   readonly clock: Pick<Clock, 'nowMs'>;
+  /** From 0 to below 1: draws the requests that are compared. */
+  readonly random: () => number;
 }
 
-/** The inspector of a site with a shadow run; until its end each request is inspected twice. */
+/** The inspector of a site with a shadow run; until its end its share is inspected twice. */
 export function shadowInspector(inner: Inspector, parts: ShadowParts): Inspector {
   return {
     open: (request) => {
@@ -40,6 +42,7 @@ class ShadowedSession implements InspectionSession {
   private readonly inner: InspectionSession;
   private readonly request: RequestSnapshot;
   private readonly parts: ShadowParts;
+  private readonly selected: boolean;
   private found: Found = null;
   /** A window over what follows the inspected part of a body: part of another session. */
   private isWindow = false;
@@ -48,6 +51,8 @@ class ShadowedSession implements InspectionSession {
     this.inner = inner;
     this.request = request;
     this.parts = parts;
+    const { shadow, random } = parts;
+    this.selected = shadow.sharePercent >= 100 || random() * 100 < shadow.sharePercent;
   }
 
   get bodyNeed(): BodyNeed {
@@ -102,6 +107,7 @@ class ShadowedSession implements InspectionSession {
   }
 
   private inspect(body: BodySnapshot | null): Found {
+    if (!this.selected) return null;
     let session: RuleSession;
     try {
       session = this.parts.engine.open(this.request, true);
@@ -116,7 +122,9 @@ class ShadowedSession implements InspectionSession {
 
   private counted(record: TransactionRecord): TransactionRecord {
     const { tally, shadow } = this.parts;
-    if (!this.isWindow) tally.add(shadow.runId, this.request, record, this.found);
+    if (this.isWindow) return record;
+    if (this.selected) tally.add(shadow.runId, this.request, record, this.found);
+    else tally.skip(shadow.runId, this.request);
     return record;
   }
 }

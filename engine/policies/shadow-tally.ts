@@ -25,10 +25,15 @@ export class ShadowTally {
   ): void {
     const one = this.find(request.siteId, runId);
     const outcome = outcomeOf(current, found);
-    one.counts.set(outcome, (one.counts.get(outcome) ?? 0) + 1);
+    count(one, outcome);
     if (outcome !== 'only_current' && outcome !== 'only_new') return;
     if (one.examples.length >= shadowLimits.examplesMax) return;
     one.examples.push(exampleOf(request, outcome, outcome === 'only_new' ? found! : current));
+  }
+
+  /** Counts a request that was not drawn. */
+  skip(runId: string, { siteId }: RequestSnapshot): void {
+    count(this.find(siteId, runId), 'not_selected');
   }
 
   /** What was counted since the last call; [] when there was nothing. */
@@ -48,6 +53,10 @@ export class ShadowTally {
     }
     return one;
   }
+}
+
+function count({ counts }: Counted, outcome: ShadowOutcome): void {
+  counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
 }
 
 function outcomeOf(current: TransactionRecord, found: TransactionRecord | null): ShadowOutcome {

@@ -115,7 +115,9 @@ function inspectorOf(site: SiteConfig, key: string | undefined, unbuilt: boolean
 function shadowed({ waf }: SiteConfig, inner: Inspector, key: string | undefined): Inspector {
   if (key === undefined || waf.shadow === undefined) return inner;
   const engine = registry.engine(key);
-  return shadowInspector(inner, { shadow: waf.shadow, engine, tally: shadows, clock: systemClock });
+  const { shadow } = waf;
+  const parts = { shadow, engine, tally: shadows, clock: systemClock, random: Math.random };
+  return shadowInspector(inner, parts);
 }
 
 /**

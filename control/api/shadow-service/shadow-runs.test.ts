@@ -70,6 +70,8 @@ test.each([
   ['an unknown ruleset', { crsRulesetId: 'none' }, /^crsRulesetId: does not exist/],
   ['its own ruleset', { crsRulesetId: 'crs-default' }, /^crsRulesetId: is the ruleset that/],
   ['less than a minute', { durationSeconds: 59 }, /durationSeconds/],
+  ['a share of more than all', { sharePercent: 101 }, /sharePercent/],
+  ['a negative share', { sharePercent: -1 }, /sharePercent/],
   ['more than 30 days', { durationSeconds: 2_592_001 }, /durationSeconds/],
 ])('%s is refused', async (_name, more, says) => {
   const { status, body } = await start(more);
@@ -82,7 +84,9 @@ test('a run is started, shown and stopped', async () => {
   const { id: runId } = body['run'] as { id: string };
   expect(await shown()).toMatchObject({ id: runId, policyId, running: true });
   const sent = await eventually(() => (served().shadow === undefined ? null : served()));
-  expect(sent.shadow).toMatchObject({ runId, policyId: `${policyId}~shadow` });
+  expect(sent.shadow).toMatchObject({
+    ...{ runId, policyId: `${policyId}~shadow`, sharePercent: 100 },
+  });
   expect(sent.policies).toEqual([policyId, `${policyId}~shadow`]);
   const deleted = await waf.call('SystemService/DeleteCrsRuleset', { id: rulesetId });
   expect(String(deleted.body['message'])).toMatch(/^id: shadow runs of policies use it/);
@@ -125,6 +129,25 @@ test('what nodes count of a run is added up; of others nothing is taken', async 
     { onlyNew: true, requestId: 'r1', method: 'GET', path: '/a', ruleIds: [920100] },
     { requestId: 'r2', method: 'GET', path: '/a', ruleIds: [920100] },
   ]);
+});
+
+test('a share travels to nodes, and what was not drawn is counted apart', async () => {
+  const runId = ((await start({ sharePercent: 5 })).body['run'] as { id: string }).id;
+  await eventually(() => served().shadow?.runId === runId);
+  expect(served().shadow).toMatchObject({ sharePercent: 5 });
+  link.compare([
+    delta(runId, {
+      counts: new Map([
+        ['not_selected', 19],
+        ['both_passed', 1],
+      ]),
+    }),
+  ]);
+  const run = await eventually(async () => {
+    const found = await shown();
+    return found['notSelected'] === '19' ? found : null;
+  });
+  expect(run).toMatchObject({ sharePercent: 5, bothPassed: '1' });
 });
 
 test('examples are bounded by kind', async () => {

@@ -26,7 +26,7 @@ import { refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts
 export function startShadowRun(
   parts: Uses<'store' | 'clock' | 'logger' | 'engine' | 'counters'>,
 ): Method<typeof ShadowService, 'startShadowRun'> {
-  return async ({ policyId, crsRulesetId, durationSeconds }, context) => {
+  return async ({ policyId, crsRulesetId, durationSeconds, sharePercent }, context) => {
     const caller = callerOf(context);
     const policy = storedPolicy(parts.store, caller, policyId, 'policyId');
     refuseTemplate(policy);
@@ -48,6 +48,7 @@ export function startShadowRun(
         crsRulesetId,
         startedAt: new Date(nowMs).toISOString(),
         endsAt: new Date(nowMs + durationSeconds * 1000).toISOString(),
+        sharePercent: sharePercent || 100,
         stopped: false,
       };
       tx.put(shadowRuns, record);
@@ -113,6 +114,8 @@ function show(
     onlyCurrent: countOf('only_current'),
     onlyNew: countOf('only_new'),
     notCompared: countOf('not_compared'),
+    sharePercent: run.sharePercent ?? 100,
+    notSelected: countOf('not_selected'),
     examples: examples.map(({ outcome, requestId, method, path, ruleIds }) =>
       create(ShadowExampleSchema, {
         onlyNew: outcome === 'only_new',

@@ -12,7 +12,7 @@ import { badFlag, readInput } from '../input.ts';
 import { leaveFlag } from '../left-behind.ts';
 import { waitFor } from '../policy-progress.ts';
 import { printable } from '../show.ts';
-import { readSeconds, startShadow } from './shadow-commands.ts';
+import { readSeconds, readShare, shareFlag, startShadow } from './shadow-commands.ts';
 import { requireOverridesLeft } from './left-overrides.ts';
 
 /** A policy beside what the new ruleset changes in it. */
@@ -57,6 +57,7 @@ export const crsUpdateCommand: CommandDefinition = {
       flags: '--shadow <time>',
       summary: 'compare it with live traffic first: 30m, 2h, 1d; nothing is blocked by it',
     },
+    shareFlag,
     leaveFlag,
   ],
   published: true,
@@ -73,6 +74,7 @@ async function update(
   if (seconds > 0 && switchFlag(flags, 'switch')) {
     throw badFlag('--shadow and --switch exclude each other');
   }
+  const sharePercent = readShare(flags);
   const release = path === undefined ? mirrorOf(flags) : signedFile(path, flags);
   const { system } = await context.api();
   const { ruleset } = await waitFor(context, 'Compiling the ruleset', (options) =>
@@ -99,7 +101,10 @@ async function update(
   );
   noteNext(context, moves, id);
   if (seconds === 0) return 0;
-  for (const { policyId } of moves) await startShadow(context, policyId, id, seconds);
+  for (const { policyId } of moves) {
+    const wanted = { policyId, crsRulesetId: id, durationSeconds: seconds, sharePercent };
+    await startShadow(context, wanted);
+  }
   return 0;
 }
 

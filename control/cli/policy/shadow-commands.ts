@@ -1,7 +1,13 @@
 /** `waf crs shadow`: a ruleset that inspects live traffic beside the one that decides. */
 
 import type { ShadowRun } from '../../../proto/gen/waf/shadow/v1/shadow_pb.ts';
-import type { ArgumentDefinition, CommandContext, CommandDefinition } from '../command.ts';
+import type {
+  ArgumentDefinition,
+  CommandContext,
+  CommandDefinition,
+  FlagDefinition,
+  FlagValues,
+} from '../command.ts';
 import { textFlag } from '../command.ts';
 import { badFlag } from '../input.ts';
 import type { Table } from '../output.ts';
@@ -14,9 +20,16 @@ const policyArgument: ArgumentDefinition = {
   resource: 'policy',
 };
 const shadowHelp =
-  'Each request is inspected twice until the run ends: it costs the CPU time of a second\n' +
-  'inspection. Nothing is blocked by the other ruleset. Answers and bodies past 64 KB are not\n' +
+  'Each request, or with --share that part of them, is inspected twice until the run ends: it\n' +
+  'costs the CPU time of a second inspection. Nothing is blocked by the other ruleset. Answers and bodies past 64 KB are not\n' +
   'compared.';
+
+/** Which part of the requests is inspected twice. */
+export const shareFlag: FlagDefinition = {
+  flags: '--share <percent>',
+  summary: 'of the requests are inspected twice, drawn at random',
+  default: '100',
+};
 
 /** Commands on shadow runs. */
 export const shadowCommands: readonly CommandDefinition[] = [
@@ -28,11 +41,12 @@ export const shadowCommands: readonly CommandDefinition[] = [
       policyArgument,
       { name: '<ruleset>', summary: 'id, or name such as crs-4.28.0', resource: 'ruleset' },
     ],
-    flags: [{ flags: '--for <time>', summary: 'how long: 30m, 2h, 1d', default: '1h' }],
+    flags: [{ flags: '--for <time>', summary: 'how long: 30m, 2h, 1d', default: '1h' }, shareFlag],
     published: true,
     run: async (context, [policyId = '', crsRulesetId = ''], flags) => {
       const durationSeconds = readSeconds(textFlag(flags, 'for') ?? '', '--for');
-      await startShadow(context, policyId, crsRulesetId, durationSeconds);
+      const sharePercent = readShare(flags);
+      await startShadow(context, { policyId, crsRulesetId, durationSeconds, sharePercent });
       return 0;
     },
   },
@@ -67,18 +81,30 @@ export const shadowCommands: readonly CommandDefinition[] = [
   },
 ];
 
+/** The run that is wanted. */
+export interface ShadowWish {
+  readonly policyId: string;
+  readonly crsRulesetId: string;
+  readonly durationSeconds: number;
+  readonly sharePercent: number;
+}
+
+/** The share that is named. Errors: AppError bad_flag. */
+export function readShare(flags: FlagValues): number {
+  const text = textFlag(flags, 'share') ?? '';
+  const percent = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (percent < 1 || percent > 100) throw badFlag('--share wants a whole number from 1 to 100');
+  return percent;
+}
+
 /** Begins a run and says how to look at it. */
-export async function startShadow(
-  context: CommandContext,
-  policyId: string,
-  crsRulesetId: string,
-  durationSeconds: number,
-): Promise<void> {
+export async function startShadow(context: CommandContext, wanted: ShadowWish): Promise<void> {
   const { shadows } = await context.api();
   const { run } = await waitFor(context, 'Compiling rules', (options) =>
-    shadows.startShadowRun({ policyId, crsRulesetId, durationSeconds }, options),
+    shadows.startShadowRun(wanted, options),
   );
-  context.output.note(`Compared until ${timeText(run?.endsAt)}: waf crs shadow ${policyId}`);
+  const until = timeText(run?.endsAt);
+  context.output.note(`Compared until ${until}: waf crs shadow ${wanted.policyId}`);
 }
 
 /** Seconds of a span such as 30m. Errors: AppError bad_flag. */
@@ -103,10 +129,12 @@ function exampleTable(run: ShadowRun | undefined): Table {
 
 function summaryOf(run: ShadowRun): string {
   const { bothPassed, bothBlocked, onlyCurrent, onlyNew, notCompared, running, endsAt } = run;
+  const { sharePercent, notSelected } = run;
+  const left = sharePercent < 100 ? `, ${notSelected} not in the share of ${sharePercent} %` : '';
   const end = `${running ? 'runs until' : 'ended'} ${timeText(endsAt)}`;
   return (
     `${run.currentRulesetId} and ${run.crsRulesetId}: ${bothPassed} passed by both, ` +
     `${bothBlocked} blocked by both, ${onlyCurrent} blocked by the policy only, ` +
-    `${onlyNew} by the other only, ${notCompared} not compared; ${end}`
+    `${onlyNew} by the other only, ${notCompared} not compared${left}; ${end}`
   );
 }

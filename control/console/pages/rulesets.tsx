@@ -35,8 +35,8 @@ const w = pageTexts({
   none: ['No ruleset is imported.', '未导入规则集。'],
   shadow: ['Another ruleset beside it', '试运行另一规则集'],
   shadowNote: [
-    'Each request is inspected twice until the time is over, which costs the CPU time of a second inspection. The other ruleset blocks nothing. Answers and bodies over 64 KB are not compared.',
-    '在此期间每个请求检测两次，需要第二次检测的 CPU 时间。另一规则集不会拦截任何请求。响应和超过 64 KB 的请求体不参与比较。',
+    'Each request of the share is inspected twice until the time is over, which costs the CPU time of a second inspection. The other ruleset blocks nothing. Answers and bodies over 64 KB are not compared.',
+    '在此期间所选比例的每个请求检测两次，需要第二次检测的 CPU 时间。另一规则集不会拦截任何请求。响应和超过 64 KB 的请求体不参与比较。',
   ],
   only: [
     'No other ruleset is imported. `waf crs import` imports one.',
@@ -44,6 +44,9 @@ const w = pageTexts({
   ],
   other: ['Ruleset to try', '要试运行的规则集'],
   time: ['For', '时长'],
+  share: ['Share of the requests, drawn at random, in percent', '随机抽取的请求比例（百分比）'],
+  ofAll: ['{share} % of the requests are drawn.', '抽取 {share}% 的请求。'],
+  notSelected: ['Not drawn', '未抽取'],
   hour: ['1 hour', '1 小时'],
   day: ['1 day', '1 天'],
   week: ['7 days', '7 天'],
@@ -79,7 +82,14 @@ const spans = [
 ] as const;
 
 const countNames = [
-  ...(['bothPassed', 'bothBlocked', 'onlyCurrent', 'onlyNew', 'notCompared'] as const),
+  ...([
+    'bothPassed',
+    'bothBlocked',
+    'onlyCurrent',
+    'onlyNew',
+    'notCompared',
+    'notSelected',
+  ] as const),
 ];
 
 /** The view. */
@@ -205,12 +215,17 @@ function Start({
           label: w('time'),
           choices: spans.map(([seconds, name]) => [String(seconds), w(name)] as const),
         },
+        {
+          ...{ name: 'share', api: ['sharePercent'], label: w('share'), kind: 'number' },
+          ...{ value: '100', required: true },
+        },
       ]}
-      save={({ other = '', time }) =>
+      save={({ other = '', time, share }) =>
         shadows.startShadowRun({
           policyId: policy.id,
           crsRulesetId: other,
           durationSeconds: Number(time),
+          sharePercent: Number(share),
         })
       }
       saved={started}
@@ -237,7 +252,7 @@ function Compared({
     <>
       <h3>{w('counts')}</h3>
       <p class="actions">
-        {w(running ? 'runs' : 'ended', values)}{' '}
+        {w(running ? 'runs' : 'ended', values)} {w('ofAll', { share: String(run.sharePercent) })}{' '}
         {running && (
           <Act
             label={w('stop')}

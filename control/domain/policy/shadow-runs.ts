@@ -15,6 +15,8 @@ export interface ShadowRunRecord {
   readonly startedAt: string;
   /** RFC 3339; nodes stop by themselves then. */
   readonly endsAt: string;
+  /** Of 100 requests, how many are compared; absent in records of before: all. */
+  readonly sharePercent?: number;
   /** Nodes do not get it any more. */
   readonly stopped: boolean;
 }

@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/shadow/v1/shadow.proto.
  */
 export const file_waf_shadow_v1_shadow: GenFile = /*@__PURE__*/
-  fileDesc("Chp3YWYvc2hhZG93L3YxL3NoYWRvdy5wcm90bxINd2FmLnNoYWRvdy52MSKYAQoVU3RhcnRTaGFkb3dSdW5SZXF1ZXN0EigKCXBvbGljeV9pZBgBIAEoCUIVukgSyAEBcg0YgAIyCF5bIS1+XSokEi0KDmNyc19ydWxlc2V0X2lkGAIgASgJQhW6SBLIAQFyDRiAAjIIXlshLX5dKiQSJgoQZHVyYXRpb25fc2Vjb25kcxgDIAEoBUIMukgJGgcYgJqeASg8IlMKFlN0YXJ0U2hhZG93UnVuUmVzcG9uc2USJQoDcnVuGAEgASgLMhgud2FmLnNoYWRvdy52MS5TaGFkb3dSdW4SEgoKcHVibGlzaGluZxgCIAEoCCI/ChNHZXRTaGFkb3dSdW5SZXF1ZXN0EigKCXBvbGljeV9pZBgBIAEoCUIVukgSyAEBcg0YgAIyCF5bIS1+XSokIj0KFEdldFNoYWRvd1J1blJlc3BvbnNlEiUKA3J1bhgBIAEoCzIYLndhZi5zaGFkb3cudjEuU2hhZG93UnVuIkAKFFN0b3BTaGFkb3dSdW5SZXF1ZXN0EigKCXBvbGljeV9pZBgBIAEoCUIVukgSyAEBcg0YgAIyCF5bIS1+XSokIlIKFVN0b3BTaGFkb3dSdW5SZXNwb25zZRIlCgNydW4YASABKAsyGC53YWYuc2hhZG93LnYxLlNoYWRvd1J1bhISCgpwdWJsaXNoaW5nGAIgASgIIuUCCglTaGFkb3dSdW4SCgoCaWQYASABKAkSEQoJcG9saWN5X2lkGAIgASgJEhoKEmN1cnJlbnRfcnVsZXNldF9pZBgDIAEoCRIWCg5jcnNfcnVsZXNldF9pZBgEIAEoCRIuCgpzdGFydGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgdlbmRzX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdydW5uaW5nGAcgASgIEhMKC2JvdGhfcGFzc2VkGAggASgDEhQKDGJvdGhfYmxvY2tlZBgJIAEoAxIUCgxvbmx5X2N1cnJlbnQYCiABKAMSEAoIb25seV9uZXcYCyABKAMSFAoMbm90X2NvbXBhcmVkGAwgASgDEi4KCGV4YW1wbGVzGA0gAygLMhwud2FmLnNoYWRvdy52MS5TaGFkb3dFeGFtcGxlImUKDVNoYWRvd0V4YW1wbGUSEAoIb25seV9uZXcYASABKAgSEgoKcmVxdWVzdF9pZBgCIAEoCRIOCgZtZXRob2QYAyABKAkSDAoEcGF0aBgEIAEoCRIQCghydWxlX2lkcxgFIAMoBTLeAgoNU2hhZG93U2VydmljZRJxCg5TdGFydFNoYWRvd1J1bhIkLndhZi5zaGFkb3cudjEuU3RhcnRTaGFkb3dSdW5SZXF1ZXN0GiUud2FmLnNoYWRvdy52MS5TdGFydFNoYWRvd1J1blJlc3BvbnNlIhKiuxgOEgxwb2xpY3k6d3JpdGUSagoMR2V0U2hhZG93UnVuEiIud2FmLnNoYWRvdy52MS5HZXRTaGFkb3dSdW5SZXF1ZXN0GiMud2FmLnNoYWRvdy52MS5HZXRTaGFkb3dSdW5SZXNwb25zZSIRorsYDRILcG9saWN5OnJlYWQSbgoNU3RvcFNoYWRvd1J1bhIjLndhZi5zaGFkb3cudjEuU3RvcFNoYWRvd1J1blJlcXVlc3QaJC53YWYuc2hhZG93LnYxLlN0b3BTaGFkb3dSdW5SZXNwb25zZSISorsYDhIMcG9saWN5OndyaXRlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_waf_v1_options]);
+  fileDesc("Chp3YWYvc2hhZG93L3YxL3NoYWRvdy5wcm90bxINd2FmLnNoYWRvdy52MSK6AQoVU3RhcnRTaGFkb3dSdW5SZXF1ZXN0EigKCXBvbGljeV9pZBgBIAEoCUIVukgSyAEBcg0YgAIyCF5bIS1+XSokEi0KDmNyc19ydWxlc2V0X2lkGAIgASgJQhW6SBLIAQFyDRiAAjIIXlshLX5dKiQSJgoQZHVyYXRpb25fc2Vjb25kcxgDIAEoBUIMukgJGgcYgJqeASg8EiAKDXNoYXJlX3BlcmNlbnQYBCABKAVCCbpIBhoEGGQoACJTChZTdGFydFNoYWRvd1J1blJlc3BvbnNlEiUKA3J1bhgBIAEoCzIYLndhZi5zaGFkb3cudjEuU2hhZG93UnVuEhIKCnB1Ymxpc2hpbmcYAiABKAgiPwoTR2V0U2hhZG93UnVuUmVxdWVzdBIoCglwb2xpY3lfaWQYASABKAlCFbpIEsgBAXINGIACMgheWyEtfl0qJCI9ChRHZXRTaGFkb3dSdW5SZXNwb25zZRIlCgNydW4YASABKAsyGC53YWYuc2hhZG93LnYxLlNoYWRvd1J1biJAChRTdG9wU2hhZG93UnVuUmVxdWVzdBIoCglwb2xpY3lfaWQYASABKAlCFbpIEsgBAXINGIACMgheWyEtfl0qJCJSChVTdG9wU2hhZG93UnVuUmVzcG9uc2USJQoDcnVuGAEgASgLMhgud2FmLnNoYWRvdy52MS5TaGFkb3dSdW4SEgoKcHVibGlzaGluZxgCIAEoCCKSAwoJU2hhZG93UnVuEgoKAmlkGAEgASgJEhEKCXBvbGljeV9pZBgCIAEoCRIaChJjdXJyZW50X3J1bGVzZXRfaWQYAyABKAkSFgoOY3JzX3J1bGVzZXRfaWQYBCABKAkSLgoKc3RhcnRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHZW5kc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHcnVubmluZxgHIAEoCBITCgtib3RoX3Bhc3NlZBgIIAEoAxIUCgxib3RoX2Jsb2NrZWQYCSABKAMSFAoMb25seV9jdXJyZW50GAogASgDEhAKCG9ubHlfbmV3GAsgASgDEhQKDG5vdF9jb21wYXJlZBgMIAEoAxIuCghleGFtcGxlcxgNIAMoCzIcLndhZi5zaGFkb3cudjEuU2hhZG93RXhhbXBsZRIVCg1zaGFyZV9wZXJjZW50GA4gASgFEhQKDG5vdF9zZWxlY3RlZBgPIAEoAyJlCg1TaGFkb3dFeGFtcGxlEhAKCG9ubHlfbmV3GAEgASgIEhIKCnJlcXVlc3RfaWQYAiABKAkSDgoGbWV0aG9kGAMgASgJEgwKBHBhdGgYBCABKAkSEAoIcnVsZV9pZHMYBSADKAUy3gIKDVNoYWRvd1NlcnZpY2UScQoOU3RhcnRTaGFkb3dSdW4SJC53YWYuc2hhZG93LnYxLlN0YXJ0U2hhZG93UnVuUmVxdWVzdBolLndhZi5zaGFkb3cudjEuU3RhcnRTaGFkb3dSdW5SZXNwb25zZSISorsYDhIMcG9saWN5OndyaXRlEmoKDEdldFNoYWRvd1J1bhIiLndhZi5zaGFkb3cudjEuR2V0U2hhZG93UnVuUmVxdWVzdBojLndhZi5zaGFkb3cudjEuR2V0U2hhZG93UnVuUmVzcG9uc2UiEaK7GA0SC3BvbGljeTpyZWFkEm4KDVN0b3BTaGFkb3dSdW4SIy53YWYuc2hhZG93LnYxLlN0b3BTaGFkb3dSdW5SZXF1ZXN0GiQud2FmLnNoYWRvdy52MS5TdG9wU2hhZG93UnVuUmVzcG9uc2UiEqK7GA4SDHBvbGljeTp3cml0ZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_waf_v1_options]);
 
 /**
  * Request of StartShadowRun.
@@ -45,6 +45,13 @@ export type StartShadowRunRequest = Message<"waf.shadow.v1.StartShadowRunRequest
    * @generated from field: int32 duration_seconds = 3;
    */
   durationSeconds: number;
+
+  /**
+   * Of 100 requests, how many are inspected by both, drawn at random; 0 acts as 100.
+   *
+   * @generated from field: int32 share_percent = 4;
+   */
+  sharePercent: number;
 };
 
 /**
@@ -73,6 +80,13 @@ export type StartShadowRunRequestJson = {
    * @generated from field: int32 duration_seconds = 3;
    */
   durationSeconds?: number;
+
+  /**
+   * Of 100 requests, how many are inspected by both, drawn at random; 0 acts as 100.
+   *
+   * @generated from field: int32 share_percent = 4;
+   */
+  sharePercent?: number;
 };
 
 /**
@@ -381,6 +395,20 @@ export type ShadowRun = Message<"waf.shadow.v1.ShadowRun"> & {
    * @generated from field: repeated waf.shadow.v1.ShadowExample examples = 13;
    */
   examples: ShadowExample[];
+
+  /**
+   * Of 100 requests, how many are inspected by both. The other counts name these alone.
+   *
+   * @generated from field: int32 share_percent = 14;
+   */
+  sharePercent: number;
+
+  /**
+   * Requests that were not drawn: no second inspection.
+   *
+   * @generated from field: int64 not_selected = 15;
+   */
+  notSelected: bigint;
 };
 
 /**
@@ -479,6 +507,20 @@ export type ShadowRunJson = {
    * @generated from field: repeated waf.shadow.v1.ShadowExample examples = 13;
    */
   examples?: ShadowExampleJson[];
+
+  /**
+   * Of 100 requests, how many are inspected by both. The other counts name these alone.
+   *
+   * @generated from field: int32 share_percent = 14;
+   */
+  sharePercent?: number;
+
+  /**
+   * Requests that were not drawn: no second inspection.
+   *
+   * @generated from field: int64 not_selected = 15;
+   */
+  notSelected?: string;
 };
 
 /**
