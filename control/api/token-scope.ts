@@ -24,6 +24,7 @@ const forPeople = new Set([
   'PasskeyService/ListPasskeys',
   'PasskeyService/RenamePasskey',
   'PasskeyService/RemovePasskey',
+  'PasskeyService/SetPasskeySecondFactor',
 ]);
 
 /** Calls of site tokens, with the path of the field that names the site; '' for none. */

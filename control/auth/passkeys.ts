@@ -1,7 +1,7 @@
 /**
- * Passkeys: their registration, and sign-in by one. The authenticator checks the person by a PIN or
- * biometrics, so that a passkey stands for password and second factor. Private keys never come
- * here. Source: Web Authentication Level 3, sections 7.1 and 7.2.
+ * Passkeys: their registration, sign-in by one, and the step after a password. The authenticator
+ * checks the person by a PIN or biometrics, so that a passkey stands for both factors. Private keys
+ * never come here. Source: Web Authentication Level 3, sections 7.1 and 7.2.
  */
 
 import { isIP } from 'node:net';
@@ -13,7 +13,7 @@ import { signInLimits } from '../limits/sign-in-limits.ts';
 import { credentials, type CredentialRecord, type PasskeyRecord } from '../store/collections.ts';
 import type { Store, WriteStore } from '../store/store.ts';
 import { AttemptLimit } from './attempt-limit.ts';
-import { settleAttempt, type Proof } from './lock-out.ts';
+import { settleAttempt, type Attempt, type Proof } from './lock-out.ts';
 import { originKey } from './origin-key.ts';
 import { Pending } from './pending.ts';
 
@@ -58,9 +58,16 @@ export interface RegistrationAnswer {
   readonly note: (tx: WriteStore) => void;
 }
 
-interface Begun {
+/** What a passkey has to sign. */
+export interface Begun {
   readonly challenge: string;
   readonly place: ConsolePlace;
+}
+
+/** Whose passkey it has to be, and how failures count. */
+export interface PasskeyAttempt extends Attempt {
+  /** That of the proof before, where the password came first. */
+  readonly sessionEpoch?: number;
 }
 
 interface Registration extends Begun {
@@ -136,25 +143,38 @@ export function openPasskeys(store: Store, clock: Clock): Passkeys {
       if (!limit.allow(originKey(address))) {
         throw refusal('resource_exhausted', 'too many sign-ins: wait a minute');
       }
-      const { generateAuthenticationOptions } = await import('@simplewebauthn/server');
-      const options = await generateAuthenticationOptions({
-        rpID: place.rpId,
-        timeout: ceremonyMs,
-        userVerification: 'required',
-      });
-      const { key, expiresAtMs } = signIns.add({ challenge: options.challenge, place });
-      return { token: key, optionsJson: JSON.stringify(options), expiresAtMs };
+      const { begun, optionsJson } = await askForPasskey(place, []);
+      const { key, expiresAtMs } = signIns.add(begun);
+      return { token: key, optionsJson, expiresAtMs };
     },
     finishSignIn: async (token, credentialJson, address) => {
       const begun = signIns.take(token);
       if (begun === undefined) {
         throw refusal('unauthenticated', 'signInToken: has lapsed; begin again');
       }
-      const proof = await proveBy(store, clock, begun, credentialJson, address);
+      const answer = readSignature(credentialJson);
+      const attempt = { userId: userIdOf(answer), address, method: 'passkey' };
+      const proof = await proveByPasskey(store, clock, begun, answer, attempt);
       if (proof === null) throw refusal('unauthenticated', 'the passkey is not known here');
       return proof;
     },
   };
+}
+
+/** What a browser is asked to sign: by any passkey, or by one of these. */
+export async function askForPasskey(
+  place: ConsolePlace,
+  passkeys: readonly PasskeyRecord[],
+): Promise<{ readonly begun: Begun; readonly optionsJson: string }> {
+  const { generateAuthenticationOptions } = await import('@simplewebauthn/server');
+  const options = await generateAuthenticationOptions({
+    rpID: place.rpId,
+    timeout: ceremonyMs,
+    userVerification: 'required',
+    ...(passkeys.length > 0 && { allowCredentials: passkeys.map(({ id }) => ({ id })) }),
+  });
+  const begun = { challenge: options.challenge, place };
+  return { begun, optionsJson: JSON.stringify(options) };
 }
 
 /** The passkeys of a user. */
@@ -209,21 +229,21 @@ async function readRegistration(
   };
 }
 
-/** Null where no passkey of a user who may sign in has signed the challenge. */
-async function proveBy(
+/** Null where no passkey of the user, who may sign in, has signed the challenge. */
+export async function proveByPasskey(
   store: Store,
   clock: Clock,
   begun: Begun,
-  credentialJson: string,
-  address: string,
+  response: AuthenticationResponseJSON,
+  attempt: PasskeyAttempt,
 ): Promise<Proof | null> {
-  const response = readAnswer(credentialJson) as unknown as AuthenticationResponseJSON;
-  const userId = userIdOf(response);
+  const { userId, sessionEpoch } = attempt;
   const passkey = passkeysOf(store.get(credentials, userId)).find(({ id }) => id === response.id);
   const used = passkey === undefined ? null : await verify(begun, passkey, response);
   const nowMs = clock.nowMs();
   return store.write((tx) =>
-    settleAttempt(tx, nowMs, { userId, address, method: 'passkey' }, (credential) => {
+    settleAttempt(tx, nowMs, attempt, (credential) => {
+      if (sessionEpoch !== undefined && credential.sessionEpoch !== sessionEpoch) return null;
       const now = passkeysOf(credential).find(({ id }) => id === response.id);
       // It may have been removed, or have signed elsewhere, meanwhile.
       if (used === null || now === undefined || now.counter !== passkey?.counter) return null;
@@ -251,6 +271,11 @@ async function verify(
   if (found?.verified !== true) return null;
   const { newCounter, credentialBackedUp } = found.authenticationInfo;
   return { counter: newCounter, synced: credentialBackedUp };
+}
+
+/** What a browser answered to a challenge. Errors: invalid_argument. */
+export function readSignature(credentialJson: string): AuthenticationResponseJSON {
+  return readAnswer(credentialJson) as unknown as AuthenticationResponseJSON;
 }
 
 /** Errors: invalid_argument. */

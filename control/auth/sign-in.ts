@@ -17,6 +17,7 @@ import {
   systemSettings,
   users,
   type CredentialRecord,
+  type PasskeyRecord,
 } from '../store/collections.ts';
 import type { ReadStore, Store } from '../store/store.ts';
 import { AttemptLimit } from './attempt-limit.ts';
@@ -24,12 +25,21 @@ import { allows, resolveAccount } from './external-accounts.ts';
 import { isKnownOrigin, settleAttempt, type Attempt, type Proof } from './lock-out.ts';
 import { originKey } from './origin-key.ts';
 import { verifyPassword } from './passwords.ts';
+import {
+  askForPasskey,
+  passkeysOf,
+  proveByPasskey,
+  readSignature,
+  type Begun,
+  type ConsolePlace,
+} from './passkeys.ts';
 import { Pending } from './pending.ts';
 import { askRadius, type RadiusAnswer } from './radius-client.ts';
 import { useSecondFactor } from './totp.ts';
 
 const challengeMs = 5 * 60_000;
 const challengeAttempts = 5;
+const passkeyPrompt = 'This account asks for a passkey: sign in with a browser';
 const totpPrompt = 'Enter the code of your authenticator app';
 
 /** Who signed in, or the challenge that must be answered first. */
@@ -39,8 +49,10 @@ export type SignInResult =
       readonly kind: 'challenge';
       readonly challenge: string;
       readonly expiresAtMs: number;
-      readonly challengeKind: 'totp' | 'radius';
+      readonly challengeKind: 'totp' | 'radius' | 'passkey';
       readonly prompt: string;
+      /** A passkey answers it, too. */
+      readonly passkeyAllowed: boolean;
     };
 
 /** Proves who someone is. */
@@ -54,6 +66,10 @@ export interface SignIn {
   }): Promise<SignInResult>;
   /** Answers a challenge; another may follow. Errors: unauthenticated, unavailable. */
   answer(challenge: string, code: string, address: string): Promise<SignInResult>;
+  /** Options of WebAuthn, as JSON. Errors: unauthenticated, failed_precondition. */
+  beginPasskey(challenge: string, place: ConsolePlace): Promise<string>;
+  /** Answers a challenge by a passkey. Errors: unauthenticated, invalid_argument. */
+  answerPasskey(challenge: string, credentialJson: string, address: string): Promise<SignInResult>;
   /** Continues a sign-in after an identity provider has vouched for a user. */
   vouched(proof: Proof, address: string): SignInResult;
   /** Whether the password is the user's; failures count towards the lock-out. */
@@ -66,12 +82,14 @@ interface Challenge {
   readonly remember: boolean;
   /** Where the sign-in began; failures count there, wherever answers come from. */
   readonly address: string;
-  readonly step: TotpStep | RadiusStep;
+  readonly step: OwnStep | RadiusStep;
   attemptsLeft: number;
+  /** What a passkey has to sign; null until somebody asks, and once it was answered. */
+  begun: Begun | null;
 }
 
-interface TotpStep {
-  readonly kind: 'totp';
+interface OwnStep {
+  readonly kind: 'totp' | 'passkey';
   readonly proof: Proof;
 }
 
@@ -120,13 +138,26 @@ export function openSignIn(
       return provePassword(parts, name, password, address, remember);
     },
     answer: async (key, code, address) => {
-      const challenge = challenges.get(key);
-      if (challenge === undefined || challenge.attemptsLeft <= 0) throw lapsed();
+      const challenge = openedBy(challenges, key);
+      const { step } = challenge;
+      if (step.kind === 'passkey') throw refusal('failed_precondition', passkeyPrompt);
       challenge.attemptsLeft--;
-      return challenge.step.kind === 'totp'
-        ? answerTotp(parts, key, challenge, challenge.step, code, address)
-        : answerRadius(parts, key, challenge, challenge.step, code, address);
+      return step.kind === 'radius'
+        ? answerRadius(parts, key, challenge, step, code, address)
+        : answerTotp(parts, key, challenge, step, code, address);
     },
+    beginPasskey: async (key, place) => {
+      const challenge = openedBy(challenges, key);
+      const passkeys = passkeysFor(store, challenge.step);
+      if (passkeys.length === 0) {
+        throw refusal('failed_precondition', 'no passkey answers this challenge');
+      }
+      const { begun, optionsJson } = await askForPasskey(place, passkeys);
+      challenge.begun = begun;
+      return optionsJson;
+    },
+    answerPasskey: (key, credentialJson, address) =>
+      answerByPasskey(parts, key, openedBy(challenges, key), credentialJson, address),
     vouched: (proof, address) => nextFactor(parts, proof, address, true, false),
     confirm: async (userId, password, address) => {
       const attempt = { userId, address, method: 'password', further: true };
@@ -268,14 +299,16 @@ function nextFactor(
   passwordIsOurs: boolean,
 ): SignInResult {
   const { store } = parts;
-  const totp = store.get(credentials, proof.userId)?.totp;
+  const { totp, passkeySecondFactor } = store.get(credentials, proof.userId) ?? {};
   if (totp !== undefined && totp.confirmedAt !== '') {
     return openChallenge(parts, { kind: 'totp', proof }, address, remember);
   }
   const radius = radiusOf(settingsOf(store));
   const user = store.get(users, proof.userId);
   if (!passwordIsOurs || radius?.use !== 'second_factor' || user === undefined) {
-    return { kind: 'user', proof, remember };
+    return passkeySecondFactor === true
+      ? openChallenge(parts, { kind: 'passkey', proof }, address, remember)
+      : { kind: 'user', proof, remember };
   }
   const step: RadiusStep = {
     kind: 'radius',
@@ -289,22 +322,55 @@ function nextFactor(
 }
 
 function openChallenge(
-  { challenges }: Parts,
+  { challenges, store }: Parts,
   step: Challenge['step'],
   address: string,
   remember: boolean,
 ): SignInResult {
-  const opened = { step, remember, address, attemptsLeft: challengeAttempts };
-  const { key, expiresAtMs } = challenges.add(opened);
-  const prompt = step.kind === 'totp' ? totpPrompt : step.prompt;
-  return { kind: 'challenge', challenge: key, expiresAtMs, challengeKind: step.kind, prompt };
+  const opened = { step, remember, address, attemptsLeft: challengeAttempts, begun: null };
+  const { key: challenge, expiresAtMs } = challenges.add(opened);
+  const own = step.kind === 'totp' ? totpPrompt : passkeyPrompt;
+  const prompt = step.kind === 'radius' ? step.prompt : own;
+  const passkeyAllowed = passkeysFor(store, step).length > 0;
+  const said = { challenge, expiresAtMs, challengeKind: step.kind, prompt, passkeyAllowed };
+  return { kind: 'challenge', ...said };
+}
+
+function passkeysFor(store: ReadStore, step: Challenge['step']): readonly PasskeyRecord[] {
+  return step.kind === 'radius' ? [] : passkeysOf(store.get(credentials, step.proof.userId));
+}
+
+/** Errors: unauthenticated. */
+function openedBy(challenges: Pending<Challenge>, key: string): Challenge {
+  const challenge = challenges.get(key);
+  if (challenge === undefined || challenge.attemptsLeft <= 0) throw lapsed();
+  return challenge;
+}
+
+async function answerByPasskey(
+  { store, clock, challenges }: Parts,
+  key: string,
+  challenge: Challenge,
+  credentialJson: string,
+  address: string,
+): Promise<SignInResult> {
+  const { step, begun, remember, address: beganAt } = challenge;
+  const answer = readSignature(credentialJson);
+  if (step.kind === 'radius' || begun === null) throw lapsed();
+  challenge.attemptsLeft--;
+  challenge.begun = null;
+  const attempt = { ...step.proof, address, beganAt, method: 'passkey', further: true };
+  const proof = await proveByPasskey(store, clock, begun, answer, attempt);
+  if (proof === null) throw refusal('unauthenticated', 'the passkey is not known here');
+  if (challenges.take(key) === undefined) throw lapsed();
+  return { kind: 'user', proof, remember };
 }
 
 async function answerTotp(
   parts: Parts,
   key: string,
   { remember, address: beganAt }: Challenge,
-  { proof: { userId, sessionEpoch } }: TotpStep,
+  { proof: { userId, sessionEpoch } }: OwnStep,
   code: string,
   address: string,
 ): Promise<SignInResult> {

@@ -15,6 +15,7 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     ListPasskeys: 'pages/passkeys',
     RenamePasskey: 'pages/passkeys',
     RemovePasskey: 'pages/passkeys',
+    SetPasskeySecondFactor: 'pages/passkeys',
     BeginPasskeySignIn: 'session',
     FinishPasskeySignIn: 'session',
   },

@@ -17,8 +17,8 @@ export const session = signal<SessionState>('starting');
 export const person = signal({
   ...{ name: '', username: '', codes: new Set<string>(), firstPassword: false },
 });
-/** What the server asks for beside the password, in its words. */
-export const challengePrompt = signal('');
+/** What the server asks for beside the password: in its words, by a code, by a passkey. */
+export const challenge = signal({ prompt: '', code: true, passkey: false });
 
 /** Calls of people who are not signed in yet. */
 const signInCalls: readonly string[] = [
@@ -58,8 +58,11 @@ export const auth = createClient(AuthService, transport);
 
 /** Continues the session of the cookie, where there is one. */
 export async function resume(): Promise<void> {
-  if (await refresh()) await enter();
-  else session.value = 'signed-out';
+  if (await refresh()) return enter();
+  // An identity provider sends back who has a second factor here.
+  const kind = new URLSearchParams(location.search).get('challenge');
+  if (kind === null) session.value = 'signed-out';
+  else openChallenge({ challengePrompt: '', challengeKind: kind, passkeyAllowed: false });
 }
 
 /** Signs in with name and password. Errors: of the call. */
@@ -81,6 +84,14 @@ export async function replaceFirstPassword(typed: string, newPassword: string): 
 /** Answers a challenge. Errors: of the call. */
 export async function answerChallenge(code: string): Promise<void> {
   await take(await auth.completeAuthenticationChallenge({ code }));
+}
+
+/** Answers a challenge by a passkey. Errors: of the calls and the browser. */
+export async function answerByPasskey(): Promise<void> {
+  const { signByPasskey } = await import('./passkeys.ts');
+  const { passkeyOptionsJson } = await auth.completeAuthenticationChallenge({ beginPasskey: true });
+  const credentialJson = await signByPasskey(passkeyOptionsJson);
+  await take(await auth.completeAuthenticationChallenge({ credentialJson }));
 }
 
 /** Signs in with a passkey, in place of password and code. Errors: of the calls and the browser. */
@@ -107,17 +118,21 @@ export async function signOut(): Promise<void> {
   }
 }
 
+type Asked = Pick<LoginResponse, 'challengePrompt' | 'challengeKind' | 'passkeyAllowed'>;
+
 async function take(
-  answer: Pick<LoginResponse, 'accessToken' | 'challengeRequired' | 'challengePrompt'>,
+  answer: Asked & Pick<LoginResponse, 'accessToken' | 'challengeRequired'>,
 ): Promise<void> {
-  if (answer.challengeRequired) {
-    firstPassword = '';
-    challengePrompt.value = answer.challengePrompt;
-    session.value = 'challenge';
-    return;
-  }
+  if (answer.challengeRequired) return openChallenge(answer);
   accessToken = answer.accessToken;
   await enter();
+}
+
+function openChallenge({ challengePrompt, challengeKind, passkeyAllowed }: Asked): void {
+  firstPassword = '';
+  const code = challengeKind !== 'passkey';
+  challenge.value = { prompt: challengePrompt, code, passkey: passkeyAllowed || !code };
+  session.value = 'challenge';
 }
 
 async function enter(): Promise<void> {

@@ -59,6 +59,8 @@ export interface CredentialRecord {
   readonly totp?: TotpRecord;
   /** Oldest first; absent for none. */
   readonly passkeys?: readonly PasskeyRecord[];
+  /** Whether a passkey is asked for after the password; absent for false. */
+  readonly passkeySecondFactor?: boolean;
 }
 
 /** One address, or IPv6 /64, from which somebody tried. */

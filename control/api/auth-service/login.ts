@@ -4,9 +4,12 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { HandlerContext } from '@connectrpc/connect';
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import type { Proof } from '../../auth/lock-out.ts';
+import { consolePlace } from '../../auth/passkeys.ts';
 import type { Beginning } from '../../auth/sessions.ts';
 import type { SignInResult } from '../../auth/sign-in.ts';
-import { refusal } from '../../domain/errors.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
+import { publicUrlOf } from '../../domain/settings/identity-settings.ts';
+import { settingsId, systemSettings } from '../../store/collections.ts';
 import { addressKey, type Uses } from '../context.ts';
 import { requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
@@ -31,11 +34,23 @@ export function completeAuthenticationChallenge(
   parts: Uses<'store' | 'sessions' | 'signIn' | 'secureCookies'>,
 ): Method<typeof AuthService, 'completeAuthenticationChallenge'> {
   return async (request, context) => {
-    requireText(request.code, 'code');
+    const { code, credentialJson, beginPasskey } = request;
+    if (credentialJson === '' && !beginPasskey) requireText(code, 'code');
+    else if (code !== '') throw invalidField('code', 'is empty where a passkey answers');
     const challenge = readCookie(context, 'waf_challenge');
     if (challenge === '') throw refusal('unauthenticated', 'no challenge cookie: sign in first');
+    if (beginPasskey) {
+      const { values = {} } = parts.store.get(systemSettings, settingsId) ?? {};
+      const origin = context.requestHeader.get('origin') ?? '';
+      const place = consolePlace(origin, publicUrlOf(values));
+      const passkeyOptionsJson = await parts.signIn.beginPasskey(challenge, place);
+      return { challengeRequired: true, passkeyAllowed: true, passkeyOptionsJson };
+    }
     const address = context.values.get(addressKey);
-    const result = await parts.signIn.answer(challenge, request.code, address);
+    const result =
+      credentialJson === ''
+        ? await parts.signIn.answer(challenge, code, address)
+        : await parts.signIn.answerPasskey(challenge, credentialJson, address);
     if (result.kind === 'user') clearCookie(context, 'waf_challenge', parts.secureCookies);
     return goOn(parts, context, result, 'challenge');
   };
@@ -48,13 +63,14 @@ async function goOn(
   method: string,
 ) {
   if (result.kind === 'challenge') {
-    const { challenge, expiresAtMs, challengeKind, prompt } = result;
+    const { challenge, expiresAtMs, challengeKind, prompt, passkeyAllowed } = result;
     setCookie(context, 'waf_challenge', challenge, expiresAtMs, parts.secureCookies);
     return {
       challengeRequired: true,
       challengeKind,
       challengePrompt: prompt,
       recoveryCodeAllowed: challengeKind === 'totp',
+      passkeyAllowed,
     };
   }
   return beginSession(parts, context, result.proof, { method, remember: result.remember });

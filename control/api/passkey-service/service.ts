@@ -38,6 +38,7 @@ export function passkeyService(parts: Parts): Built<typeof PasskeyService> {
     listPasskeys: listPasskeys(parts),
     renamePasskey: renamePasskey(parts),
     removePasskey: removePasskey(parts),
+    setPasskeySecondFactor: setSecondFactor(parts),
     beginPasskeySignIn: beginSignIn(parts),
     finishPasskeySignIn: finishSignIn(parts),
   };
@@ -79,7 +80,9 @@ function finishRegistration(
 function listPasskeys({ store }: Uses<'store'>): Method<typeof PasskeyService, 'listPasskeys'> {
   return (_request, context) => {
     const user = requireUser(store, callerOf(context));
-    return { items: passkeysOf(store.get(credentials, user.id)).map(show) };
+    const credential = store.get(credentials, user.id);
+    const secondFactor = credential?.passkeySecondFactor === true;
+    return { items: passkeysOf(credential).map(show), secondFactor };
   };
 }
 
@@ -98,6 +101,29 @@ function removePasskey(parts: Uses<'store'>): Method<typeof PasskeyService, 'rem
   return async ({ id }, context) => {
     await change(parts, callerOf(context), id, 'remove_passkey', () => null);
     return { removed: true };
+  };
+}
+
+function setSecondFactor(
+  parts: Uses<'store' | 'signIn'>,
+): Method<typeof PasskeyService, 'setPasskeySecondFactor'> {
+  return async ({ enabled, currentPassword }, context) => {
+    const caller = callerOf(context);
+    const user = requireUser(parts.store, caller);
+    requireText(currentPassword, 'currentPassword');
+    if (!(await parts.signIn.confirm(user.id, currentPassword, caller.address))) {
+      throw refusal('permission_denied', 'currentPassword: is wrong');
+    }
+    await parts.store.write((tx) => {
+      const { passkeySecondFactor: _before, ...credential } = tx.get(credentials, user.id)!;
+      if (enabled && passkeysOf(credential).length === 0) {
+        throw refusal('failed_precondition', 'enabled: needs a passkey; add one first');
+      }
+      tx.put(credentials, enabled ? { ...credential, passkeySecondFactor: true } : credential);
+      const action = enabled ? 'enable_passkey_factor' : 'disable_passkey_factor';
+      note(tx, caller, user, action);
+    });
+    return { enabled };
   };
 }
 
@@ -132,10 +158,18 @@ function change(
   const user = requireUser(store, caller);
   return store.write((tx) => {
     const credential = tx.get(credentials, user.id);
-    const found = passkeysOf(credential).find((one) => one.id === id);
+    const present = passkeysOf(credential);
+    const found = present.find((one) => one.id === id);
     if (credential === undefined || found === undefined) throw notFound('passkey', id);
     const changed = next(found);
-    const passkeys = passkeysOf(credential).flatMap((one) =>
+    // An open session must not take away the second factor.
+    if (changed === null && credential.passkeySecondFactor === true && present.length === 1) {
+      throw refusal(
+        'failed_precondition',
+        'the last passkey is asked for after the password: switch that off first',
+      );
+    }
+    const passkeys = present.flatMap((one) =>
       one !== found ? [one] : changed === null ? [] : [changed],
     );
     tx.put(credentials, { ...credential, passkeys });

@@ -65,7 +65,7 @@ export function resetUserMfa(parts: Uses<'store'>): Method<typeof UserService, '
       refuseStronger(tx, caller, user);
       const credential = tx.get(credentials, user.id);
       if (credential?.totp === undefined && passkeysOf(credential).length === 0) return false;
-      const { totp: _factor, passkeys: _keys, ...rest } = credential!;
+      const { totp: _factor, passkeys: _keys, passkeySecondFactor: _asked, ...rest } = credential!;
       tx.put(credentials, rest);
       endSessions(tx, user.id);
       tx.audit({ ...noteOf(caller, userKind, user), action: 'reset_mfa' });

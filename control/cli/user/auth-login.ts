@@ -55,6 +55,11 @@ export const authLoginCommand: CommandDefinition = {
     const onHeader = (header: Headers): void => copyCookies(header, cookies);
     let answer: Answer = await auth.login({ username, password, remember: true }, { onHeader });
     for (let round = 0; answer.challengeRequired && round < roundsMax; round++) {
+      if (answer.challengeKind === 'passkey') {
+        const advice = 'sign in with a browser, or use an API token (--api-token)';
+        const text = `the account asks for a passkey, which no terminal has: ${advice}`;
+        throw new AppError('unauthenticated', text, { source: 'client' });
+      }
       const given = round === 0 ? textFlag(flags, 'code') : undefined;
       const hint = answer.recoveryCodeAllowed ? ' (or a recovery code)' : '';
       const code = given ?? (await askSecret(`${answer.challengePrompt}${hint}: `, '--code'));

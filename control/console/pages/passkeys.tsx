@@ -6,7 +6,7 @@ import { PasskeyService, type Passkey } from '../../../proto/gen/waf/access/v1/p
 import { useCall } from '../call.ts';
 import { hasPasskeys, makePasskey } from '../passkeys.ts';
 import { Act } from '../parts/act.tsx';
-import { Edit, type Values } from '../parts/edit.tsx';
+import { Edit, type Field, type Values } from '../parts/edit.tsx';
 import { FoldedEdit } from '../parts/list.tsx';
 import { Card } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
@@ -37,6 +37,17 @@ const w = pageTexts({
   alone: ['on this device only', '仅在此设备上'],
   add: ['Add a passkey', '添加通行密钥'],
   password: ['Current password', '当前密码'],
+  second: ['Passkey after the password', '密码后再用通行密钥'],
+  secondOn: [
+    'After the password a passkey is asked for, or a code where an authenticator app is on.',
+    '输入密码后还需要通行密钥；启用了验证器应用时也可使用验证码。',
+  ],
+  secondOff: [
+    'The password alone signs in, where no authenticator app is on.',
+    '未启用验证器应用时，仅凭密码即可登录。',
+  ],
+  secondAsk: ['Ask for a passkey after the password', '密码后要求通行密钥'],
+  secondStop: ['Ask for none any more', '不再要求'],
   rename: ['Rename', '重命名'],
   remove: ['Remove', '移除'],
   removeAsk: [
@@ -58,20 +69,23 @@ export function Passkeys(): JSX.Element {
     <Card title={w('title')}>
       <p>{w('note')}</p>
       <State of={found}>
-        {({ items }) => (
-          <Table
-            items={items}
-            label={w('title')}
-            empty={w('none')}
-            columns={[
-              { title: w('name'), of: ({ name }) => name },
-              { title: w('host'), of: ({ host }) => host },
-              { title: w('synced'), of: ({ synced }) => w(synced ? 'copied' : 'alone') },
-              { title: w('since'), line: true, of: ({ createdAt }) => when(createdAt) },
-              { title: w('used'), line: true, of: ({ lastUsedAt }) => when(lastUsedAt) },
-              { title: '', of: (one) => <Actions passkey={one} changed={found.reload} /> },
-            ]}
-          />
+        {({ items, secondFactor }) => (
+          <>
+            <Table
+              items={items}
+              label={w('title')}
+              empty={w('none')}
+              columns={[
+                { title: w('name'), of: ({ name }) => name },
+                { title: w('host'), of: ({ host }) => host },
+                { title: w('synced'), of: ({ synced }) => w(synced ? 'copied' : 'alone') },
+                { title: w('since'), line: true, of: ({ createdAt }) => when(createdAt) },
+                { title: w('used'), line: true, of: ({ lastUsedAt }) => when(lastUsedAt) },
+                { title: '', of: (one) => <Actions passkey={one} changed={found.reload} /> },
+              ]}
+            />
+            {items.length > 0 && <SecondFactor on={secondFactor} changed={found.reload} />}
+          </>
         )}
       </State>
       {hasPasskeys ? (
@@ -79,16 +93,7 @@ export function Passkeys(): JSX.Element {
           label={w('add')}
           codes={[]}
           submit={w('add')}
-          fields={[
-            { name: 'name', label: w('name'), required: true },
-            {
-              name: 'password',
-              api: ['currentPassword'],
-              label: w('password'),
-              kind: 'password',
-              required: true,
-            },
-          ]}
+          fields={[{ name: 'name', label: w('name'), required: true }, passwordField()]}
           save={add}
           saved={found.reload}
         />
@@ -96,6 +101,40 @@ export function Passkeys(): JSX.Element {
         <p class="quiet">{w('lacking')}</p>
       )}
     </Card>
+  );
+}
+
+const passwordField = (): Field => ({
+  name: 'password',
+  api: ['currentPassword'],
+  label: w('password'),
+  kind: 'password',
+  required: true,
+});
+
+function SecondFactor({
+  on,
+  changed,
+}: {
+  readonly on: boolean;
+  readonly changed: () => void;
+}): JSX.Element {
+  const label = w(on ? 'secondStop' : 'secondAsk');
+  return (
+    <>
+      <h3>{w('second')}</h3>
+      <p>{w(on ? 'secondOn' : 'secondOff')}</p>
+      <FoldedEdit
+        label={label}
+        codes={[]}
+        submit={label}
+        fields={[passwordField()]}
+        save={({ password = '' }: Values) =>
+          passkeys.setPasskeySecondFactor({ enabled: !on, currentPassword: password })
+        }
+        saved={changed}
+      />
+    </>
   );
 }
 

@@ -247,12 +247,13 @@ function Compared({
     current: nameOf(items, run.currentRulesetId),
     other: nameOf(items, run.crsRulesetId),
     until: localTime(endsAt),
+    share: String(run.sharePercent),
   };
   return (
     <>
       <h3>{w('counts')}</h3>
       <p class="actions">
-        {w(running ? 'runs' : 'ended', values)} {w('ofAll', { share: String(run.sharePercent) })}{' '}
+        {w(running ? 'runs' : 'ended', values)} {w('ofAll', values)}{' '}
         {running && (
           <Act
             label={w('stop')}

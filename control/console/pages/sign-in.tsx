@@ -6,9 +6,10 @@ import type { GetLoginOptionsResponse } from '../../../proto/gen/waf/v1/auth_pb.
 import { messageOf, never, useCall } from '../call.ts';
 import { hasPasskeys } from '../passkeys.ts';
 import {
+  answerByPasskey,
   answerChallenge,
   auth,
-  challengePrompt,
+  challenge,
   session,
   signIn,
   signInByPasskey,
@@ -24,7 +25,7 @@ export function SignIn(): JSX.Element {
   const [error, setError] = useState('');
   const [busy, setBusy] = useState(false);
   const options = useCall('options', (signal) => auth.getLoginOptions({}, { signal }), never);
-  const challenge = session.value === 'challenge';
+  const asked = session.value === 'challenge' ? challenge.value : null;
   const begin = (step: Promise<void>): void => {
     setBusy(true);
     setError('');
@@ -32,21 +33,14 @@ export function SignIn(): JSX.Element {
   };
   const submit = (event: Event): void => {
     event.preventDefault();
-    begin(challenge ? answerChallenge(code) : signIn(name, password));
+    if (asked?.code === false) begin(answerByPasskey());
+    else begin(asked === null ? signIn(name, password) : answerChallenge(code));
   };
   return (
     <form class="sign-in card" aria-label={t('signIn.title')} onSubmit={submit}>
       <h1>{t('signIn.title')}</h1>
-      {challenge ? (
-        <label>
-          {said(challengePrompt.value) || t('signIn.code')}
-          <input
-            autoFocus
-            autoComplete="one-time-code"
-            value={code}
-            onInput={({ currentTarget }) => setCode(currentTarget.value)}
-          />
-        </label>
+      {asked !== null ? (
+        <SecondStep byCode={asked.code} prompt={asked.prompt} value={code} onTyped={setCode} />
       ) : (
         <>
           <label>
@@ -75,11 +69,42 @@ export function SignIn(): JSX.Element {
         </p>
       )}
       <button class="primary" disabled={busy}>
-        {challenge ? t('signIn.continue') : t('signIn.submit')}
+        {asked === null ? t('signIn.submit') : t('signIn.continue')}
       </button>
-      <OtherWays options={options.value} busy={busy} begin={begin} />
-      {!challenge && <p class="quiet">{t('signIn.first')}</p>}
+      {asked === null && <OtherWays options={options.value} busy={busy} begin={begin} />}
+      {asked?.code === true && asked.passkey && hasPasskeys && (
+        <button type="button" disabled={busy} onClick={() => begin(answerByPasskey())}>
+          {t('signIn.passkeyInstead')}
+        </button>
+      )}
+      {asked === null && <p class="quiet">{t('signIn.first')}</p>}
     </form>
+  );
+}
+
+/** What is asked for after the password. */
+function SecondStep({
+  byCode,
+  prompt,
+  value,
+  onTyped,
+}: {
+  readonly byCode: boolean;
+  readonly prompt: string;
+  readonly value: string;
+  readonly onTyped: (code: string) => void;
+}): JSX.Element {
+  if (!byCode) return <p>{t('signIn.passkeyAsked')}</p>;
+  return (
+    <label>
+      {said(prompt) || t('signIn.code')}
+      <input
+        autoFocus
+        autoComplete="one-time-code"
+        value={value}
+        onInput={({ currentTarget }) => onTyped(currentTarget.value)}
+      />
+    </label>
   );
 }
 

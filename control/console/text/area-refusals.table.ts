@@ -60,6 +60,12 @@ export const areaRefusals: Readonly<Record<string, string>> = {
   'passkeys are off: people sign in by RADIUS or by an identity provider only':
     '通行密钥已关闭：只能通过 RADIUS 或身份提供方登录',
   'has lapsed; begin again': '已失效；请重新开始',
+  'the last passkey is asked for after the password: switch that off first':
+    '密码后要求此最后一个通行密钥：请先关闭该要求',
+  'needs a passkey; add one first': '需要通行密钥；请先添加',
+  'no passkey answers this challenge': '没有可用于此验证的通行密钥',
+  'is empty where a passkey answers': '使用通行密钥应答时必须为空',
+  'This account asks for a passkey: sign in with a browser': '此账户要求通行密钥：请使用浏览器登录',
   'the passkey is not known here': '未登记此通行密钥',
   'this user has no password': '该用户没有密码',
   'a user has at most {count} passkeys': '每个用户最多 {count} 个通行密钥',

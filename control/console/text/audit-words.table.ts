@@ -9,6 +9,10 @@ export const chineseAuditWords: Readonly<Record<string, string>> = {
   ...{ change_password: '修改密码', reset_password: '重置密码', reset_mfa: '重置第二因素' },
   ...{ add_passkey: '添加通行密钥', rename_passkey: '重命名通行密钥' },
   ...{ remove_passkey: '移除通行密钥' },
+  ...{
+    enable_passkey_factor: '启用密码后的通行密钥',
+    disable_passkey_factor: '停用密码后的通行密钥',
+  },
   ...{ assign_roles: '分配角色', rotate: '轮换', order: '申请', cancel: '取消', sync: '同步' },
   ...{ add_entries: '添加条目', remove_entries: '移除条目', replace_entries: '替换条目' },
   ...{ expire_entries: '条目到期', pause: '暂停', resume: '恢复', replay: '重放', block: '拦截' },

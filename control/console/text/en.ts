@@ -65,6 +65,8 @@ export const en = {
   'signIn.submit': 'Sign in',
   'signIn.continue': 'Continue',
   'signIn.passkey': 'Sign in with a passkey',
+  'signIn.passkeyAsked': 'Your account asks for a passkey after the password.',
+  'signIn.passkeyInstead': 'Use a passkey in place of the code',
   'passkey.none': 'The browser gave no passkey: none fits here, or the prompt was closed.',
   'passkey.known': 'This device holds a passkey of this account already.',
   'signIn.first':

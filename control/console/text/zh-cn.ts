@@ -67,6 +67,8 @@ export const zhCn: Readonly<Record<TextName, string>> = {
   'signIn.submit': '登录',
   'signIn.continue': '继续',
   'signIn.passkey': '使用通行密钥登录',
+  'signIn.passkeyAsked': '您的账户在输入密码后还需要通行密钥。',
+  'signIn.passkeyInstead': '使用通行密钥代替验证码',
   'passkey.none': '浏览器未提供通行密钥：没有适用的密钥，或提示已被关闭。',
   'passkey.known': '此设备已有该账户的通行密钥。',
   'signIn.first': '首次使用？“admin”的初始密码在启动时显示的文件中。',

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/v1/auth.proto.
  */
 export const file_waf_v1_auth: GenFile = /*@__PURE__*/
-  fileDesc("ChF3YWYvdjEvYXV0aC5wcm90bxIGd2FmLnYxIhgKFkdldExvZ2luT3B0aW9uc1JlcXVlc3QidgoXR2V0TG9naW5PcHRpb25zUmVzcG9uc2USGAoQcGFzc3dvcmRfZW5hYmxlZBgBIAEoCBIoCglwcm92aWRlcnMYAiADKAsyFS53YWYudjEuTG9naW5Qcm92aWRlchIXCg9wYXNza2V5X2VuYWJsZWQYFCABKAgibQoMTG9naW5SZXF1ZXN0Ei8KCHVzZXJuYW1lGAEgASgJQh26SBpyGBiAAjITXlteXHgwMC1ceDFmXHg3Zl0qJBIaCghwYXNzd29yZBgCIAEoCUIIukgFcgMYgAgSEAoIcmVtZW1iZXIYAyABKAgi5QEKDUxvZ2luUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEi4KCmV4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiEKBHVzZXIYAyABKAsyEy53YWYudjEuQ3VycmVudFVzZXISGgoSY2hhbGxlbmdlX3JlcXVpcmVkGAQgASgIEhYKDmNoYWxsZW5nZV9raW5kGAUgASgJEhgKEGNoYWxsZW5nZV9wcm9tcHQYBiABKAkSHQoVcmVjb3ZlcnlfY29kZV9hbGxvd2VkGAcgASgIIkAKJkNvbXBsZXRlQXV0aGVudGljYXRpb25DaGFsbGVuZ2VSZXF1ZXN0EhYKBGNvZGUYASABKAlCCLpIBXIDGIACIv8BCidDb21wbGV0ZUF1dGhlbnRpY2F0aW9uQ2hhbGxlbmdlUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEi4KCmV4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiEKBHVzZXIYAyABKAsyEy53YWYudjEuQ3VycmVudFVzZXISGgoSY2hhbGxlbmdlX3JlcXVpcmVkGAQgASgIEhYKDmNoYWxsZW5nZV9raW5kGAUgASgJEhgKEGNoYWxsZW5nZV9wcm9tcHQYBiABKAkSHQoVcmVjb3ZlcnlfY29kZV9hbGxvd2VkGAcgASgIIg8KDUxvZ291dFJlcXVlc3QiJAoOTG9nb3V0UmVzcG9uc2USEgoKbG9nZ2VkX291dBgBIAEoCCI7Cg5SZWZyZXNoUmVxdWVzdBIpCg1yZWZyZXNoX3Rva2VuGAEgASgJQhK6SA9yDRiACDIIXlshLX5dKiQiVwoPUmVmcmVzaFJlc3BvbnNlEhQKDGFjY2Vzc190b2tlbhgBIAEoCRIuCgpleHBpcmVzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIUChJHZXRVc2VySW5mb1JlcXVlc3QiOAoTR2V0VXNlckluZm9SZXNwb25zZRIhCgR1c2VyGAEgASgLMhMud2FmLnYxLkN1cnJlbnRVc2VyIhcKFUdldEFjY2Vzc0NvZGVzUmVxdWVzdCInChZHZXRBY2Nlc3NDb2Rlc1Jlc3BvbnNlEg0KBWNvZGVzGAEgAygJIlsKFUNoYW5nZVBhc3N3b3JkUmVxdWVzdBIiChBjdXJyZW50X3Bhc3N3b3JkGAEgASgJQgi6SAVyAxiACBIeCgxuZXdfcGFzc3dvcmQYAiABKAlCCLpIBXIDGIAIIikKFkNoYW5nZVBhc3N3b3JkUmVzcG9uc2USDwoHY2hhbmdlZBgBIAEoCCIVChNHZXRNRkFTdGF0dXNSZXF1ZXN0InkKFEdldE1GQVN0YXR1c1Jlc3BvbnNlEhQKDHRvdHBfZW5hYmxlZBgBIAEoCBIuCgplbmFibGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIbChNyZWNvdmVyeV9jb2Rlc19sZWZ0GAMgASgFIhwKGkJlZ2luVE9UUEVucm9sbG1lbnRSZXF1ZXN0IpEBChtCZWdpblRPVFBFbnJvbGxtZW50UmVzcG9uc2USGAoQZW5yb2xsbWVudF90b2tlbhgBIAEoCRIOCgZzZWNyZXQYAiABKAkSGAoQcHJvdmlzaW9uaW5nX3VyaRgDIAEoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJkChxDb25maXJtVE9UUEVucm9sbG1lbnRSZXF1ZXN0EiwKEGVucm9sbG1lbnRfdG9rZW4YASABKAlCErpID3INGIAIMgheWyEtfl0qJBIWCgRjb2RlGAIgASgJQgi6SAVyAxiAAiJICh1Db25maXJtVE9UUEVucm9sbG1lbnRSZXNwb25zZRIPCgdlbmFibGVkGAEgASgIEhYKDnJlY292ZXJ5X2NvZGVzGAIgAygJIiwKEkRpc2FibGVUT1RQUmVxdWVzdBIWCgRjb2RlGAEgASgJQgi6SAVyAxiAAiInChNEaXNhYmxlVE9UUFJlc3BvbnNlEhAKCGRpc2FibGVkGAEgASgIIjgKHlJlZ2VuZXJhdGVSZWNvdmVyeUNvZGVzUmVxdWVzdBIWCgRjb2RlGAEgASgJQgi6SAVyAxiAAiI5Ch9SZWdlbmVyYXRlUmVjb3ZlcnlDb2Rlc1Jlc3BvbnNlEhYKDnJlY292ZXJ5X2NvZGVzGAEgAygJIj0KDUxvZ2luUHJvdmlkZXISCgoCaWQYASABKAkSDQoFbGFiZWwYAiABKAkSEQoJbG9naW5fdXJsGAMgASgJIqABCgtDdXJyZW50VXNlchIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSEAoIdXNlcm5hbWUYAyABKAkSDQoFZW1haWwYBCABKAkSFAoMZGlzcGxheV9uYW1lGAUgASgJEg0KBXJvbGVzGAYgAygJEhQKDGFjY2Vzc19jb2RlcxgHIAMoCRIWCg5maXJzdF9wYXNzd29yZBgUIAEoCDKYCQoLQXV0aFNlcnZpY2USWgoPR2V0TG9naW5PcHRpb25zEh4ud2FmLnYxLkdldExvZ2luT3B0aW9uc1JlcXVlc3QaHy53YWYudjEuR2V0TG9naW5PcHRpb25zUmVzcG9uc2UiBqK7GAIIARI8CgVMb2dpbhIULndhZi52MS5Mb2dpblJlcXVlc3QaFS53YWYudjEuTG9naW5SZXNwb25zZSIGorsYAggBEooBCh9Db21wbGV0ZUF1dGhlbnRpY2F0aW9uQ2hhbGxlbmdlEi4ud2FmLnYxLkNvbXBsZXRlQXV0aGVudGljYXRpb25DaGFsbGVuZ2VSZXF1ZXN0Gi8ud2FmLnYxLkNvbXBsZXRlQXV0aGVudGljYXRpb25DaGFsbGVuZ2VSZXNwb25zZSIGorsYAggBEj8KBkxvZ291dBIVLndhZi52MS5Mb2dvdXRSZXF1ZXN0GhYud2FmLnYxLkxvZ291dFJlc3BvbnNlIgaiuxgCCAESQgoHUmVmcmVzaBIWLndhZi52MS5SZWZyZXNoUmVxdWVzdBoXLndhZi52MS5SZWZyZXNoUmVzcG9uc2UiBqK7GAIIARJMCgtHZXRVc2VySW5mbxIaLndhZi52MS5HZXRVc2VySW5mb1JlcXVlc3QaGy53YWYudjEuR2V0VXNlckluZm9SZXNwb25zZSIEorsYABJVCg5HZXRBY2Nlc3NDb2RlcxIdLndhZi52MS5HZXRBY2Nlc3NDb2Rlc1JlcXVlc3QaHi53YWYudjEuR2V0QWNjZXNzQ29kZXNSZXNwb25zZSIEorsYABJVCg5DaGFuZ2VQYXNzd29yZBIdLndhZi52MS5DaGFuZ2VQYXNzd29yZFJlcXVlc3QaHi53YWYudjEuQ2hhbmdlUGFzc3dvcmRSZXNwb25zZSIEorsYABJPCgxHZXRNRkFTdGF0dXMSGy53YWYudjEuR2V0TUZBU3RhdHVzUmVxdWVzdBocLndhZi52MS5HZXRNRkFTdGF0dXNSZXNwb25zZSIEorsYABJkChNCZWdpblRPVFBFbnJvbGxtZW50EiIud2FmLnYxLkJlZ2luVE9UUEVucm9sbG1lbnRSZXF1ZXN0GiMud2FmLnYxLkJlZ2luVE9UUEVucm9sbG1lbnRSZXNwb25zZSIEorsYABJqChVDb25maXJtVE9UUEVucm9sbG1lbnQSJC53YWYudjEuQ29uZmlybVRPVFBFbnJvbGxtZW50UmVxdWVzdBolLndhZi52MS5Db25maXJtVE9UUEVucm9sbG1lbnRSZXNwb25zZSIEorsYABJMCgtEaXNhYmxlVE9UUBIaLndhZi52MS5EaXNhYmxlVE9UUFJlcXVlc3QaGy53YWYudjEuRGlzYWJsZVRPVFBSZXNwb25zZSIEorsYABJwChdSZWdlbmVyYXRlUmVjb3ZlcnlDb2RlcxImLndhZi52MS5SZWdlbmVyYXRlUmVjb3ZlcnlDb2Rlc1JlcXVlc3QaJy53YWYudjEuUmVnZW5lcmF0ZVJlY292ZXJ5Q29kZXNSZXNwb25zZSIEorsYAGIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_waf_v1_options]);
+  fileDesc("ChF3YWYvdjEvYXV0aC5wcm90bxIGd2FmLnYxIhgKFkdldExvZ2luT3B0aW9uc1JlcXVlc3QidgoXR2V0TG9naW5PcHRpb25zUmVzcG9uc2USGAoQcGFzc3dvcmRfZW5hYmxlZBgBIAEoCBIoCglwcm92aWRlcnMYAiADKAsyFS53YWYudjEuTG9naW5Qcm92aWRlchIXCg9wYXNza2V5X2VuYWJsZWQYFCABKAgibQoMTG9naW5SZXF1ZXN0Ei8KCHVzZXJuYW1lGAEgASgJQh26SBpyGBiAAjITXlteXHgwMC1ceDFmXHg3Zl0qJBIaCghwYXNzd29yZBgCIAEoCUIIukgFcgMYgAgSEAoIcmVtZW1iZXIYAyABKAgi/gEKDUxvZ2luUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEi4KCmV4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiEKBHVzZXIYAyABKAsyEy53YWYudjEuQ3VycmVudFVzZXISGgoSY2hhbGxlbmdlX3JlcXVpcmVkGAQgASgIEhYKDmNoYWxsZW5nZV9raW5kGAUgASgJEhgKEGNoYWxsZW5nZV9wcm9tcHQYBiABKAkSHQoVcmVjb3ZlcnlfY29kZV9hbGxvd2VkGAcgASgIEhcKD3Bhc3NrZXlfYWxsb3dlZBgUIAEoCCJ7CiZDb21wbGV0ZUF1dGhlbnRpY2F0aW9uQ2hhbGxlbmdlUmVxdWVzdBIWCgRjb2RlGAEgASgJQgi6SAVyAxiAAhIVCg1iZWdpbl9wYXNza2V5GBUgASgIEiIKD2NyZWRlbnRpYWxfanNvbhgUIAEoCUIJukgGcgQYgIABIrYCCidDb21wbGV0ZUF1dGhlbnRpY2F0aW9uQ2hhbGxlbmdlUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEi4KCmV4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiEKBHVzZXIYAyABKAsyEy53YWYudjEuQ3VycmVudFVzZXISGgoSY2hhbGxlbmdlX3JlcXVpcmVkGAQgASgIEhYKDmNoYWxsZW5nZV9raW5kGAUgASgJEhgKEGNoYWxsZW5nZV9wcm9tcHQYBiABKAkSHQoVcmVjb3ZlcnlfY29kZV9hbGxvd2VkGAcgASgIEhcKD3Bhc3NrZXlfYWxsb3dlZBgUIAEoCBIcChRwYXNza2V5X29wdGlvbnNfanNvbhgVIAEoCSIPCg1Mb2dvdXRSZXF1ZXN0IiQKDkxvZ291dFJlc3BvbnNlEhIKCmxvZ2dlZF9vdXQYASABKAgiOwoOUmVmcmVzaFJlcXVlc3QSKQoNcmVmcmVzaF90b2tlbhgBIAEoCUISukgPcg0YgAgyCF5bIS1+XSokIlcKD1JlZnJlc2hSZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiFAoSR2V0VXNlckluZm9SZXF1ZXN0IjgKE0dldFVzZXJJbmZvUmVzcG9uc2USIQoEdXNlchgBIAEoCzITLndhZi52MS5DdXJyZW50VXNlciIXChVHZXRBY2Nlc3NDb2Rlc1JlcXVlc3QiJwoWR2V0QWNjZXNzQ29kZXNSZXNwb25zZRINCgVjb2RlcxgBIAMoCSJbChVDaGFuZ2VQYXNzd29yZFJlcXVlc3QSIgoQY3VycmVudF9wYXNzd29yZBgBIAEoCUIIukgFcgMYgAgSHgoMbmV3X3Bhc3N3b3JkGAIgASgJQgi6SAVyAxiACCIpChZDaGFuZ2VQYXNzd29yZFJlc3BvbnNlEg8KB2NoYW5nZWQYASABKAgiFQoTR2V0TUZBU3RhdHVzUmVxdWVzdCJ5ChRHZXRNRkFTdGF0dXNSZXNwb25zZRIUCgx0b3RwX2VuYWJsZWQYASABKAgSLgoKZW5hYmxlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGwoTcmVjb3ZlcnlfY29kZXNfbGVmdBgDIAEoBSIcChpCZWdpblRPVFBFbnJvbGxtZW50UmVxdWVzdCKRAQobQmVnaW5UT1RQRW5yb2xsbWVudFJlc3BvbnNlEhgKEGVucm9sbG1lbnRfdG9rZW4YASABKAkSDgoGc2VjcmV0GAIgASgJEhgKEHByb3Zpc2lvbmluZ191cmkYAyABKAkSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZAocQ29uZmlybVRPVFBFbnJvbGxtZW50UmVxdWVzdBIsChBlbnJvbGxtZW50X3Rva2VuGAEgASgJQhK6SA9yDRiACDIIXlshLX5dKiQSFgoEY29kZRgCIAEoCUIIukgFcgMYgAIiSAodQ29uZmlybVRPVFBFbnJvbGxtZW50UmVzcG9uc2USDwoHZW5hYmxlZBgBIAEoCBIWCg5yZWNvdmVyeV9jb2RlcxgCIAMoCSIsChJEaXNhYmxlVE9UUFJlcXVlc3QSFgoEY29kZRgBIAEoCUIIukgFcgMYgAIiJwoTRGlzYWJsZVRPVFBSZXNwb25zZRIQCghkaXNhYmxlZBgBIAEoCCI4Ch5SZWdlbmVyYXRlUmVjb3ZlcnlDb2Rlc1JlcXVlc3QSFgoEY29kZRgBIAEoCUIIukgFcgMYgAIiOQofUmVnZW5lcmF0ZVJlY292ZXJ5Q29kZXNSZXNwb25zZRIWCg5yZWNvdmVyeV9jb2RlcxgBIAMoCSI9Cg1Mb2dpblByb3ZpZGVyEgoKAmlkGAEgASgJEg0KBWxhYmVsGAIgASgJEhEKCWxvZ2luX3VybBgDIAEoCSKgAQoLQ3VycmVudFVzZXISCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEhAKCHVzZXJuYW1lGAMgASgJEg0KBWVtYWlsGAQgASgJEhQKDGRpc3BsYXlfbmFtZRgFIAEoCRINCgVyb2xlcxgGIAMoCRIUCgxhY2Nlc3NfY29kZXMYByADKAkSFgoOZmlyc3RfcGFzc3dvcmQYFCABKAgymAkKC0F1dGhTZXJ2aWNlEloKD0dldExvZ2luT3B0aW9ucxIeLndhZi52MS5HZXRMb2dpbk9wdGlvbnNSZXF1ZXN0Gh8ud2FmLnYxLkdldExvZ2luT3B0aW9uc1Jlc3BvbnNlIgaiuxgCCAESPAoFTG9naW4SFC53YWYudjEuTG9naW5SZXF1ZXN0GhUud2FmLnYxLkxvZ2luUmVzcG9uc2UiBqK7GAIIARKKAQofQ29tcGxldGVBdXRoZW50aWNhdGlvbkNoYWxsZW5nZRIuLndhZi52MS5Db21wbGV0ZUF1dGhlbnRpY2F0aW9uQ2hhbGxlbmdlUmVxdWVzdBovLndhZi52MS5Db21wbGV0ZUF1dGhlbnRpY2F0aW9uQ2hhbGxlbmdlUmVzcG9uc2UiBqK7GAIIARI/CgZMb2dvdXQSFS53YWYudjEuTG9nb3V0UmVxdWVzdBoWLndhZi52MS5Mb2dvdXRSZXNwb25zZSIGorsYAggBEkIKB1JlZnJlc2gSFi53YWYudjEuUmVmcmVzaFJlcXVlc3QaFy53YWYudjEuUmVmcmVzaFJlc3BvbnNlIgaiuxgCCAESTAoLR2V0VXNlckluZm8SGi53YWYudjEuR2V0VXNlckluZm9SZXF1ZXN0Ghsud2FmLnYxLkdldFVzZXJJbmZvUmVzcG9uc2UiBKK7GAASVQoOR2V0QWNjZXNzQ29kZXMSHS53YWYudjEuR2V0QWNjZXNzQ29kZXNSZXF1ZXN0Gh4ud2FmLnYxLkdldEFjY2Vzc0NvZGVzUmVzcG9uc2UiBKK7GAASVQoOQ2hhbmdlUGFzc3dvcmQSHS53YWYudjEuQ2hhbmdlUGFzc3dvcmRSZXF1ZXN0Gh4ud2FmLnYxLkNoYW5nZVBhc3N3b3JkUmVzcG9uc2UiBKK7GAASTwoMR2V0TUZBU3RhdHVzEhsud2FmLnYxLkdldE1GQVN0YXR1c1JlcXVlc3QaHC53YWYudjEuR2V0TUZBU3RhdHVzUmVzcG9uc2UiBKK7GAASZAoTQmVnaW5UT1RQRW5yb2xsbWVudBIiLndhZi52MS5CZWdpblRPVFBFbnJvbGxtZW50UmVxdWVzdBojLndhZi52MS5CZWdpblRPVFBFbnJvbGxtZW50UmVzcG9uc2UiBKK7GAASagoVQ29uZmlybVRPVFBFbnJvbGxtZW50EiQud2FmLnYxLkNvbmZpcm1UT1RQRW5yb2xsbWVudFJlcXVlc3QaJS53YWYudjEuQ29uZmlybVRPVFBFbnJvbGxtZW50UmVzcG9uc2UiBKK7GAASTAoLRGlzYWJsZVRPVFASGi53YWYudjEuRGlzYWJsZVRPVFBSZXF1ZXN0Ghsud2FmLnYxLkRpc2FibGVUT1RQUmVzcG9uc2UiBKK7GAAScAoXUmVnZW5lcmF0ZVJlY292ZXJ5Q29kZXMSJi53YWYudjEuUmVnZW5lcmF0ZVJlY292ZXJ5Q29kZXNSZXF1ZXN0Gicud2FmLnYxLlJlZ2VuZXJhdGVSZWNvdmVyeUNvZGVzUmVzcG9uc2UiBKK7GABiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_waf_v1_options]);
 
 /**
  * Request of GetLoginOptions.
@@ -202,7 +202,7 @@ export type LoginResponse = Message<"waf.v1.LoginResponse"> & {
   challengeRequired: boolean;
 
   /**
-   * totp or radius.
+   * totp, radius or passkey.
    *
    * @generated from field: string challenge_kind = 5;
    */
@@ -221,6 +221,13 @@ export type LoginResponse = Message<"waf.v1.LoginResponse"> & {
    * @generated from field: bool recovery_code_allowed = 7;
    */
   recoveryCodeAllowed: boolean;
+
+  /**
+   * True when a passkey is accepted in place of the code.
+   *
+   * @generated from field: bool passkey_allowed = 20;
+   */
+  passkeyAllowed: boolean;
 };
 
 /**
@@ -258,7 +265,7 @@ export type LoginResponseJson = {
   challengeRequired?: boolean;
 
   /**
-   * totp or radius.
+   * totp, radius or passkey.
    *
    * @generated from field: string challenge_kind = 5;
    */
@@ -277,6 +284,13 @@ export type LoginResponseJson = {
    * @generated from field: bool recovery_code_allowed = 7;
    */
   recoveryCodeAllowed?: boolean;
+
+  /**
+   * True when a passkey is accepted in place of the code.
+   *
+   * @generated from field: bool passkey_allowed = 20;
+   */
+  passkeyAllowed?: boolean;
 };
 
 /**
@@ -298,6 +312,20 @@ export type CompleteAuthenticationChallengeRequest = Message<"waf.v1.CompleteAut
    * @generated from field: string code = 1;
    */
   code: string;
+
+  /**
+   * Asks for passkey_options_json in place of an answer; it needs a browser.
+   *
+   * @generated from field: bool begin_passkey = 21;
+   */
+  beginPasskey: boolean;
+
+  /**
+   * In place of a code: AuthenticationResponseJSON of WebAuthn, as JSON, to these options.
+   *
+   * @generated from field: string credential_json = 20;
+   */
+  credentialJson: string;
 };
 
 /**
@@ -312,6 +340,20 @@ export type CompleteAuthenticationChallengeRequestJson = {
    * @generated from field: string code = 1;
    */
   code?: string;
+
+  /**
+   * Asks for passkey_options_json in place of an answer; it needs a browser.
+   *
+   * @generated from field: bool begin_passkey = 21;
+   */
+  beginPasskey?: boolean;
+
+  /**
+   * In place of a code: AuthenticationResponseJSON of WebAuthn, as JSON, to these options.
+   *
+   * @generated from field: string credential_json = 20;
+   */
+  credentialJson?: string;
 };
 
 /**
@@ -356,7 +398,7 @@ export type CompleteAuthenticationChallengeResponse = Message<"waf.v1.CompleteAu
   challengeRequired: boolean;
 
   /**
-   * totp or radius.
+   * totp, radius or passkey.
    *
    * @generated from field: string challenge_kind = 5;
    */
@@ -375,6 +417,20 @@ export type CompleteAuthenticationChallengeResponse = Message<"waf.v1.CompleteAu
    * @generated from field: bool recovery_code_allowed = 7;
    */
   recoveryCodeAllowed: boolean;
+
+  /**
+   * True when a passkey is accepted in place of the code.
+   *
+   * @generated from field: bool passkey_allowed = 20;
+   */
+  passkeyAllowed: boolean;
+
+  /**
+   * PublicKeyCredentialRequestOptionsJSON of WebAuthn, as JSON, where begin_passkey asked for it.
+   *
+   * @generated from field: string passkey_options_json = 21;
+   */
+  passkeyOptionsJson: string;
 };
 
 /**
@@ -412,7 +468,7 @@ export type CompleteAuthenticationChallengeResponseJson = {
   challengeRequired?: boolean;
 
   /**
-   * totp or radius.
+   * totp, radius or passkey.
    *
    * @generated from field: string challenge_kind = 5;
    */
@@ -431,6 +487,20 @@ export type CompleteAuthenticationChallengeResponseJson = {
    * @generated from field: bool recovery_code_allowed = 7;
    */
   recoveryCodeAllowed?: boolean;
+
+  /**
+   * True when a passkey is accepted in place of the code.
+   *
+   * @generated from field: bool passkey_allowed = 20;
+   */
+  passkeyAllowed?: boolean;
+
+  /**
+   * PublicKeyCredentialRequestOptionsJSON of WebAuthn, as JSON, where begin_passkey asked for it.
+   *
+   * @generated from field: string passkey_options_json = 21;
+   */
+  passkeyOptionsJson?: string;
 };
 
 /**

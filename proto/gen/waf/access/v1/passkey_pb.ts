@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/access/v1/passkey.proto.
  */
 export const file_waf_access_v1_passkey: GenFile = /*@__PURE__*/
-  fileDesc("Cht3YWYvYWNjZXNzL3YxL3Bhc3NrZXkucHJvdG8SDXdhZi5hY2Nlc3MudjEiRQofQmVnaW5QYXNza2V5UmVnaXN0cmF0aW9uUmVxdWVzdBIiChBjdXJyZW50X3Bhc3N3b3JkGAEgASgJQgi6SAVyAxiACCKEAQogQmVnaW5QYXNza2V5UmVnaXN0cmF0aW9uUmVzcG9uc2USGgoScmVnaXN0cmF0aW9uX3Rva2VuGAEgASgJEhQKDG9wdGlvbnNfanNvbhgCIAEoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKlAQogRmluaXNoUGFzc2tleVJlZ2lzdHJhdGlvblJlcXVlc3QSLgoScmVnaXN0cmF0aW9uX3Rva2VuGAEgASgJQhK6SA9yDRiACDIIXlshLX5dKiQSJQoPY3JlZGVudGlhbF9qc29uGAIgASgJQgy6SAnIAQFyBBiAgAESKgoEbmFtZRgDIAEoCUIcukgZchcYQDITXlteXHgwMC1ceDFmXHg3Zl0qJCJMCiFGaW5pc2hQYXNza2V5UmVnaXN0cmF0aW9uUmVzcG9uc2USJwoHcGFzc2tleRgBIAEoCzIWLndhZi5hY2Nlc3MudjEuUGFzc2tleSIVChNMaXN0UGFzc2tleXNSZXF1ZXN0Ij0KFExpc3RQYXNza2V5c1Jlc3BvbnNlEiUKBWl0ZW1zGAEgAygLMhYud2FmLmFjY2Vzcy52MS5QYXNza2V5ImgKFFJlbmFtZVBhc3NrZXlSZXF1ZXN0EiEKAmlkGAEgASgJQhW6SBLIAQFyDRjWCjIIXlshLX5dKiQSLQoEbmFtZRgCIAEoCUIfukgcyAEBchcYQDITXlteXHgwMC1ceDFmXHg3Zl0qJCJAChVSZW5hbWVQYXNza2V5UmVzcG9uc2USJwoHcGFzc2tleRgBIAEoCzIWLndhZi5hY2Nlc3MudjEuUGFzc2tleSI5ChRSZW1vdmVQYXNza2V5UmVxdWVzdBIhCgJpZBgBIAEoCUIVukgSyAEBcg0Y1goyCF5bIS1+XSokIigKFVJlbW92ZVBhc3NrZXlSZXNwb25zZRIPCgdyZW1vdmVkGAEgASgIIhsKGUJlZ2luUGFzc2tleVNpZ25JblJlcXVlc3QieQoaQmVnaW5QYXNza2V5U2lnbkluUmVzcG9uc2USFQoNc2lnbl9pbl90b2tlbhgBIAEoCRIUCgxvcHRpb25zX2pzb24YAiABKAkSLgoKZXhwaXJlc19hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAigAEKGkZpbmlzaFBhc3NrZXlTaWduSW5SZXF1ZXN0EikKDXNpZ25faW5fdG9rZW4YASABKAlCErpID3INGIAIMgheWyEtfl0qJBIlCg9jcmVkZW50aWFsX2pzb24YAiABKAlCDLpICcgBAXIEGICAARIQCghyZW1lbWJlchgDIAEoCCKGAQobRmluaXNoUGFzc2tleVNpZ25JblJlc3BvbnNlEhQKDGFjY2Vzc190b2tlbhgBIAEoCRIuCgpleHBpcmVzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIhCgR1c2VyGAMgASgLMhMud2FmLnYxLkN1cnJlbnRVc2VyIqMBCgdQYXNza2V5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRob3N0GAUgASgJEg4KBnN5bmNlZBgGIAEoCDKnBgoOUGFzc2tleVNlcnZpY2USgQEKGEJlZ2luUGFzc2tleVJlZ2lzdHJhdGlvbhIuLndhZi5hY2Nlc3MudjEuQmVnaW5QYXNza2V5UmVnaXN0cmF0aW9uUmVxdWVzdBovLndhZi5hY2Nlc3MudjEuQmVnaW5QYXNza2V5UmVnaXN0cmF0aW9uUmVzcG9uc2UiBKK7GAAShAEKGUZpbmlzaFBhc3NrZXlSZWdpc3RyYXRpb24SLy53YWYuYWNjZXNzLnYxLkZpbmlzaFBhc3NrZXlSZWdpc3RyYXRpb25SZXF1ZXN0GjAud2FmLmFjY2Vzcy52MS5GaW5pc2hQYXNza2V5UmVnaXN0cmF0aW9uUmVzcG9uc2UiBKK7GAASXQoMTGlzdFBhc3NrZXlzEiIud2FmLmFjY2Vzcy52MS5MaXN0UGFzc2tleXNSZXF1ZXN0GiMud2FmLmFjY2Vzcy52MS5MaXN0UGFzc2tleXNSZXNwb25zZSIEorsYABJgCg1SZW5hbWVQYXNza2V5EiMud2FmLmFjY2Vzcy52MS5SZW5hbWVQYXNza2V5UmVxdWVzdBokLndhZi5hY2Nlc3MudjEuUmVuYW1lUGFzc2tleVJlc3BvbnNlIgSiuxgAEmAKDVJlbW92ZVBhc3NrZXkSIy53YWYuYWNjZXNzLnYxLlJlbW92ZVBhc3NrZXlSZXF1ZXN0GiQud2FmLmFjY2Vzcy52MS5SZW1vdmVQYXNza2V5UmVzcG9uc2UiBKK7GAAScQoSQmVnaW5QYXNza2V5U2lnbkluEigud2FmLmFjY2Vzcy52MS5CZWdpblBhc3NrZXlTaWduSW5SZXF1ZXN0Gikud2FmLmFjY2Vzcy52MS5CZWdpblBhc3NrZXlTaWduSW5SZXNwb25zZSIGorsYAggBEnQKE0ZpbmlzaFBhc3NrZXlTaWduSW4SKS53YWYuYWNjZXNzLnYxLkZpbmlzaFBhc3NrZXlTaWduSW5SZXF1ZXN0Gioud2FmLmFjY2Vzcy52MS5GaW5pc2hQYXNza2V5U2lnbkluUmVzcG9uc2UiBqK7GAIIAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_waf_v1_auth, file_waf_v1_options]);
+  fileDesc("Cht3YWYvYWNjZXNzL3YxL3Bhc3NrZXkucHJvdG8SDXdhZi5hY2Nlc3MudjEiRQofQmVnaW5QYXNza2V5UmVnaXN0cmF0aW9uUmVxdWVzdBIiChBjdXJyZW50X3Bhc3N3b3JkGAEgASgJQgi6SAVyAxiACCKEAQogQmVnaW5QYXNza2V5UmVnaXN0cmF0aW9uUmVzcG9uc2USGgoScmVnaXN0cmF0aW9uX3Rva2VuGAEgASgJEhQKDG9wdGlvbnNfanNvbhgCIAEoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKlAQogRmluaXNoUGFzc2tleVJlZ2lzdHJhdGlvblJlcXVlc3QSLgoScmVnaXN0cmF0aW9uX3Rva2VuGAEgASgJQhK6SA9yDRiACDIIXlshLX5dKiQSJQoPY3JlZGVudGlhbF9qc29uGAIgASgJQgy6SAnIAQFyBBiAgAESKgoEbmFtZRgDIAEoCUIcukgZchcYQDITXlteXHgwMC1ceDFmXHg3Zl0qJCJMCiFGaW5pc2hQYXNza2V5UmVnaXN0cmF0aW9uUmVzcG9uc2USJwoHcGFzc2tleRgBIAEoCzIWLndhZi5hY2Nlc3MudjEuUGFzc2tleSIVChNMaXN0UGFzc2tleXNSZXF1ZXN0IlQKFExpc3RQYXNza2V5c1Jlc3BvbnNlEiUKBWl0ZW1zGAEgAygLMhYud2FmLmFjY2Vzcy52MS5QYXNza2V5EhUKDXNlY29uZF9mYWN0b3IYAiABKAgiVAodU2V0UGFzc2tleVNlY29uZEZhY3RvclJlcXVlc3QSDwoHZW5hYmxlZBgBIAEoCBIiChBjdXJyZW50X3Bhc3N3b3JkGAIgASgJQgi6SAVyAxiACCIxCh5TZXRQYXNza2V5U2Vjb25kRmFjdG9yUmVzcG9uc2USDwoHZW5hYmxlZBgBIAEoCCJoChRSZW5hbWVQYXNza2V5UmVxdWVzdBIhCgJpZBgBIAEoCUIVukgSyAEBcg0Y1goyCF5bIS1+XSokEi0KBG5hbWUYAiABKAlCH7pIHMgBAXIXGEAyE15bXlx4MDAtXHgxZlx4N2ZdKiQiQAoVUmVuYW1lUGFzc2tleVJlc3BvbnNlEicKB3Bhc3NrZXkYASABKAsyFi53YWYuYWNjZXNzLnYxLlBhc3NrZXkiOQoUUmVtb3ZlUGFzc2tleVJlcXVlc3QSIQoCaWQYASABKAlCFbpIEsgBAXINGNYKMgheWyEtfl0qJCIoChVSZW1vdmVQYXNza2V5UmVzcG9uc2USDwoHcmVtb3ZlZBgBIAEoCCIbChlCZWdpblBhc3NrZXlTaWduSW5SZXF1ZXN0InkKGkJlZ2luUGFzc2tleVNpZ25JblJlc3BvbnNlEhUKDXNpZ25faW5fdG9rZW4YASABKAkSFAoMb3B0aW9uc19qc29uGAIgASgJEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIoABChpGaW5pc2hQYXNza2V5U2lnbkluUmVxdWVzdBIpCg1zaWduX2luX3Rva2VuGAEgASgJQhK6SA9yDRiACDIIXlshLX5dKiQSJQoPY3JlZGVudGlhbF9qc29uGAIgASgJQgy6SAnIAQFyBBiAgAESEAoIcmVtZW1iZXIYAyABKAgihgEKG0ZpbmlzaFBhc3NrZXlTaWduSW5SZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIQoEdXNlchgDIAEoCzITLndhZi52MS5DdXJyZW50VXNlciKjAQoHUGFzc2tleRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEaG9zdBgFIAEoCRIOCgZzeW5jZWQYBiABKAgypAcKDlBhc3NrZXlTZXJ2aWNlEoEBChhCZWdpblBhc3NrZXlSZWdpc3RyYXRpb24SLi53YWYuYWNjZXNzLnYxLkJlZ2luUGFzc2tleVJlZ2lzdHJhdGlvblJlcXVlc3QaLy53YWYuYWNjZXNzLnYxLkJlZ2luUGFzc2tleVJlZ2lzdHJhdGlvblJlc3BvbnNlIgSiuxgAEoQBChlGaW5pc2hQYXNza2V5UmVnaXN0cmF0aW9uEi8ud2FmLmFjY2Vzcy52MS5GaW5pc2hQYXNza2V5UmVnaXN0cmF0aW9uUmVxdWVzdBowLndhZi5hY2Nlc3MudjEuRmluaXNoUGFzc2tleVJlZ2lzdHJhdGlvblJlc3BvbnNlIgSiuxgAEl0KDExpc3RQYXNza2V5cxIiLndhZi5hY2Nlc3MudjEuTGlzdFBhc3NrZXlzUmVxdWVzdBojLndhZi5hY2Nlc3MudjEuTGlzdFBhc3NrZXlzUmVzcG9uc2UiBKK7GAASYAoNUmVuYW1lUGFzc2tleRIjLndhZi5hY2Nlc3MudjEuUmVuYW1lUGFzc2tleVJlcXVlc3QaJC53YWYuYWNjZXNzLnYxLlJlbmFtZVBhc3NrZXlSZXNwb25zZSIEorsYABJgCg1SZW1vdmVQYXNza2V5EiMud2FmLmFjY2Vzcy52MS5SZW1vdmVQYXNza2V5UmVxdWVzdBokLndhZi5hY2Nlc3MudjEuUmVtb3ZlUGFzc2tleVJlc3BvbnNlIgSiuxgAEnsKFlNldFBhc3NrZXlTZWNvbmRGYWN0b3ISLC53YWYuYWNjZXNzLnYxLlNldFBhc3NrZXlTZWNvbmRGYWN0b3JSZXF1ZXN0Gi0ud2FmLmFjY2Vzcy52MS5TZXRQYXNza2V5U2Vjb25kRmFjdG9yUmVzcG9uc2UiBKK7GAAScQoSQmVnaW5QYXNza2V5U2lnbkluEigud2FmLmFjY2Vzcy52MS5CZWdpblBhc3NrZXlTaWduSW5SZXF1ZXN0Gikud2FmLmFjY2Vzcy52MS5CZWdpblBhc3NrZXlTaWduSW5SZXNwb25zZSIGorsYAggBEnQKE0ZpbmlzaFBhc3NrZXlTaWduSW4SKS53YWYuYWNjZXNzLnYxLkZpbmlzaFBhc3NrZXlTaWduSW5SZXF1ZXN0Gioud2FmLmFjY2Vzcy52MS5GaW5pc2hQYXNza2V5U2lnbkluUmVzcG9uc2UiBqK7GAIIAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_waf_v1_auth, file_waf_v1_options]);
 
 /**
  * Request of BeginPasskeyRegistration.
@@ -251,6 +251,13 @@ export type ListPasskeysResponse = Message<"waf.access.v1.ListPasskeysResponse">
    * @generated from field: repeated waf.access.v1.Passkey items = 1;
    */
   items: Passkey[];
+
+  /**
+   * Whether one is asked for after the password.
+   *
+   * @generated from field: bool second_factor = 2;
+   */
+  secondFactor: boolean;
 };
 
 /**
@@ -265,6 +272,13 @@ export type ListPasskeysResponseJson = {
    * @generated from field: repeated waf.access.v1.Passkey items = 1;
    */
   items?: PasskeyJson[];
+
+  /**
+   * Whether one is asked for after the password.
+   *
+   * @generated from field: bool second_factor = 2;
+   */
+  secondFactor?: boolean;
 };
 
 /**
@@ -273,6 +287,90 @@ export type ListPasskeysResponseJson = {
  */
 export const ListPasskeysResponseSchema: GenMessage<ListPasskeysResponse, {jsonType: ListPasskeysResponseJson}> = /*@__PURE__*/
   messageDesc(file_waf_access_v1_passkey, 5);
+
+/**
+ * Request of SetPasskeySecondFactor.
+ *
+ * @generated from message waf.access.v1.SetPasskeySecondFactorRequest
+ */
+export type SetPasskeySecondFactorRequest = Message<"waf.access.v1.SetPasskeySecondFactorRequest"> & {
+  /**
+   * Whether a passkey is asked for after the password; an authenticator app does, too, where it is on.
+   *
+   * @generated from field: bool enabled = 1;
+   */
+  enabled: boolean;
+
+  /**
+   * The caller's password.
+   *
+   * @generated from field: string current_password = 2;
+   */
+  currentPassword: string;
+};
+
+/**
+ * Request of SetPasskeySecondFactor.
+ *
+ * @generated from message waf.access.v1.SetPasskeySecondFactorRequest
+ */
+export type SetPasskeySecondFactorRequestJson = {
+  /**
+   * Whether a passkey is asked for after the password; an authenticator app does, too, where it is on.
+   *
+   * @generated from field: bool enabled = 1;
+   */
+  enabled?: boolean;
+
+  /**
+   * The caller's password.
+   *
+   * @generated from field: string current_password = 2;
+   */
+  currentPassword?: string;
+};
+
+/**
+ * Describes the message waf.access.v1.SetPasskeySecondFactorRequest.
+ * Use `create(SetPasskeySecondFactorRequestSchema)` to create a new message.
+ */
+export const SetPasskeySecondFactorRequestSchema: GenMessage<SetPasskeySecondFactorRequest, {jsonType: SetPasskeySecondFactorRequestJson}> = /*@__PURE__*/
+  messageDesc(file_waf_access_v1_passkey, 6);
+
+/**
+ * Response of SetPasskeySecondFactor.
+ *
+ * @generated from message waf.access.v1.SetPasskeySecondFactorResponse
+ */
+export type SetPasskeySecondFactorResponse = Message<"waf.access.v1.SetPasskeySecondFactorResponse"> & {
+  /**
+   * Whether a passkey is asked for after the password.
+   *
+   * @generated from field: bool enabled = 1;
+   */
+  enabled: boolean;
+};
+
+/**
+ * Response of SetPasskeySecondFactor.
+ *
+ * @generated from message waf.access.v1.SetPasskeySecondFactorResponse
+ */
+export type SetPasskeySecondFactorResponseJson = {
+  /**
+   * Whether a passkey is asked for after the password.
+   *
+   * @generated from field: bool enabled = 1;
+   */
+  enabled?: boolean;
+};
+
+/**
+ * Describes the message waf.access.v1.SetPasskeySecondFactorResponse.
+ * Use `create(SetPasskeySecondFactorResponseSchema)` to create a new message.
+ */
+export const SetPasskeySecondFactorResponseSchema: GenMessage<SetPasskeySecondFactorResponse, {jsonType: SetPasskeySecondFactorResponseJson}> = /*@__PURE__*/
+  messageDesc(file_waf_access_v1_passkey, 7);
 
 /**
  * Request of RenamePasskey.
@@ -321,7 +419,7 @@ export type RenamePasskeyRequestJson = {
  * Use `create(RenamePasskeyRequestSchema)` to create a new message.
  */
 export const RenamePasskeyRequestSchema: GenMessage<RenamePasskeyRequest, {jsonType: RenamePasskeyRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_access_v1_passkey, 6);
+  messageDesc(file_waf_access_v1_passkey, 8);
 
 /**
  * Response of RenamePasskey.
@@ -356,7 +454,7 @@ export type RenamePasskeyResponseJson = {
  * Use `create(RenamePasskeyResponseSchema)` to create a new message.
  */
 export const RenamePasskeyResponseSchema: GenMessage<RenamePasskeyResponse, {jsonType: RenamePasskeyResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_access_v1_passkey, 7);
+  messageDesc(file_waf_access_v1_passkey, 9);
 
 /**
  * Request of RemovePasskey.
@@ -391,7 +489,7 @@ export type RemovePasskeyRequestJson = {
  * Use `create(RemovePasskeyRequestSchema)` to create a new message.
  */
 export const RemovePasskeyRequestSchema: GenMessage<RemovePasskeyRequest, {jsonType: RemovePasskeyRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_access_v1_passkey, 8);
+  messageDesc(file_waf_access_v1_passkey, 10);
 
 /**
  * Response of RemovePasskey.
@@ -426,7 +524,7 @@ export type RemovePasskeyResponseJson = {
  * Use `create(RemovePasskeyResponseSchema)` to create a new message.
  */
 export const RemovePasskeyResponseSchema: GenMessage<RemovePasskeyResponse, {jsonType: RemovePasskeyResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_access_v1_passkey, 9);
+  messageDesc(file_waf_access_v1_passkey, 11);
 
 /**
  * Request of BeginPasskeySignIn.
@@ -449,7 +547,7 @@ export type BeginPasskeySignInRequestJson = {
  * Use `create(BeginPasskeySignInRequestSchema)` to create a new message.
  */
 export const BeginPasskeySignInRequestSchema: GenMessage<BeginPasskeySignInRequest, {jsonType: BeginPasskeySignInRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_access_v1_passkey, 10);
+  messageDesc(file_waf_access_v1_passkey, 12);
 
 /**
  * Response of BeginPasskeySignIn.
@@ -512,7 +610,7 @@ export type BeginPasskeySignInResponseJson = {
  * Use `create(BeginPasskeySignInResponseSchema)` to create a new message.
  */
 export const BeginPasskeySignInResponseSchema: GenMessage<BeginPasskeySignInResponse, {jsonType: BeginPasskeySignInResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_access_v1_passkey, 11);
+  messageDesc(file_waf_access_v1_passkey, 13);
 
 /**
  * Request of FinishPasskeySignIn.
@@ -575,7 +673,7 @@ export type FinishPasskeySignInRequestJson = {
  * Use `create(FinishPasskeySignInRequestSchema)` to create a new message.
  */
 export const FinishPasskeySignInRequestSchema: GenMessage<FinishPasskeySignInRequest, {jsonType: FinishPasskeySignInRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_access_v1_passkey, 12);
+  messageDesc(file_waf_access_v1_passkey, 14);
 
 /**
  * Response of FinishPasskeySignIn.
@@ -638,7 +736,7 @@ export type FinishPasskeySignInResponseJson = {
  * Use `create(FinishPasskeySignInResponseSchema)` to create a new message.
  */
 export const FinishPasskeySignInResponseSchema: GenMessage<FinishPasskeySignInResponse, {jsonType: FinishPasskeySignInResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_access_v1_passkey, 13);
+  messageDesc(file_waf_access_v1_passkey, 15);
 
 /**
  * A passkey without its key.
@@ -743,7 +841,7 @@ export type PasskeyJson = {
  * Use `create(PasskeySchema)` to create a new message.
  */
 export const PasskeySchema: GenMessage<Passkey, {jsonType: PasskeyJson}> = /*@__PURE__*/
-  messageDesc(file_waf_access_v1_passkey, 14);
+  messageDesc(file_waf_access_v1_passkey, 16);
 
 /**
  * Registers, lists and removes the caller's passkeys, and signs in by one. API tokens cannot call it.
@@ -800,6 +898,16 @@ export const PasskeyService: GenService<{
     methodKind: "unary";
     input: typeof RemovePasskeyRequestSchema;
     output: typeof RemovePasskeyResponseSchema;
+  },
+  /**
+   * Asks for a passkey after the password, or no longer; needs the caller's password.
+   *
+   * @generated from rpc waf.access.v1.PasskeyService.SetPasskeySecondFactor
+   */
+  setPasskeySecondFactor: {
+    methodKind: "unary";
+    input: typeof SetPasskeySecondFactorRequestSchema;
+    output: typeof SetPasskeySecondFactorResponseSchema;
   },
   /**
    * Begins a sign-in by passkey, without a name.
