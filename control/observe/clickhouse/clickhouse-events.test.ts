@@ -11,6 +11,7 @@ import {
   any,
   batchOf,
   idsOf,
+  keptSince,
   securityBatch,
   startMs,
   testEventStore,
@@ -45,6 +46,18 @@ describe.skipIf(missingClickhouse !== null)('ClickHouse', () => {
   testEventStore('ClickHouse', () =>
     Promise.resolve({ store: open(), seal: () => Promise.resolve() }),
   );
+
+  test('what is stored while the tables are measured counts once', async () => {
+    const store = open();
+    const all = keptSince(0);
+    const lanes = { security: all, access: all, access_sample: all, error: all };
+    for (let seq = 1; seq <= 20; seq++) {
+      const batch = securityBatch(seq, 3, startMs + seq * 1_000);
+      const taken = store.ingest('security', batch, securityFactVersion);
+      await Promise.all([store.forget(lanes), taken]);
+      expect(store.count()).toBe(3 * seq);
+    }
+  });
 
   test('answers are those of the embedded driver, but for ids', async () => {
     const stores = [openEventStore(openMemoryKv()), open()];

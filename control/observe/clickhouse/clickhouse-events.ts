@@ -65,6 +65,7 @@ class ClickhouseEvents implements EventStore {
   readonly #forgotten = new Map<EventLane, string>();
   #tables: Promise<void> | null = null;
   #use: Record<EventLane, LaneUse> = useOfDays([]);
+  /** Ends without an error. What is taken waits for it: it would count twice. */
   #measuring: Promise<void>;
   #problem = '';
 
@@ -77,7 +78,7 @@ class ClickhouseEvents implements EventStore {
       error: this.#queueOf('error'),
     };
     // What fails is logged; the next batch or question tries again.
-    this.#measuring = this.#measure().catch(() => undefined);
+    this.#measuring = this.#measureUse().catch(() => undefined);
   }
 
   async ingest(lane: EventLane, batch: IncomingBatch, version: number): Promise<IngestResult> {
@@ -152,6 +153,7 @@ class ClickhouseEvents implements EventStore {
     batch: IncomingBatch,
     entries: ReturnType<typeof withStableIds>,
   ): Promise<IngestResult> {
+    await this.#measuring;
     const kind = kindOfLane(lane);
     const writer = new RowWriter();
     const count = writeRows(writer, lane, batch, entries);
@@ -193,7 +195,15 @@ class ClickhouseEvents implements EventStore {
     for (const statement of tables) await this.#server.command(statement);
   }
 
-  async #measure(): Promise<void> {
+  /** Measures what the tables hold, while nothing is taken. */
+  #measure(): Promise<void> {
+    const taking = [...this.#taking.values()];
+    const measured = Promise.allSettled(taking).then(() => this.#measureUse());
+    this.#measuring = measured.catch(() => undefined);
+    return measured;
+  }
+
+  async #measureUse(): Promise<void> {
     await this.#noted(async () => {
       await this.#ready();
       this.#use = useOfDays(await readDays(this.#asking(this.#ended.signal)));
