@@ -3,7 +3,7 @@
  * returns to a file that was left before. Measures no time. Usage: npm run bench:calls -- [--list]
  */
 
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -20,6 +20,7 @@ import {
   threadMark,
   wantedFile,
 } from './recorder.ts';
+import { startProduct, type Product } from '../product.ts';
 import { markdownTable } from '../report/table.ts';
 
 /** The one of several rounds that timers of the program disturbed least counts. */
@@ -35,11 +36,9 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** A started copy. */
 interface Running {
-  readonly port: number;
-  readonly data: string;
   /** Where records go. */
   readonly folder: string;
-  readonly child: ChildProcess;
+  readonly product: Product;
 }
 
 async function main(): Promise<void> {
@@ -48,9 +47,9 @@ async function main(): Promise<void> {
   const copy = makeCopy(root, join(root, '.cache', 'calls'));
   const running = await start(copy, folder);
   try {
-    for (let i = 0; i < warmUpRequests; i++) await get(running.port);
+    for (let i = 0; i < warmUpRequests; i++) await get(running.product.proxyPort);
     const gets = await leastOf(running, copy.known);
-    const change = await record(running, deliveryMs, () => changePolicy(running.data));
+    const change = await record(running, deliveryMs, () => changePolicy(running.product.data));
     const rows = [
       row('plain GET', countCalls(gets, copy.known)),
       row('change of a policy', countCalls(change.flat(), copy.known)),
@@ -59,8 +58,7 @@ async function main(): Promise<void> {
     process.stdout.write(`${markdownTable(header, rows)}\n`);
     if (values.list) process.stdout.write(listOf(gets, copy.known));
   } finally {
-    const closed = new Promise((resolve) => running.child.once('close', resolve));
-    if (running.child.exitCode === null && running.child.kill('SIGTERM')) await closed;
+    await running.product.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -89,42 +87,20 @@ function listOf(entered: readonly number[], known: readonly CountedFunction[]): 
 }
 
 async function start({ folder: copy }: InstrumentedCopy, folder: string): Promise<Running> {
-  const data = join(folder, 'data');
   const recorder = new URL('recorder.js', import.meta.url).href;
-  const child = spawn(
-    process.execPath,
-    [
-      ...[join(copy, '.build', 'control', 'cli', 'main.js'), 'run', '--data', data],
-      ...['--workers', '1', '--inspection', 'inline', '--proxy', '127.0.0.1:0'],
-      ...['--https', 'off', '--management', '127.0.0.1:0'],
-    ],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: {
-        ...process.env,
-        NODE_OPTIONS: `--import ${recorder}`,
-        [recordFolderVariable]: folder,
-      },
-    },
-  );
-  let output = '';
-  await new Promise<void>((resolve, reject) => {
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      if (/Local socket .*\n/.test(output)) resolve();
-    });
-    child.once('close', (code) => reject(new Error(`exit code ${code}:\n${output}`)));
+  const product = await startProduct({
+    program: join(copy, '.build', 'control', 'cli', 'main.js'),
+    flags: ['--workers', '1', '--inspection', 'inline'],
+    env: { NODE_OPTIONS: `--import ${recorder}`, [recordFolderVariable]: folder },
   });
-  const port = /^ +Proxy +http:\/\/127\.0\.0\.1:(\d+)$/m.exec(output)?.[1];
-  if (port === undefined) throw new Error(`no address of the proxy in:\n${output}`);
-  return { port: Number(port), data, folder, child };
+  return { folder, product };
 }
 
 /** The record of the front thread in the round with the fewest functions. */
 async function leastOf(running: Running, known: readonly CountedFunction[]): Promise<number[]> {
   let least: number[] | null = null;
   for (let round = 0; round < rounds; round++) {
-    const records = await record(running, leftoverMs, () => get(running.port));
+    const records = await record(running, leftoverMs, () => get(running.product.proxyPort));
     const front = records.find((entered) => isFront(entered, known));
     if (front === undefined) throw new Error('no thread recorded the request');
     if (least === null || new Set(front).size < new Set(least).size) least = front;

@@ -7,7 +7,8 @@
 import puppeteer, { type Browser } from 'puppeteer-core';
 import { firstPaint, timed, type FirstPaint } from './first-paint.ts';
 import { fillLive, openLive, traceLive } from './live.ts';
-import { signIn, startProduct } from './product.ts';
+import { startProduct } from '../product.ts';
+import { signIn } from './sign-in.ts';
 import { sizesOf } from './sizes.ts';
 import { startStandIn } from './stand-in.ts';
 

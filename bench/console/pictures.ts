@@ -13,7 +13,8 @@ import { join } from 'node:path';
 import puppeteer, { type Page } from 'puppeteer-core';
 import { makeRecords } from './demo-records.ts';
 import { sendRecord } from './demo-traffic.ts';
-import { signIn, startProduct, type Product } from './product.ts';
+import { startProduct, type Product } from '../product.ts';
+import { signIn } from './sign-in.ts';
 
 const [folder = '.', which = '', seconds = '20', language = 'en', names = ''] =
   process.argv.slice(2);

@@ -86,7 +86,7 @@ test('descriptions of what comes with the product have a Chinese text', () => {
 
 /** The words for actions and kinds of records in a source that writes the audit trail. */
 function auditWordsIn(text: string): string[] {
-  if (!/\.audit\(|audit: '/.test(text)) return [];
+  if (!/\.audit\(|\baudit(?::| =) '/.test(text)) return [];
   const stated = text.matchAll(/\b(?:action|resourceType|audit)(?::| =) ([^\n;]*)/g);
   return [...stated].flatMap(([, value = '']) =>
     [...value.matchAll(/(?<!=== )'([a-z_]{2,})'/g)].map(([, word]) => word!),

@@ -83,7 +83,8 @@ const engineRooms = ['link', 'guard', 'process'];
 /** Messages that hold what callers set: control keeps and returns them whole. */
 const asSent = [
   ...['CrsCoreSettings', 'HttpPolicy', 'ArgLimits', 'BodyProcessorOverride'],
-  ...['UpstreamResiliencePolicy', 'UpstreamTls', 'BotProtectionConfig'],
+  ...['UpstreamResiliencePolicy', 'UpstreamTls', 'UpstreamHealthCheck', 'BotProtectionConfig'],
+  'MaintenanceMode',
 ];
 
 /**

@@ -138,8 +138,8 @@ const latinNames: ReadonlySet<string> = new Set([
   ...['Auditor', 'Operator', 'Light', 'Standard', 'SecLang', 'ARGS', 'comment'],
   // How channels are called that messages go to.
   ...['Webhook', 'Slack', 'PagerDuty', 'STARTTLS', 'TSIG', 'base64', 'hooks', 'waf'],
-  // What passkeys need.
-  ...['HTTPS', 'PIN'],
+  // What passkeys need, and lists of certificates that hold no more.
+  ...['HTTPS', 'PIN', 'CRL'],
   // The name of an attack, in every language.
   'BREACH',
   // As in waf-origin, the usual name of a cookie.

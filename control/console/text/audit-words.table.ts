@@ -61,5 +61,7 @@ export const chineseAuditWords: Readonly<Record<string, string>> = {
   ...{ enroll_again: '重新注册', begin: '开始', end: '结束', ask: '询问', learn: '学习' },
   ...{ schema_profile: 'API 配置', schema_source: 'API 文档', schema_bindings: 'API 绑定' },
   ...{ schema_contract: 'API 约定', learned_draft: '学习到的草稿', draft: '起草' },
-  ...{ system: '系统', security: '安全' },
+  ...{ system: '系统', security: '安全', site_policy_override: '站点策略覆盖' },
+  // What is exported, by its kind.
+  ...{ security_events: '安全事件', access_events: '访问事件', error_events: '错误事件' },
 };

@@ -204,7 +204,7 @@ const changes: readonly Change[] = [
   {
     id: 'fresh-limits',
     page: 'Sites',
-    path: async (world) => `/sites/${await world.site('limited')}?tab=limits`,
+    path: async (world) => `/sites/${await world.site('rationed')}?tab=limits`,
     make: (world, name, path) =>
       world.call('RateLimitService/UpsertRateLimitEndpoint', {
         endpoint: {

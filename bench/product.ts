@@ -1,32 +1,44 @@
-/** The product that the console is measured and pictured on: start, sign-in, stop. */
+/** A whole product on free ports of loopback, for benchmarks that need control: start and stop. */
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Page } from 'puppeteer-core';
+import { fileURLToPath } from 'node:url';
 
 /** A running product with the demo site. */
 export interface Product {
   /** Address of the console, over TLS. */
   readonly url: string;
   readonly proxyPort: number;
+  readonly data: string;
   /** The password of the first start. */
   readonly password: string;
   stop(): Promise<void>;
 }
 
+/** How it differs from one of this build with its usual settings. */
+export interface ProductOptions {
+  /** A compiled control/cli/main.js; this build's unless given. */
+  readonly program?: string;
+  /** Further flags of `waf run`. */
+  readonly flags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Starts the compiled product on free ports of loopback. Errors: what it printed. */
-export async function startProduct(): Promise<Product> {
-  const data = mkdtempSync(join(tmpdir(), 'waf-console-'));
-  const command = new URL('../../control/cli/main.js', import.meta.url).pathname;
+export async function startProduct(options: ProductOptions = {}): Promise<Product> {
+  const { flags = [], env = {} } = options;
+  const data = mkdtempSync(join(tmpdir(), 'waf-product-'));
+  const program =
+    options.program ?? fileURLToPath(new URL('../control/cli/main.js', import.meta.url));
   const child = spawn(
     process.execPath,
     [
-      ...[command, 'run', '--data', data, '--proxy', '127.0.0.1:0', '--https', 'off'],
-      ...['--management', '127.0.0.1:0'],
+      ...[program, 'run', '--data', data, '--proxy', '127.0.0.1:0', '--https', 'off'],
+      ...['--management', '127.0.0.1:0', ...flags],
     ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
+    { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } },
   );
   const stop = async (): Promise<void> => {
     const closed = new Promise((resolve) => child.once('close', resolve));
@@ -50,6 +62,7 @@ export async function startProduct(): Promise<Product> {
     return {
       url: of('Management API'),
       proxyPort: Number(new URL(of('Proxy')).port),
+      data,
       password: readFileSync(join(data, 'admin-password'), 'utf8').trim(),
       stop,
     };
@@ -57,14 +70,4 @@ export async function startProduct(): Promise<Product> {
     await stop();
     throw error;
   }
-}
-
-/** Signs in with a name and waits for the first page. */
-export async function signIn(page: Page, url: string, password: string): Promise<void> {
-  await page.goto(`${url}/`);
-  await page.waitForSelector('input[type=password]');
-  await page.type('input[autocomplete=username]', 'admin');
-  await page.type('input[type=password]', password);
-  await page.keyboard.press('Enter');
-  await page.waitForSelector('header ~ main h1');
 }
