@@ -17,12 +17,13 @@ import path from 'node:path';
 
 const kept = path.join(import.meta.dirname, '..', '..', '.cache', 'program-packages');
 const folderOf = (data: string): string => path.join(data, 'packages');
-/** A package is whole once its note is there. */
+/** A package is whole once its note is there; one that was lent may be gone meanwhile. */
 const packagesIn = (folder: string): string[] =>
   existsSync(folder)
     ? readdirSync(folder)
         .filter((name) => name.endsWith('.tar.gz.json'))
         .map((note) => note.replace(/\.json$/, ''))
+        .filter((name) => existsSync(path.join(folder, name)))
     : [];
 
 /** Gives a product what was packed before. Call it before the start. */
