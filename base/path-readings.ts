@@ -11,7 +11,7 @@ import { encodeUtf8, withUtf8, type ByteString } from './byte-string.ts';
 export const READER = {
   /** Servers and frameworks as they are set up: what allows by path needs all of these. */
   USUAL: 0,
-  /** Platforms: scripts with a path behind, names of Windows, `%00`, `%0a`, overlong UTF-8, NFC. */
+  /** Platforms: paths after a script's name, Windows names, `%00`, `%0a`, overlong UTF-8, NFC. */
   PLATFORM: 1,
   /** Origins that decode twice, take `+` for a space, bytes for Latin-1, wide letters for ASCII. */
   RARE: 2,

@@ -20,8 +20,9 @@ export function readReport({ testResults, ...counts }) {
 const foldersMax = 20;
 
 /**
- * CPU time by folder, the costliest folders, a line each; '' without notes. `notes` are the lines
- * of `test/support/processor-time.ts`: milliseconds of each file and of the processes it started.
+ * CPU time by folder, the costliest a line each and the others in one; '' without notes. `notes`
+ * are the lines of `test/support/processor-time.ts`: milliseconds of each file and of the processes
+ * that it started.
  */
 export function cpuByFolder(notes) {
   const sums = new Map();
@@ -35,13 +36,17 @@ export function cpuByFolder(notes) {
     sums.set(folder, sum);
   }
   const seconds = (ms) => (ms / 1_000).toFixed(1);
-  return [...sums]
+  const sorted = [...sums]
     .map(([folder, sum]) => ({ folder, ...sum, all: sum.own + sum.children }))
-    .toSorted((left, right) => right.all - left.all)
-    .slice(0, foldersMax)
-    .map(({ folder, files, own, all }) => {
-      const parts = `${files} files, ${seconds(own)} s without processes that they started`;
-      return `${seconds(all).padStart(8)} s  ${folder}: ${parts}`;
-    })
-    .join('\n');
+    .toSorted((left, right) => right.all - left.all);
+  const lines = sorted.slice(0, foldersMax).map(({ folder, files, own, all }) => {
+    const parts = `${files} files, ${seconds(own)} s without processes that they started`;
+    return `${seconds(all).padStart(8)} s  ${folder}: ${parts}`;
+  });
+  const others = sorted.slice(foldersMax);
+  if (others.length > 0) {
+    const all = others.reduce((sum, one) => sum + one.all, 0);
+    lines.push(`${seconds(all).padStart(8)} s  ${others.length} other folders`);
+  }
+  return lines.join('\n');
 }

@@ -50,4 +50,7 @@ test('CPU time is summed up by folder, the costliest first', () => {
     '     0.1 s  engine/http: 1 files, 0.1 s without processes that they started',
   ]);
   expect(cpuByFolder('')).toBe('');
+  const note = (at: number): string => `{"file":"a/${at}/b","own":1000,"children":0}`;
+  const many = Array.from({ length: 23 }, (_, at) => note(at));
+  expect(cpuByFolder(many.join('\n')).split('\n').at(-1)).toBe('     3.0 s  3 other folders');
 });

@@ -1,6 +1,6 @@
 /**
  * Refusals that are about one area of the product, with their Chinese; those that many areas share
- * are in another table. `{name}` stands for a value, `{said}` for a refusal of its own. Loaded where
+ * are in other tables. `{name}` stands for a value, `{said}` for a refusal of its own. Loaded where
  * the console is shown in Chinese.
  */
 
@@ -381,60 +381,6 @@ export const areaRefusals: Readonly<Record<string, string>> = {
   'nothing was kept': '未保留任何内容',
   'sets up, compares or reports the scores of all rules: without it nothing is blocked. {advice}':
     '用于设置、比较或报告所有规则的评分：没有它就不会拦截任何请求。{advice}',
-  // What is not there.
-  'No DNS provider with the id "{id}".': '没有标识为“{id}”的DNS 提供方。',
-  'No IP list with the id "{id}".': '没有标识为“{id}”的IP 列表。',
-  'No agent group with the id "{id}".': '没有标识为“{id}”的节点组。',
-  'No agent with the id "{id}".': '没有标识为“{id}”的节点。',
-  'No alert channel with the id "{id}".': '没有标识为“{id}”的告警通道。',
-  'No alert rule with the id "{id}".': '没有标识为“{id}”的告警规则。',
-  'No alert silence with the id "{id}".': '没有标识为“{id}”的告警静默。',
-  'No alert with the id "{id}".': '没有标识为“{id}”的告警。',
-  'No binding of this kind with the id "{id}".': '没有标识为“{id}”的此类绑定。',
-  'No certificate with the id "{id}".': '没有标识为“{id}”的证书。',
-  'No country rule with the id "{id}".': '没有标识为“{id}”的国家/地区规则。',
-  'No custom rule with the id "{id}".': '没有标识为“{id}”的自定义规则。',
-  'No exclusion plugin of a policy with the id "{id}".': '没有标识为“{id}”的策略的排除插件。',
-  'No node with the id "{id}".': '没有标识为“{id}”的节点。',
-  'No policy with the id "{id}".': '没有标识为“{id}”的策略。',
-  'No proposal with the id "{id}".': '没有标识为“{id}”的建议。',
-  'No rate limit with the id "{id}".': '没有标识为“{id}”的速率限制。',
-  'No role with the id "{id}".': '没有标识为“{id}”的角色。',
-  'No rule override with the id "{id}".': '没有标识为“{id}”的排除项。',
-  'No site with the id "{id}".': '没有标识为“{id}”的站点。',
-  'No upstream pool with the id "{id}".': '没有标识为“{id}”的源站池。',
-  'No user with the id "{id}".': '没有标识为“{id}”的用户。',
-  'No API asset with the id "{id}".': '没有标识为“{id}”的API 资产。',
-  'No API token with the id "{id}".': '没有标识为“{id}”的API 令牌。',
-  'No access event with the id "{id}".': '没有标识为“{id}”的访问事件。',
-  'No analysis with the id "{id}".': '没有标识为“{id}”的分析。',
-  'No asset with the id "{id}".': '没有标识为“{id}”的资产。',
-  'No audit entry with the id "{id}".': '没有标识为“{id}”的审计记录。',
-  'No configuration with the id "{id}".': '没有标识为“{id}”的配置。',
-  'No enrollment token with the id "{id}".': '没有标识为“{id}”的注册令牌。',
-  'No error event with the id "{id}".': '没有标识为“{id}”的错误事件。',
-  'No evidence of a request with the id "{id}".': '没有标识为“{id}”的请求证据。',
-  'No evidence with the id "{id}".': '没有标识为“{id}”的证据。',
-  '{id} cannot be read: it is damaged (damaged).': '无法读取 {id}：已损坏（damaged）。',
-  '{id} cannot be read: the key that encrypted it is missing (key_missing).':
-    '无法读取 {id}：缺少加密它的密钥（key_missing）。',
-  'No exclusion plugin of this policy with the id "{id}".': '没有标识为“{id}”的此策略的排除插件。',
-  'No exclusion plugin with the id "{id}".': '没有标识为“{id}”的排除插件。',
-  'No operation of the declaration with the id "{id}".': '没有标识为“{id}”的声明中的操作。',
-  'No passkey with the id "{id}".': '没有标识为“{id}”的通行密钥。',
-  'No plugin with the id "{id}".': '没有标识为“{id}”的插件。',
-  'No policy version with the id "{id}".': '没有标识为“{id}”的策略版本。',
-  'No release with the id "{id}".': '没有标识为“{id}”的发布版本。',
-  'No rule with the id "{id}".': '没有标识为“{id}”的规则。',
-  'No ruleset with the id "{id}".': '没有标识为“{id}”的规则集。',
-  'No security event with the id "{id}".': '没有标识为“{id}”的安全事件。',
-  'No session with the id "{id}".': '没有标识为“{id}”的会话。',
-  'No shadow run with the id "{id}".': '没有标识为“{id}”的影子运行。',
-  'No subscription with the id "{id}".': '没有标识为“{id}”的订阅。',
-  'No upgrade run with the id "{id}".': '没有标识为“{id}”的升级任务。',
-  'No version of this policy with the id "{id}".': '没有标识为“{id}”的此策略的版本。',
-  'No ip list with the id "{id}".': '没有标识为“{id}”的IP 列表。',
-  'No piece with the id "{id}".': '没有标识为“{id}”的配置片段。',
   // What stands in place of a sentence that is passed on.
   '{field}: {said} ({code})': '{field}：{said}（{code}）',
   'request: is not valid {coding} data': '请求不是有效的 {coding} 数据',

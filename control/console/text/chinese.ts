@@ -1,5 +1,6 @@
 /** What the API says, in Chinese. */
 
+import { absentThings } from './absent-things.table.ts';
 import { apiSentences } from './api-sentences.table.ts';
 import { areaRefusals } from './area-refusals.table.ts';
 import { catalogOf } from './catalog.ts';
@@ -20,6 +21,7 @@ export const chineseTexts: Readonly<Record<string, string>> = {
   ...refusals,
   ...resourceRefusals,
   ...areaRefusals,
+  ...absentThings,
   ...documentRefusals,
   ...siteRefusals,
 };
