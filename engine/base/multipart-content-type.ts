@@ -7,6 +7,7 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { valueLimits } from '../../base/rule-limits.ts';
+import { charsetsOfWords } from './encoded-words.ts';
 
 /**
  * `boundary`: all read this one. `differs`: some read another one, or other characters. `unknown`:
@@ -169,14 +170,21 @@ export function readParts(contentType: ByteString): PartsReading {
 
 /**
  * False where a part names itself in an encoding that some backend decodes: busboy reads
- * `filename*=utf-16le''…`, and base64. Source: RFC 8187 section 3.2.
+ * `filename*=utf-16le''…`, and base64; Tomcat words of mail. Source: RFC 8187 section 3.2; RFC
+ * 2047.
  */
 export function showsItsNames(disposition: ByteString): boolean {
+  if (!showsItsWords(disposition)) return false;
   if (!disposition.includes('*')) return true;
   for (const [, charset = ''] of disposition.matchAll(/\*[ \t]*=[ \t]*"?([^"';, \t]*)'/g)) {
     if (charset !== '' && !isAsciiCharset(charset)) return false;
   }
   return true;
+}
+
+/** False where words of mail in a name do not show their characters once they are decoded. */
+export function showsItsWords(name: ByteString): boolean {
+  return charsetsOfWords(name).every(isAsciiCharset);
 }
 
 /** False where the content does not show its characters: in UTF-7 and what is not ASCII either. */

@@ -6,6 +6,7 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { valueLimits } from '../../base/rule-limits.ts';
+import { decodeEncodedWords } from './encoded-words.ts';
 
 /** What a part calls itself; empty texts for what it does not say. */
 export interface Disposition {
@@ -109,7 +110,8 @@ function isAlike(name: string, quoted: string | undefined, token: string | undef
   if (name === 'filename*') return commonCharset.test(value) && extendedPattern.test(value);
   if (/\*|^(?:file)?name$/i.test(name) && name !== 'name' && name !== 'filename') return false;
   if (name === 'filename') return true;
-  // A name with a backslash is not what a browser sends.
+  // A name with a backslash is not what a browser sends; Tomcat decodes words of mail in it.
+  if (name === 'name' && value.includes('=?')) return false;
   return !value.includes('\\') && !(name === 'name' && token?.includes('%') === true);
 }
 
@@ -121,6 +123,7 @@ function possibleNames(value: ByteString): Set<ByteString> {
     for (const match of value.matchAll(pattern)) {
       const text = match[1]!.trim();
       names.add(text);
+      names.add(decodeEncodedWords(text));
       if (text.includes('\\')) names.add(text.replaceAll(/\\([^])/g, '$1'));
     }
   }

@@ -40,6 +40,21 @@ const numericHost = { url: '/', headers: { Host: '192.0.2.1' } };
 const early: TableRequest = { url: '/', headers: { 'Content-Type': 'text/plain; charset=evil' } };
 const two: Core = { blockingParanoiaLevel: 2, detectionParanoiaLevel: 2 };
 const method: TableRequest = { url: '/?_method=delete', method: 'GET' };
+/** It scores at the second level, which only detects. */
+const detected = (reportingLevel: number, criticalAnomalyScore = 5): { readonly core: Core } => {
+  const levels = { blockingParanoiaLevel: 1, detectionParanoiaLevel: 2 };
+  return { core: { ...levels, reportingLevel, criticalAnomalyScore } };
+};
+const reported = {
+  3: [
+    { status: 0, lacks: [980_120] },
+    { status: 0, has: [980_120] },
+  ],
+  4: [
+    { status: 0, lacks: [980_170] },
+    { status: 0, has: [980_170] },
+  ],
+} as const;
 const same = (before: Comes, after: Comes) => ({
   3: [before, after] as const,
   4: [before, after] as const,
@@ -90,36 +105,74 @@ const rows: readonly Row[] = [
     request: numericHost,
     before: { core: { reportingLevel: 1 } },
     after: { core: { reportingLevel: 3 } },
-    comes: {
-      3: [
-        { status: 0, lacks: [980_120] },
-        { status: 0, has: [980_120] },
-      ],
-      4: [
-        { status: 0, lacks: [980_170] },
-        { status: 0, has: [980_170] },
-      ],
-    },
+    comes: reported,
+  },
+  {
+    name: 'reportingLevel 3 reports a score of 1',
+    request: numericHost,
+    before: { core: { reportingLevel: 2, warningAnomalyScore: 1 } },
+    after: { core: { reportingLevel: 3, warningAnomalyScore: 1 } },
+    comes: reported,
+  },
+  {
+    name: 'reportingLevel 2 reports what only detection would refuse',
+    request: method,
+    before: detected(1),
+    after: detected(2),
+    comes: reported,
+  },
+  {
+    name: 'reportingLevel 4 reports what only detection scores',
+    request: method,
+    before: detected(3, 3),
+    after: detected(4, 3),
+    comes: reported,
   },
   {
     name: 'reportingLevel 5 reports every request',
     request: { url: '/' },
     before: { core: { reportingLevel: 4 } },
     after: { core: { reportingLevel: 5 } },
-    comes: {
-      3: [
-        { status: 0, lacks: [980_120] },
-        { status: 0, has: [980_120] },
-      ],
-      4: [
-        { status: 0, lacks: [980_170] },
-        { status: 0, has: [980_170] },
-      ],
-    },
+    comes: reported,
   },
   {
     name: 'allowMethodOverrideParameter accepts _method at paranoia level 2',
     request: method,
+    before: { core: two },
+    after: { core: two, http: { allowMethodOverrideParameter: true } },
+    comes: {
+      3: [
+        { status: 403, has: [199_203] },
+        { status: 0, lacks: [199_203] },
+      ],
+      4: [
+        { status: 403, has: [920_650] },
+        { status: 0, lacks: [920_650] },
+      ],
+    },
+  },
+  {
+    name: 'allowMethodOverrideParameter decides about a method that is escaped twice',
+    request: { url: '/?_method=%2564elete' },
+    before: { core: two },
+    after: { core: two, http: { allowMethodOverrideParameter: true } },
+    comes: {
+      3: [
+        { status: 403, has: [199_203] },
+        { status: 0, lacks: [199_203] },
+      ],
+      4: [
+        { status: 403, has: [920_650] },
+        { status: 0, lacks: [920_650] },
+      ],
+    },
+  },
+  {
+    name: 'allowMethodOverrideParameter decides about a form',
+    request: {
+      ...{ url: '/', method: 'POST', body: '_method=PUT' },
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    },
     before: { core: two },
     after: { core: two, http: { allowMethodOverrideParameter: true } },
     comes: {
@@ -156,18 +209,25 @@ describe.each(rulesetFolders)('$name', ({ name, folder }) => {
   );
 
   test('own rules run for requests that sampling leaves out', { timeout: timeoutMs }, async () => {
-    const own = 'SecRule ARGS:own "@streq 1" "id:10000,phase:2,deny,status:403,log"';
+    const own = (id: number, phase: number): string =>
+      `SecRule ARGS:own "@streq 1" "id:${id},phase:${phase},pass,log"\n`;
     const sampled = { samplingPercentage: 1 };
     const engine = await templateEngine(
       'Standard',
       folder,
       (policy) => ({ ...policy, crsCore: { ...policy.crsCore, ...sampled } }),
-      { beforeCrs: own },
+      {
+        beforeCrs: own(10_001, 1) + own(10_002, 2),
+        requestBeforeBlocking: own(10_003, 2),
+        responseBeforeBlocking: own(10_004, 4),
+        afterCrs: own(10_005, 2) + own(10_006, 3) + own(10_007, 5),
+      },
     );
+    const all = [10_001, 10_002, 10_003, 10_004, 10_005, 10_006, 10_007];
     const seen = Array.from({ length: 50 }, (_, at) =>
-      sendInProcess(engine, { url: '/?own=1', requestId: `request-${at}` }),
+      sendInProcess(engine, { url: '/?own=1', requestId: `request-${at}`, answer: 'a' }),
     );
-    expect(seen.filter(({ rules }) => !rules.includes(10_000))).toEqual([]);
+    expect(seen.map(({ rules }) => all.filter((id) => !rules.includes(id))).flat()).toEqual([]);
     const attacks = Array.from({ length: 50 }, (_, at) =>
       sendInProcess(engine, { ...sql, requestId: `request-${at}` }),
     );

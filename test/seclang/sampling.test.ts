@@ -29,8 +29,12 @@ const requests = 400;
 /** The rule that leaves a request out: that of CRS 4, and ours under CRS 3. */
 const leftOutRules = [901_450, 199_205];
 
-async function engineOf(folder: string, samplingPercentage: number): Promise<PolicyEngine> {
-  const template = builtInTemplates.find(({ name }) => name === 'Standard')!;
+async function engineOf(
+  folder: string,
+  samplingPercentage: number,
+  name = 'Standard',
+): Promise<PolicyEngine> {
+  const template = builtInTemplates.find((one) => one.name === name)!;
   const policy = { ...template, crsCore: { ...template.crsCore, samplingPercentage } };
   const { version, includes, files } = readRulesetFolder(folder);
   const { seclang } = renderPolicy(policy, { version, includes });
@@ -44,7 +48,19 @@ async function engineOf(folder: string, samplingPercentage: number): Promise<Pol
 
 /** The attack stands in the body: phase 1 draws the lot, phase 2 goes by it. */
 function send(engine: PolicyEngine, requestId: string, receivedAtMs: number, ...more: string[]) {
-  const body = Buffer.from('a=%3Cscript%3Ealert(1)%3C/script%3E');
+  return sendForm(engine, attack, requestId, receivedAtMs, ...more);
+}
+
+const attack = 'a=%3Cscript%3Ealert(1)%3C/script%3E';
+
+function sendForm(
+  engine: PolicyEngine,
+  form: string,
+  requestId: string,
+  receivedAtMs: number,
+  ...more: string[]
+) {
+  const body = Buffer.from(form);
   const lines = [
     ...['POST / HTTP/1.1', 'Host: a.example', 'User-Agent: M', 'Accept: */*', ...more],
     'Content-Type: application/x-www-form-urlencoded',
@@ -74,6 +90,35 @@ test.each(rulesets)('%s', { timeout: 600_000 }, async (folder) => {
     engine.retire();
   }
 });
+
+/** Each is refused by what the product has beside a ruleset, whatever the ruleset finds in it. */
+const besideRuleset = [
+  ['the score', attack],
+  ['letters of full width', 'a=1%EF%BC%87%20or%20%EF%BC%871%EF%BC%87%3D%EF%BC%871'],
+  ['passwords', "password=1' or '1'='1"],
+] as const;
+
+test.each(rulesets)(
+  '%s: what is left out is not refused by the score either',
+  { timeout: 600_000 },
+  async (folder) => {
+    const all = await engineOf(folder, 100, 'Light');
+    const half = await engineOf(folder, 50, 'Light');
+    for (const [, form] of besideRuleset) {
+      expect(sendForm(all, form, 'request', 0).status).toBe(403);
+      const answers = Array.from({ length: 100 }, (_, at) =>
+        sendForm(half, form, `request-${at}`, at),
+      );
+      const leftOut = answers.filter(({ rules }) => leftOutRules.some((id) => rules.includes(id)));
+      expect(leftOut.length).toBeGreaterThan(30);
+      expect(leftOut.length).toBeLessThan(70);
+      expect(leftOut.filter(({ status, rules }) => status !== 0 || rules.length > 1)).toEqual([]);
+      expect(answers.filter(({ status }) => status === 403)).toHaveLength(100 - leftOut.length);
+    }
+    all.retire();
+    half.retire();
+  },
+);
 
 test.each(rulesets)('%s: no client chooses its lot', { timeout: 600_000 }, async (folder) => {
   const engine = await engineOf(folder, 50);

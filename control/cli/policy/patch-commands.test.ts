@@ -60,6 +60,25 @@ test('a patch that is refused names those before and after it', async () => {
   expect(await kept()).toEqual(ids.slice(0, 2));
 });
 
+test('with --all-or-none those before a refused patch are taken back', async () => {
+  const rules = async (): Promise<unknown> => {
+    printed.out = '';
+    expect(await run('patch', 'list', 'shop', '--output', 'json')).toBe(0);
+    const { patches } = JSON.parse(printed.out) as { patches: readonly Record<string, unknown>[] };
+    return patches.map(({ updatedAt: _updatedAt, ...rule }) => rule);
+  };
+  writeFileSync(file, patch('CVE-2020-4001'));
+  expect(await run('patch', 'apply', 'shop', file)).toBe(0);
+  const before = await rules();
+  const changed = patch('CVE-2020-4001').replace('a fault', 'another title');
+  const over = patch('CVE-2020-4003', 'expires: 2021-01-01\n');
+  writeFileSync(file, [changed, patch('CVE-2020-4002'), over].join('---\n'));
+  expect(await run('patch', 'apply', 'shop', file, '--all-or-none')).toBe(1);
+  expect(printed.err).toContain('Refused: CVE-2020-4003');
+  expect(printed.err).toContain('Taken back: 2.');
+  expect(await rules()).toEqual(before);
+});
+
 test('a file that cannot be read as patches changes nothing', async () => {
   const before = await kept();
   writeFileSync(file, [patch('CVE-2020-2001'), 'id: CVE-2020-2002\n'].join('---\n'));

@@ -1,5 +1,6 @@
 /** `waf patch`: virtual patches, kept as custom rules of a policy. */
 
+import { toAppError } from '../../../base/errors.ts';
 import { readYaml } from '../../documents/yaml-text.ts';
 import type { CustomRule } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { allPages } from '../all-pages.ts';
@@ -34,7 +35,8 @@ export const patchCommands: readonly CommandDefinition[] = [
     help:
       'Each document is one patch. Its requests are tried first: a patch that does not stop its\n' +
       'attacks, or stops a request that is to pass, is refused; those before it stay, and\n' +
-      'both are named. Apply the file again once it is mended.\n' +
+      'both are named. Apply the file again once it is mended; with --all-or-none those\n' +
+      'before it are taken back, the last first: the policy has the patches it had.\n' +
       '  id: CVE-2021-44228\n' +
       '  title: JNDI lookups in Log4j 2\n' +
       '  references: [https://logging.apache.org/log4j/2.x/security.html]\n' +
@@ -55,6 +57,7 @@ export const patchCommands: readonly CommandDefinition[] = [
     flags: [
       { flags: '--site <site>', summary: 'only for this site', resource: 'site' },
       { flags: '--off', summary: 'save them disabled' },
+      { flags: '--all-or-none', summary: 'where one is refused, take back those before it' },
     ],
     published: true,
     run: async (context, [policyId = '', file = ''], flags) => {
@@ -73,13 +76,10 @@ export const patchCommands: readonly CommandDefinition[] = [
       const changed: CustomRule[] = [];
       for (const rule of rules) {
         try {
-          const { rule: after } =
-            rule.id === ''
-              ? await customRules.createCustomRule({ rule })
-              : await customRules.updateCustomRule({ rule, updateMask: 'name,enabled,visualSpec' });
-          if (after !== undefined) changed.push(after);
+          changed.push(await keepRule(customRules, rule));
         } catch (error) {
           noteHalfApplied(context, documents, changed.length);
+          if (switchFlag(flags, 'allOrNone')) await takeBack(context, kept, changed);
           throw error;
         }
       }
@@ -177,6 +177,42 @@ function noteHalfApplied(
 
 /** Patches whose ids are printed. */
 const namedMax = 10;
+
+async function keepRule(
+  customRules: ApiClient['customRules'],
+  rule: CustomRule,
+): Promise<CustomRule> {
+  const { rule: after } =
+    rule.id === ''
+      ? await customRules.createCustomRule({ rule })
+      : await customRules.updateCustomRule({ rule, updateMask: 'name,enabled,visualSpec' });
+  return after!;
+}
+
+/**
+ * Removes those of the patches that were not there `before`, and gives the others what they said.
+ * Says which cannot be taken back; they stay.
+ */
+async function takeBack(
+  context: CommandContext,
+  before: readonly CustomRule[],
+  changed: readonly CustomRule[],
+): Promise<void> {
+  const { customRules } = await context.api();
+  const id = (rule: CustomRule): string => String(patchOf(rule)['id']);
+  for (const rule of changed.toReversed()) {
+    const earlier = before.find((one) => one.id === rule.id);
+    try {
+      if (earlier === undefined) await customRules.deleteCustomRule({ id: rule.id });
+      else await keepRule(customRules, earlier);
+    } catch (error) {
+      const { message } = toAppError(error);
+      context.output.note(`Not taken back: ${id(rule)} (rule ${rule.ruleId}): ${message}`);
+      return;
+    }
+  }
+  context.output.note(`Taken back: ${changed.length}.`);
+}
 
 async function patchesOf(
   customRules: ApiClient['customRules'],

@@ -278,6 +278,10 @@ export const apiSentences: Readonly<Record<string, string>> = {
   'crsCore.{name} has no effect: {saidWhy}': 'crsCore.{name} 不生效：{saidWhy}',
   'crsCore.decision leaves the anomaly score alone to decide':
     '按 crsCore.decision，只由异常评分决定',
+  'crsCore.decision has the score decide, after the body':
+    '按 crsCore.decision，由检测评分在读取正文后决定',
+  'crsCore.decision has the score decide, of XML as a whole':
+    '按 crsCore.decision，由检测评分决定，XML 作为整体检测',
   'crsCore.requestBodyExcessAction is OFF': 'crsCore.requestBodyExcessAction 为 OFF',
   'crsCore.requestBodyLimitAction refuses longer bodies; OBSERVE takes them':
     '按 crsCore.requestBodyLimitAction，更长的正文会被拒绝；设为 OBSERVE 则接受',

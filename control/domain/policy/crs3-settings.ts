@@ -1,7 +1,7 @@
 /**
  * The rules that give CRS 3 what only CRS 4 has: early blocking, levels of reporting, the check of
- * the `_method` parameter, sampling that leaves own rules alone. Pure text. CRS 3 keeps its
- * collections unless they are switched off.
+ * the `_method` parameter, sampling that leaves own rules alone; and sampling of what the product
+ * has beside either. Pure text. CRS 3 keeps its collections unless they are switched off.
  */
 
 import type { CrsCoreSettingsJson, HttpPolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
@@ -26,17 +26,28 @@ export function renderMethodParameter(core: CrsCoreSettingsJson, http: HttpPolic
   tag:'paranoia-level/2',msg:'HTTP method override attempt via _method parameter',\\
   logdata:'%{ARGS._method}',chain"
   SecRule ARGS:_method "@rx ^[a-z]{3,10}$" \\
-    "t:none,t:lowercase,setvar:'tx.anomaly_score_pl2=+%{tx.critical_anomaly_score}'"
+    "t:none,t:urlDecodeUni,t:lowercase,\\
+    setvar:'tx.anomaly_score_pl2=+%{tx.critical_anomaly_score}'"
 `;
 }
 
-/** After the initialization of CRS 3: the lot that it drew takes out its rules, not the engine. */
-export function renderSampledOut(core: CrsCoreSettingsJson): string {
+/** Detectors of the score, and rules in place of those of the ruleset; not 199205 and 199206. */
+const ofTheProduct = ['198100-198999', '199200-199204', '199207-199299'];
+
+/**
+ * After the initialization of the ruleset: the lot that it drew takes out its rules, not the
+ * engine, and what the product has beside them. CRS 4 takes its own rules out itself.
+ */
+export function renderSampledOut(core: CrsCoreSettingsJson, major: number): string {
   if (!isSampled(core)) return '';
+  const removed = major < 4 ? ['902000-999999', ...ofTheProduct] : ofTheProduct;
+  const controls = removed.map((ids) => `ctl:ruleRemoveById=${ids}`).join(',');
+  // CRS 4 reports it.
+  const told = major < 4 ? 'log,noauditlog' : 'nolog';
   return `SecRule TX:sampling_rnd100 "!@lt %{tx.sampling_percentage}" \\
-  "id:${sampledOutRule},phase:1,pass,t:none,log,noauditlog,\\
+  "id:${sampledOutRule},phase:1,pass,t:none,${told},\\
   msg:'Sampling: the rule set leaves this request out',\\
-  ctl:ruleRemoveById=902000-999999"`;
+  ${controls}"`;
 }
 
 /** Before the evaluation of requests: the scores of phase 1 decide at the end of phase 1. */
@@ -55,21 +66,39 @@ SecRule TX:EARLY_SCORE "@ge %{tx.inbound_anomaly_score_threshold}" \\
 }
 
 /**
- * Before the reports: levels 1 and 2 report what reached a threshold, as CRS 3 does; 3 any score of
- * the blocking level, 4 of the detection level, 5 every request.
+ * Before the reports: level 1 reports what reached a threshold, as CRS 3 does; 2 also what rules of
+ * the detection level reached, 3 also any score of the blocking level, 4 of the detection level, 5
+ * every request.
  */
 export function renderReports({ reportingLevel: level }: CrsCoreSettingsJson): string {
-  if (level === undefined || level < 3) return '';
+  if (level === undefined || level < 2) return '';
   const start = `phase:5,pass,t:none,nolog`;
-  const target = level === 4 ? 'EXECUTING_PARANOIA_LEVEL' : 'PARANOIA_LEVEL';
-  const sums = [1, 2, 3, 4].map(
-    (at) => `SecRule TX:${target} "@ge ${at}" \\
-  "id:${reportRules + at},${start},\\
-  setvar:'tx.monitor_anomaly_score=+%{tx.anomaly_score_pl${at}}',\\
-  setvar:'tx.monitor_anomaly_score=+%{tx.outbound_anomaly_score_pl${at}}'"`,
+  // CRS 3 reports below its thresholds from 2 on.
+  const report = "setvar:'tx.monitor_anomaly_score=2'";
+  if (level === 5) return `SecAction "id:${reportRules},${start},${report}"`;
+  const adds = (sum: string, way: string, at: number): string =>
+    `setvar:'tx.${sum}=+%{tx.${way}anomaly_score_pl${at}}'`;
+  const blocking = (at: number): string[] =>
+    level === 3 ? ['', 'outbound_'].map((way) => adds('reported_blocking', way, at)) : [];
+  const detection = [1, 2, 3, 4].map((at) => {
+    const sums = [adds('reported_inbound', '', at), adds('reported_outbound', 'outbound_', at)];
+    // The first level is always one of both.
+    const first = at === 1 ? blocking(at) : [];
+    return `SecRule TX:EXECUTING_PARANOIA_LEVEL "@ge ${at}" \\
+  "id:${reportRules + at},${start},${[...sums, ...first].join(',')}"`;
+  });
+  const reached = ['inbound', 'outbound'].map((way, at) => {
+    const least = level === 4 ? '1' : `%{tx.${way}_anomaly_score_threshold}`;
+    return `SecRule TX:reported_${way} "@ge ${least}" \\
+  "id:${reportRules + 5 + at},${start},${report}"`;
+  });
+  if (level !== 3) return [...detection, ...reached].join('\n');
+  const above = [2, 3, 4].map(
+    (at) => `SecRule TX:PARANOIA_LEVEL "@ge ${at}" \\
+  "id:${reportRules + 5 + at},${start},${blocking(at).join(',')}"`,
   );
-  const all = `SecAction "id:${reportRules},${start},setvar:'tx.monitor_anomaly_score=2'"`;
-  return level === 5 ? all : sums.join('\n');
+  const any = `SecRule TX:reported_blocking "@ge 1" "id:${reportRules},${start},${report}"`;
+  return [...detection, ...reached, ...above, any].join('\n');
 }
 
 /** After the rules of CRS 3: what its settings take out. */

@@ -42,7 +42,7 @@ test.each([
   expect(renderScoring(given, version)).toBe(text);
 });
 
-test('thresholds and decisions without effect are named', () => {
+test('settings without effect beside a score or without one are named', () => {
   expect(inertScoring(policy({ blockScore: 60, watchScore: 1 }))).toEqual([
     'crsCore.watchScore has no effect: crsCore.decision leaves the anomaly score alone to decide',
     'crsCore.blockScore has no effect: crsCore.decision leaves the anomaly score alone to decide',
@@ -52,6 +52,19 @@ test('thresholds and decisions without effect are named', () => {
     'crsCore.decision has no effect: blockingMode has each rule refuse by itself',
   ]);
   expect(inertScoring(policy({ decision: 'DECISION_BOTH', blockScore: 60 }))).toEqual([]);
+  for (const decision of ['DECISION_SCORE', 'DECISION_BOTH', 'DECISION_SCORE_CONFIRMS'] as const) {
+    expect(inertScoring(policy({ decision, earlyBlocking: true }))).toEqual([
+      'crsCore.earlyBlocking has no effect: crsCore.decision has the score decide, after the body',
+    ]);
+  }
+  expect(
+    inertScoring(policy({ decision: 'DECISION_SCORE', crsXmlAttributeInspection: false })),
+  ).toEqual([
+    'crsCore.crsXmlAttributeInspection has no effect: ' +
+      'crsCore.decision has the score decide, of XML as a whole',
+  ]);
+  const beside = { earlyBlocking: true, crsXmlAttributeInspection: false };
+  expect(inertScoring(policy({ decision: 'DECISION_CRS', ...beside }))).toEqual([]);
 });
 
 test('templates without a decision have neither text nor warnings of one', () => {

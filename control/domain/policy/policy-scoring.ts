@@ -28,16 +28,26 @@ export function renderScoring(policy: PolicyJson, version: string): string {
   ].join('\n');
 }
 
-/** Settings for a score that nothing asks for. */
+/** Settings for a score that nothing asks for, and those that have no effect beside a score. */
 export function inertScoring(policy: PolicyJson): string[] {
   const { crsCore = {} } = policy;
   const scored = decisions[crsCore.decision ?? ''] !== undefined;
   if (scored && isSelfContained(policy)) {
     return ['crsCore.decision has no effect: blockingMode has each rule refuse by itself'];
   }
-  if (scored) return [];
+  if (scored) return besideScore(crsCore);
   const why = 'crsCore.decision leaves the anomaly score alone to decide';
   return thresholds(crsCore).map(([field]) => `crsCore.${field} has no effect: ${why}`);
+}
+
+function besideScore({
+  earlyBlocking,
+  crsXmlAttributeInspection: xml,
+}: CrsCoreSettingsJson): string[] {
+  const score = 'crsCore.decision has the score decide';
+  const early = `crsCore.earlyBlocking has no effect: ${score}, after the body`;
+  const attributes = `crsCore.crsXmlAttributeInspection has no effect: ${score}, of XML as a whole`;
+  return [...(earlyBlocking === true ? [early] : []), ...(xml === false ? [attributes] : [])];
 }
 
 function isSelfContained({ blockingMode }: PolicyJson): boolean {

@@ -271,7 +271,7 @@ function includeSection(
     if (file.includes('-959-')) lines.push(added.responseBeforeBlocking ?? '');
     if (file.includes('-980-') && isCrs3) lines.push(renderReports(crsCore));
     lines.push(include(file));
-    if (file.includes('-901-') && isCrs3) lines.push(renderSampledOut(crsCore));
+    if (file.includes('-901-')) lines.push(renderSampledOut(crsCore, crsMajor(version)));
   }
   lines.push(...includes.pluginsAfter.map(include));
   return `${lines.filter((line) => line !== '').join('\n')}\n`;

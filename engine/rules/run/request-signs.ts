@@ -4,11 +4,13 @@
  */
 
 import type { Detected, Detection } from '../../detect/detection.ts';
+import { detectorIds } from '../../detect/detector.ts';
 import { loadingTag } from '../../detect/families/html.table.ts';
 import { isHarmlessMarkup } from '../../detect/harmless-markup.ts';
 import type { Sign } from '../../detect/score.ts';
 import type { MatchedRule } from '../../contract/verdict.ts';
 import { ruleRunLimits } from '../../../base/rule-limits.ts';
+import { areRulesRemoved } from '../transaction/removal.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { addSigns, latin1Of, type DetectorRules, type SignedLeaf } from './leaf-signs.ts';
 import { Refusals, refusingLeavesMax } from './refusals.ts';
@@ -39,10 +41,12 @@ export function requestSigns(
   detectors: DetectorRules,
   blockScore = 0,
 ): RequestSigns {
+  const searches = !areRulesRemoved(detectorIds.first, detectorIds.last, tx);
+  if (!searches && !hasAttackRule(tx.matchedRules)) return noSigns;
   const values = scoredValues(tx);
   const mayEnd = blockScore > 0 && values.length > refusingLeavesMax;
   const decider = mayEnd ? new Refusals(values, tx, { detection, detectors, blockScore }) : null;
-  const found = values.length === 0 ? nothing : detection.detect(values, decider);
+  const found = searches && values.length > 0 ? detection.detect(values, decider) : nothing;
   if (found.leaves.length === 0 && !hasAttackRule(tx.matchedRules)) {
     return found.complete ? noSigns : unopened;
   }

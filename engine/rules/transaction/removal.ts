@@ -20,6 +20,13 @@ export function isRuleRemoved(rule: Rule, tx: Transaction): boolean {
   return false;
 }
 
+/** True when one `ctl` took all rules out that have these ids. */
+export function areRulesRemoved(first: number, last: number, tx: Transaction): boolean {
+  const { removedIds } = tx.control;
+  for (const [from, to] of removedIds) if (from <= first && to >= last) return true;
+  return false;
+}
+
 /** Removals by `ctl` that concern this rule; usually none. */
 export function removedTargetsOf(rule: Rule, tx: Transaction): readonly Target[] {
   const { removedTargets } = tx.control;

@@ -51,6 +51,40 @@ describe('parts', () => {
   });
 });
 
+describe('names of files as readers of mail take them', () => {
+  const dots = '../../a.jsp';
+  test.each([
+    ['a word in base64', `filename="=?utf-8?B?${btoa(dots)}?="`, dots],
+    ['a word with escapes', 'filename="=?iso-8859-1?q?..=2F..=2Fa=2Ejsp?="', dots],
+    ['two words', 'filename="=?us-ascii?q?..=2F?= =?UTF-8*en?B?Li4vYS5qc3A=?="', dots],
+    ['a word without quotes', 'filename==?utf-8?q?..=2F..=2Fa.jsp?=', dots],
+    ['pieces', 'filename*1="/../a.jsp"; filename*0=".."', dots],
+    ['extended pieces', `filename*0*=utf-8''%2e%2e; filename*1*=%2F..%2Fa.jsp`, `utf-8''${dots}`],
+    ['of a field of Content-Type', 'name="=?utf-8?q?=27x?="', "'x"],
+  ])('%s', (_, parameters, name) => {
+    const field = parameters.startsWith('name') ? 'Content-Type: text/plain' : disposition;
+    const tx = read(`--B|${field}; ${parameters}||t|--B--`);
+    expect([...rowTexts(tx, SOURCE.file), ...args(tx)]).toContain(`=${name}`);
+    expect(tx.bodyError).toBe(0);
+  });
+
+  test.each([
+    `filename*=utf-16le''%2e%00`,
+    'filename="=?utf-7?q?+AC4-?="',
+    'filename="=?iso-2022-jp?B?GyRCGyhC?="',
+  ])('%s does not show what it says', (parameters) => {
+    const tx = read(`--B|${disposition}; ${parameters}||t|--B--`);
+    expect(tx.bodyErrorMessage).toBe('Multipart: an encoding that is not read');
+  });
+
+  test('what is written in words in other fields is an argument in both readings', () => {
+    const tx = read('--B|Subject: =?utf-8?q?=27x?= y||t|--B--');
+    expect(args(tx)).toEqual(['subject==?utf-8?q?=27x?= y', "subject='x y", '=t']);
+  });
+});
+
+const disposition = 'Content-Disposition: attachment';
+
 describe('bounds', () => {
   test('nesting', () => {
     let body = 't';

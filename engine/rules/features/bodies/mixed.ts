@@ -8,7 +8,11 @@
 
 import type { ByteString } from '../../../../base/byte-string.ts';
 import { valueLimits } from '../../../../base/rule-limits.ts';
-import { readParts, showsItsCharacters } from '../../../base/multipart-content-type.ts';
+import {
+  readParts,
+  showsItsCharacters,
+  showsItsNames,
+} from '../../../base/multipart-content-type.ts';
 import {
   fieldOf,
   mediaTypeOf,
@@ -22,7 +26,7 @@ import { SOURCE } from '../../transaction/values.ts';
 import { failBody, hasArgumentRoom } from './arguments.ts';
 import { newFlags } from './multipart-flags.ts';
 import { skipSpaces } from './multipart-headers.ts';
-import { addArgument, addPartFields } from './part-fields.ts';
+import { addArgument, addPartFields, isNaming } from './part-fields.ts';
 import { decodeBase64, decodeQuotedPrintable } from './part-encoding.ts';
 import { addRawText } from './raw-text.ts';
 import { wideEncodingOf } from './text-encoding.ts';
@@ -135,6 +139,7 @@ class MixedReader {
     const head = readPartHead(tx.values.slab, start, end, cut);
     if (head.limit !== null) reachLimit(tx, head.limit);
     if (head.unclear) this.unclear = true;
+    if (!head.fields.every((one) => !isNaming(one) || showsItsNames(one.value))) this.hidden = true;
     addPartFields(tx, head);
     this.addHeaderRows(head);
     const from = head.contentStart;

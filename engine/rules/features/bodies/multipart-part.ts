@@ -4,7 +4,11 @@ import { valueLimits } from '../../../../base/rule-limits.ts';
 import { isSpace } from '../../transaction/ascii.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
-import { showsItsCharacters, showsItsNames } from '../../../base/multipart-content-type.ts';
+import {
+  showsItsCharacters,
+  showsItsNames,
+  showsItsWords,
+} from '../../../base/multipart-content-type.ts';
 import { type Disposition, readDisposition } from '../../../base/multipart-disposition.ts';
 import { foldMatters, isDecisive, isPlainText } from '../../../base/part-reader.ts';
 import type { MultipartFaults } from './multipart-faults.ts';
@@ -122,8 +126,9 @@ export class MultipartPart {
     // Werkzeug reads a field in EBCDIC or UTF-16 where others read bytes.
     const hidden = disposition.kind !== 'file' && !showsItsCharacters(type ?? '', false);
     if (hidden) this.faults.differ('a charset of a part that only some servers decode');
-    // Names of a file alone are in UTF-8 or Latin-1.
-    if (disposition.kind !== 'file' && !showsItsNames(value)) {
+    // Extended names of a file alone are in UTF-8 or Latin-1.
+    const shows = disposition.kind === 'file' ? showsItsWords : showsItsNames;
+    if (!shows(value)) {
       this.faults.differ('a charset of a name that only some servers decode');
     }
     this.judgeDisposition(disposition);

@@ -78,6 +78,31 @@ describe('character references in names of files are opened, too', () => {
   });
 });
 
+describe('a name of a file in words of mail, which Tomcat decodes', () => {
+  test.each([
+    ['=?utf-8?B?Li4vYS5qc3A=?=', '../a.jsp'],
+    ['a=?iso-8859-1?Q?=2Ejsp?=', 'a.jsp'],
+    ['=?utf-8?q?a.j?= =?utf-8?q?sp?=', 'a.jsp'],
+    ['=?utf-8?q?a_b?= c', 'a b c'],
+  ])('%s', (sent, opened) => {
+    const tx = read(part(`name="a"; filename="${sent}"`));
+    expect(rowTexts(tx, SOURCE.file)).toEqual([`a=${sent}`, `a=${opened}`]);
+    expect([tx.multipart!.ambiguousPart, tx.multipart!.twoReadings]).toEqual([0, 0]);
+  });
+
+  test('a name of a field in such words is one of several', () => {
+    const tx = read(part('name="=?utf-8?q?b=5B=5D?="'));
+    const names = ['=?utf-8?q?b=5B=5D?=', 'b[]'].map((name) => `${name}=DATA`);
+    expect(rowTexts(tx, SOURCE.argPost)).toEqual(expect.arrayContaining(names));
+    expect([tx.multipart!.ambiguousPart, tx.multipart!.twoReadings]).toEqual([1, 0]);
+  });
+
+  test.each(['=?utf-8?x?a?=', '=?utf-8?q?a?', '=??q?a?='])('%s is no word', (sent) => {
+    const tx = read(part(`name="a"; filename="${sent}"`));
+    expect(rowTexts(tx, SOURCE.file)).toEqual([`a=${sent}`]);
+  });
+});
+
 describe('only a field', () => {
   test.each([['name="a"'], ['name=a'], ['name="a"; '], ['name="a;b"'], ['name="a%22b"']])(
     '%s',
@@ -193,6 +218,9 @@ describe('a name that a backend may decode', () => {
     [`filename*=UTF-8'de'f; filename="f"`, 0],
     [`filename*=windows-1252''%80`, 0],
     [`filename="it*='s"`, 0],
+    ['filename="=?utf-7?q?+AC4-?="', 1],
+    ['filename="=?ISO-2022-JP?B?GyRCGyhC?="', 1],
+    ['filename="=?utf-8?q?=2E?="', 0],
   ])('%s', (parameters, differs) => {
     expect(read(part(`name="a"; ${parameters}`)).multipart!.twoReadings).toBe(differs);
   });

@@ -2,6 +2,7 @@
 
 import type { ByteString } from '../../../../base/byte-string.ts';
 import { decodeCharacterReferences } from '../../../base/character-references.ts';
+import { decodeEncodedWords } from '../../../base/encoded-words.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { MultipartFlags, Transaction } from '../../transaction/transaction.ts';
 import { SOURCE } from '../../transaction/values.ts';
@@ -51,12 +52,13 @@ export function addPartFile(tx: Transaction, flags: MultipartFlags, content: Par
   failBody(tx, 'Multipart: Upload file limit exceeded.');
 }
 
-/** Django opens character references in names of files. */
+/** Django opens character references in names of files, Tomcat words of mail. */
 function readingsOf(tx: Transaction, fileNames: readonly ByteString[]): Iterable<ByteString> {
-  if (!tx.settings.inspectsUnparsed || !fileNames.some((name) => name.includes('&'))) {
+  if (!tx.settings.inspectsUnparsed || !fileNames.some((name) => /&|=\?/.test(name))) {
     return fileNames;
   }
-  return new Set([...fileNames, ...fileNames.map(decodeCharacterReferences)]);
+  const opened = fileNames.map(decodeCharacterReferences);
+  return new Set([...fileNames, ...opened, ...fileNames.map(decodeEncodedWords)]);
 }
 
 /** Bytes of the body between two offsets in the slab that are not there. Cost: a binary search. */

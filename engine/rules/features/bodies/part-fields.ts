@@ -4,6 +4,7 @@
  */
 
 import type { ByteString } from '../../../../base/byte-string.ts';
+import { decodeEncodedWords } from '../../../base/encoded-words.ts';
 import type { PartField, PartHead } from '../../../base/part-reader.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { SOURCE } from '../../transaction/values.ts';
@@ -25,28 +26,59 @@ const written: Readonly<Record<string, RegExp>> = {
 };
 /** `<id>` as Content-ID writes it, alone, and `start` of a media type, in quotes. */
 const bracketed = /(?<=^|")<([\w.!#$%&*+/=?^~@:-]+)>(?="|$)/g;
-/** Names of files and of parts; extended ones are percent-encoded. */
+/** Names of files and of parts; extended ones are percent-encoded, numbered ones are pieces. */
 const namePattern =
-  /(?:^|[;\s])((?:file)?name)\*?\d*\*?[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"?|([^;\s]*))/gi;
+  /(?:^|[;\s])((?:file)?name)\*?(\d*)\*?[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"?|([^;\s]*))/gi;
 const naming = new Set(['content-type', 'content-disposition']);
 /** What is left of a well-formed list of parameters once names are taken out of it. */
 const plainParameters = /^[\w-]*(?:[ \t]*;[ \t]*(?:[\w-]+=(?:"[\w.,:+ -]*"|[\w.:+-]*))?)*[ \t]*$/;
+
+/** Whether a field may name a part or a file. */
+export function isNaming({ name }: PartField): boolean {
+  return naming.has(name);
+}
 
 /** Adds the rows of a header section. Cost: linear. */
 export function addPartFields(tx: Transaction, { fields }: PartHead): void {
   for (const field of fields) addField(tx, field);
 }
 
-function addField(tx: Transaction, { name, value }: PartField): void {
+function addField(tx: Transaction, field: PartField): void {
+  const { name, value } = field;
   let rest = value.replaceAll(bracketed, '$1');
-  if (naming.has(name)) {
-    for (const [, what = '', quoted, token] of value.matchAll(namePattern)) {
-      addName(tx, what.toLowerCase(), quoted ?? token ?? '');
-    }
+  if (isNaming(field)) {
+    addNames(tx, value);
     rest = rest.replaceAll(namePattern, '');
   }
   if (rest === '' || (name === 'content-disposition' && plainParameters.test(rest))) return;
-  if (written[name]?.test(rest) !== true) addArgument(tx, name, rest);
+  if (written[name]?.test(rest) === true) return;
+  addArgument(tx, name, rest);
+  const decoded = decodeEncodedWords(rest);
+  if (decoded !== rest) addArgument(tx, name, decoded);
+}
+
+interface NamePiece {
+  readonly number: number;
+  readonly text: ByteString;
+}
+
+function addNames(tx: Transaction, value: ByteString): void {
+  const pieces = new Map<string, NamePiece[]>();
+  for (const [, word = '', digits = '', quoted, token] of value.matchAll(namePattern)) {
+    const what = word.toLowerCase();
+    const text = quoted ?? token ?? '';
+    addName(tx, what, text);
+    if (digits === '') continue;
+    const known = pieces.get(what) ?? [];
+    if (known.length === 0) pieces.set(what, known);
+    known.push({ number: Number(digits), text });
+  }
+  // Readers join pieces by their numbers (RFC 2231 section 3).
+  for (const [what, list] of pieces) {
+    if (list.length < 2) continue;
+    const sorted = list.toSorted((left, right) => left.number - right.number);
+    addName(tx, what, sorted.map(({ text }) => text).join(''));
+  }
 }
 
 function addName(tx: Transaction, what: string, value: ByteString): void {
@@ -54,7 +86,7 @@ function addName(tx: Transaction, what: string, value: ByteString): void {
   const decoded = value.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
-  for (const text of new Set([value, plain, decoded])) {
+  for (const text of new Set([value, plain, decoded, decodeEncodedWords(plain)])) {
     if (text === '') continue;
     if (what === 'name') addArgument(tx, '', text);
     else {

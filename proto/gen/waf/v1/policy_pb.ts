@@ -2572,7 +2572,7 @@ export type CrsCoreSettings = Message<"waf.v1.CrsCoreSettings"> & {
   reportingLevel?: number | undefined;
 
   /**
-   * Also decide after the request head.
+   * Also decide after the request head, where the decision is CRS.
    *
    * @generated from field: bool early_blocking = 10;
    */
@@ -2607,7 +2607,8 @@ export type CrsCoreSettings = Message<"waf.v1.CrsCoreSettings"> & {
   enableDefaultCollections?: boolean | undefined;
 
   /**
-   * Share of requests that are inspected; 0 is an emergency bypass; default 100.
+   * Share of requests that the CRS and the score inspect, own rules run for all; 0 is an emergency
+   * bypass of both and of own rules; default 100.
    *
    * @generated from field: optional int32 sampling_percentage = 15;
    */
@@ -2788,7 +2789,7 @@ export type CrsCoreSettingsJson = {
   reportingLevel?: number;
 
   /**
-   * Also decide after the request head.
+   * Also decide after the request head, where the decision is CRS.
    *
    * @generated from field: bool early_blocking = 10;
    */
@@ -2823,7 +2824,8 @@ export type CrsCoreSettingsJson = {
   enableDefaultCollections?: boolean;
 
   /**
-   * Share of requests that are inspected; 0 is an emergency bypass; default 100.
+   * Share of requests that the CRS and the score inspect, own rules run for all; 0 is an emergency
+   * bypass of both and of own rules; default 100.
    *
    * @generated from field: optional int32 sampling_percentage = 15;
    */
@@ -3004,7 +3006,7 @@ export type HttpPolicy = Message<"waf.v1.HttpPolicy"> & {
   bodyProcessorOverrides: BodyProcessorOverride[];
 
   /**
-   * Accept the _method parameter.
+   * Accept the _method parameter, which the CRS refuses from paranoia level 2 on.
    *
    * @generated from field: bool allow_method_override_parameter = 9;
    */
@@ -3096,7 +3098,7 @@ export type HttpPolicyJson = {
   bodyProcessorOverrides?: BodyProcessorOverrideJson[];
 
   /**
-   * Accept the _method parameter.
+   * Accept the _method parameter, which the CRS refuses from paranoia level 2 on.
    *
    * @generated from field: bool allow_method_override_parameter = 9;
    */

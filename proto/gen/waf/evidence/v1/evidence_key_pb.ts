@@ -55,8 +55,9 @@ export type ListEvidenceKeysResponse = Message<"waf.evidence.v1.ListEvidenceKeys
   items: EvidenceKey[];
 
   /**
-   * Evidence that came before this time is encrypted with a key that is not there any more, and
-   * cannot be read; absent where every key that was found in use is there.
+   * Evidence was found that came just before this time and is encrypted with a key that is not
+   * there any more; what came earlier may be. Absent where none is among the 16 newest pieces of
+   * evidence, nor among the 16 before each key was made.
    *
    * @generated from field: google.protobuf.Timestamp unreadable_before = 2;
    */
@@ -77,8 +78,9 @@ export type ListEvidenceKeysResponseJson = {
   items?: EvidenceKeyJson[];
 
   /**
-   * Evidence that came before this time is encrypted with a key that is not there any more, and
-   * cannot be read; absent where every key that was found in use is there.
+   * Evidence was found that came just before this time and is encrypted with a key that is not
+   * there any more; what came earlier may be. Absent where none is among the 16 newest pieces of
+   * evidence, nor among the 16 before each key was made.
    *
    * @generated from field: google.protobuf.Timestamp unreadable_before = 2;
    */
