@@ -14,6 +14,7 @@ import { buildJudgedPolicy, rulesetNames, type RulesetName } from './policy.ts';
 import { buildPatches } from './patches.ts';
 import { placeOf, readRequests, type LabelledRequest } from './requests.ts';
 import { formsTable, judgeForms, samplePayloads } from './robust.ts';
+import { aloneTable, thresholdsTable } from './thresholds.ts';
 import { leaveOutEach } from './train/left-out.ts';
 import { train, type Training } from './train/train.ts';
 import { requestWith } from './value-request.ts';
@@ -38,6 +39,8 @@ const usage = `Judges what is refused of labelled requests, and trains the point
   --out FILE        weights (engine/detect/weights/RULESET.weights.json)
   --forms N         instead: N payloads of each class in prose, filler and encodings
   --fuzz N          instead: N mutants of SQL and of shells that SQLite and sh run
+  --thresholds      also: shares of each class that reach each threshold, and what each detector
+                    that refuses alone refuses that no other sign does
   --misses N        print N attacks of each class that pass, and N benign that are refused
 `;
 
@@ -66,6 +69,7 @@ function readChoice() {
       misses: { type: 'string', default: '0' },
       forms: { type: 'string', default: '0' },
       fuzz: { type: 'string', default: '0' },
+      thresholds: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -104,6 +108,12 @@ function main(): void {
     if (choice.train) trainOn(observations, detection, version, choice);
     else {
       process.stdout.write(`${figuresBesidePatches(observations, detection)}\n`);
+    }
+    if (choice.thresholds) {
+      const nameOf = (id: number): string =>
+        detectors.find((one) => one.id === id)?.name ?? `${id}`;
+      process.stdout.write(`\n${thresholdsTable(observations, detection)}\n`);
+      process.stdout.write(`\n${aloneTable(observations, detection, nameOf)}\n`);
     }
     if (choice.misses > 0) process.stdout.write(missesOf(observations, detection, choice));
   } finally {

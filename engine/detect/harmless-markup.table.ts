@@ -27,7 +27,7 @@ export const drawing: ReadonlySet<string> = new Set(
 /** Attributes with any text. */
 export const freeAttributes: ReadonlySet<string> = new Set(
   (
-    'abbr align autofocus checked disabled for maxlength min max multiple placeholder readonly required ' +
+    'abbr align autofocus autoplay checked disabled for maxlength min max multiple placeholder readonly required ' +
     'step allowfullscreen alt axis bgcolor border cellpadding cellspacing class color cols ' +
     'colspan controls datetime dir download face frame headers height hspace hreflang id lang ' +
     'loading loop media muted name noshade nowrap open playsinline preload rel reversed role rows ' +

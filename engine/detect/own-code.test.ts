@@ -2,7 +2,14 @@
 
 import { describe, expect, test } from 'vitest';
 import { isOwnTag } from './harmless-markup.ts';
-import { actsInString, callsOwnFunctions, isNameOfElement, isOwnCommand } from './own-code.ts';
+import {
+  actsInString,
+  callsOwnFunctions,
+  closesForeign,
+  isDataElement,
+  isNameOfElement,
+  isOwnCommand,
+} from './own-code.ts';
 
 describe('a handler', () => {
   test.each([
@@ -29,6 +36,12 @@ describe('a handler', () => {
     ['"&#97;lert(1)"', false],
     ['"a(`1`)"', false],
     ['"openMenu()', false],
+    ['"navigator.clipboard.writeText(this.dataset.code)"', true],
+    [`"this.classList.add('ready')"`, true],
+    [`"this.parentNode.classList.toggle('open')"`, true],
+    ['"navigator.clipboard.writeText(document.cookie)"', false],
+    [`"this.constructor.add('x')"`, false],
+    ['"alert(this.dataset.x)"', false],
   ])('%s calls only functions of its page: %s', (value, expected) => {
     expect(callsOwnFunctions(`onclick=${value}`, 7)).toBe(expected);
   });
@@ -62,6 +75,17 @@ test.each([
   ['a <script>`x`', false],
   ['"><script> tag', false],
   ['<script> tag', false],
+  ['<script> tags but alert(1)', true],
+  ['<script>, alert(1)', true],
+  ['<script>) alert(1)', true],
+  ['<script>.5;alert(1)', false],
+  ['<script> let x=alert(1)', false],
+  ['<script> x in alert(1)', false],
+  ['<script> async x=>alert(1)', false],
+  ['<script>x\nalert(1)', false],
+  ['<script>-alert(1)', false],
+  ['<script><!--\nalert(1)', false],
+  ['<script src=x>, y', false],
 ])('%s names the element: %s', (text, expected) => {
   const start = text.indexOf('<script');
   expect(isNameOfElement(text, start, start + '<script'.length)).toBe(expected);
@@ -103,4 +127,22 @@ test.each([
   ['cmd)', false],
 ])('%s is a command of a programmer: %s', (text, expected) => {
   expect(isOwnCommand(text, 0)).toBe(expected);
+});
+
+test.each([
+  ['<script type="application/ld+json">{"a":1}</script>', true],
+  ['<script type="application/json">[]</script>', true],
+  ['<script type="text/javascript">[]</script>', false],
+  ['<script type="application/json">[]', false],
+  ['<script type="application/json">[<b>]</script>', false],
+  ['<script x type="application/json">[]</script>', false],
+])('%s holds data only: %s', (text, expected) => {
+  expect(isDataElement(text, 0)).toBe(expected);
+});
+
+test('a quote closes a string from before the text where those of its sort are odd', () => {
+  const text = `x' or "a'b"='c`;
+  expect([1, 6, 8, 10, 12].map((at) => closesForeign(text, at))).toEqual([
+    ...[true, true, false, false, true],
+  ]);
 });

@@ -18,7 +18,8 @@ const globals: ReadonlySet<string> = new Set(
 );
 const name = '[a-z_$][a-z_$]{0,40}';
 const string = String.raw`'[\w #.,-]{0,40}'|"[\w #.,-]{0,40}"`;
-const constant = String.raw`(?:this(?:\.value|\.form)?|event|true|false|null|\d{1,3}|${string})`;
+const ownData = String.raw`this\.(?:value|form|checked|open|dataset\.[a-z]{1,24})`;
+const constant = String.raw`(?:${ownData}|this|event|true|false|null|\d{1,3}|${string})`;
 const constants = String.raw`${constant}(?:\s{0,4},\s{0,4}${constant}){0,4}`;
 const call = new RegExp(
   String.raw`^(?:return\s{1,4})?(?:(?:this|event)\.)?(${name})\(\s{0,4}(?:${constants})?\s{0,4}\)$`,
@@ -26,8 +27,10 @@ const call = new RegExp(
 );
 const other = new RegExp(
   String.raw`^(?:return(?:\s{1,4}(?:true|false))?|this\.(?:onerror\s{0,4}=\s{0,4}null|` +
+    String.raw`(?:parentNode\.|parentElement\.)?classList\.(?:add|remove|toggle)\('[\w -]{1,40}'\)|` +
     String.raw`style\.[a-z]{2,24}\s{0,4}=\s{0,4}['"][\w #.%-]{0,40}['"]|` +
-    String.raw`src\s{0,4}=\s{0,4}['"][\w.-][\w./-]{0,80}['"])|)$`,
+    String.raw`src\s{0,4}=\s{0,4}['"][\w.-][\w./-]{0,80}['"])|` +
+    String.raw`navigator\.clipboard\.writetext\((?:${ownData}|${string})\)|)$`,
   'i',
 );
 const quotedValue = /[\s\0]{0,8}(?:"([^"<>&\\`]{0,160})"|'([^'<>&\\`]{0,160})')(?=[\s/>]|$)/y;
@@ -50,17 +53,36 @@ export function callsOwnFunctions(text: ByteString, equals: number): boolean {
 
 /** Signs without which a script calls, sets and loads nothing. */
 const scriptSigns = /[(`=[&\\/]/;
+/** Words of JavaScript that a name may follow in the same line. Source: ECMA-262, section 12.7. */
+const beforeName =
+  'async|await|break|case|class|const|continue|default|delete|do|else|export|for|function|get|if|' +
+  'import|let|new|return|set|static|switch|throw|try|typeof|using|var|void|while|with|yield';
+/** Signs that no program begins with, and two names in one line, of which it has none. */
+const noProgram = new RegExp(
+  String.raw`^\s{0,8}(?:[,)\]}:?|^%>&=*]|\.(?!\d))|` +
+    String.raw`^[ \t]{0,8}(?!(?:${beforeName})\b)[a-z]\w{0,32}[ \t]{1,4}(?!(?:in|of|instanceof)\b)[a-z]`,
+  'i',
+);
+const headBytesMax = 96;
 
 /**
- * Whether `<script>` is named in a sentence: a blank or a backtick stands before it, and no sign of
- * a call or an assignment follows it in the whole text.
+ * Whether `<script>` is the name of the element in a sentence: what follows it is no program, or a
+ * blank or a backtick stands before it and no sign of a call or an assignment is in the whole text
+ * after it.
  */
 export function isNameOfElement(text: ByteString, start: number, end: number): boolean {
-  return (
-    /[\s`]/.test(text.charAt(start - 1)) &&
-    text.charAt(end) === '>' &&
-    !scriptSigns.test(text.slice(end + 1))
-  );
+  if (text.charAt(end) !== '>') return false;
+  if (noProgram.test(text.slice(end + 1, end + headBytesMax))) return true;
+  return /[\s`]/.test(text.charAt(start - 1)) && !scriptSigns.test(text.slice(end + 1));
+}
+
+const dataElement =
+  /<script\s{1,8}type="application\/(?:ld\+)?json"\s{0,4}>[^<]{0,16384}<\/script>/iy;
+
+/** Whether a `<script>` element holds data, which browsers do not run. */
+export function isDataElement(text: ByteString, start: number): boolean {
+  dataElement.lastIndex = start;
+  return dataElement.test(text);
 }
 
 /** Bytes before a call that are read. */
@@ -105,6 +127,15 @@ function hidesQuotes(text: ByteString, slash: number): boolean {
   const line = text.slice(slash + 1, slash + lineBytesMax);
   const end = line.search(/[\n\r]/);
   return /^\*|\//.test(end < 0 ? line : line.slice(0, end));
+}
+
+/** Bytes before a quote in which others of its sort are counted. */
+const quotedBytesMax = 400;
+
+/** Whether a quote closes a string that began before the text: those of its sort are odd so far. */
+export function closesForeign(text: ByteString, at: number): boolean {
+  const before = text.slice(Math.max(0, at - quotedBytesMax), at + 1);
+  return before.split(text.charAt(at)).length % 2 === 0;
 }
 
 const commandArgument = /\s{0,4}(["'])(\w{3,24})((?: [\w.=-]{1,40}){0,6})\1\s{0,4}[),]/y;

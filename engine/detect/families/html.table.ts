@@ -4,7 +4,7 @@ import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
 import { isOwnTag } from '../harmless-markup.ts';
 import { afterBlank, words } from '../literals.ts';
-import { callsOwnFunctions, isNameOfElement } from '../own-code.ts';
+import { callsOwnFunctions, isDataElement, isNameOfElement } from '../own-code.ts';
 import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
 
 /** How event handlers of HTML begin. */
@@ -36,6 +36,27 @@ function closesAttribute(text: ByteString, start: number, end: number): boolean 
   return before % 2 === 0 || scriptCall.test(text.slice(end, end + 100));
 }
 
+/** Whether `<script` at an offset begins an element whose content browsers run. */
+function runsScript(text: ByteString, start: number, end: number): boolean {
+  return !isNameOfElement(text, start, end) && !isDataElement(text, start);
+}
+
+const scriptStart = /<script/i;
+
+/** The same, of a match with `<script` in it. */
+function holdsScript(text: ByteString, start: number, end: number): boolean {
+  const found = scriptStart.exec(text.slice(start, end));
+  if (found === null || /<scr</i.test(text.slice(start, end))) return true;
+  const open = start + found.index;
+  return runsScript(text, open, open + found[0].length);
+}
+
+/** Whether a URL of a script has one: `"javascript:"` has none. */
+function hasScript(text: ByteString, start: number, end: number): boolean {
+  const quote = text.charAt(start);
+  return !/["']/.test(quote) || text.charAt(end) !== quote;
+}
+
 /** The detector of tags that load something, as markup of editors does, too. */
 export const loadingTag = 198_405;
 
@@ -52,12 +73,14 @@ const rows: readonly PatternDetector[] = [
     literals: ['script', 'scr\0ipt'],
     pattern:
       /<[\0\s]{0,4}(?:[\w-]{1,16}:)?scr[\0]?ipt(?![\w-])(?=[\s/>"'\\+\0<(;:?])(?=[^<]{0,300}?[>=(])/gi,
-    counts: (text, start, end) => !isNameOfElement(text, start, end),
+    counts: runsScript,
     examples: {
       attacks: ['<script>alert(1)</script>', '<SCRIPT/src=//x>', '<svg:script x>', '<script\n>'],
       benign: [
         ...['the <scripture> tag', '</script>', 'script>'],
         'the <script> element goes to the end, else the body is not there yet',
+        'stickers: <script>, {{ }}, ${}',
+        '<script type="application/ld+json">{"@type":"Person"}</script>',
       ],
     },
   },
@@ -100,6 +123,8 @@ const rows: readonly PatternDetector[] = [
         '<a href="#" onclick="openMenu(); return false;">',
         '<img src="a.png" onerror="this.onerror=null; this.src=\'b.png\'">',
         '<a href="javascript:void(0)" onclick="openMenu()">',
+        '<button onclick="navigator.clipboard.writeText(this.dataset.code)">',
+        `<video autoplay oncanplay="this.classList.add('ready')">`,
       ],
     },
   },
@@ -138,9 +163,15 @@ const rows: readonly PatternDetector[] = [
     literals: ['t:', '\0:', ...afterBlank(':')],
     pattern:
       /(?:^|[\s"'`=(>,;\x01-\x20/])(?:j[\s\0]{0,4}a[\s\0]{0,4}v[\s\0]{0,4}a|v[\s\0]{0,4}b|l[\s\0]{0,4}i[\s\0]{0,4}v[\s\0]{0,4}e)[\s\0]{0,4}s[\s\0]{0,4}c[\s\0]{0,4}r[\s\0]{0,4}i[\s\0]{0,4}p[\s\0]{0,4}t[\s\0]{0,4}:(?!void\(0\)|;)(?=[\s\0]{0,8}(?:\/\/|\/\*|[-+!~("'`[%]|[\w$.]{1,64}[\s\0]{0,8}(?:[(=`[/;+]|\\|%|:[a-z])))/gi,
+    counts: hasScript,
     examples: {
       attacks: ['javascript:alert(1)', 'java\tscript:alert(1)', 'vbscript:msgbox(1)'],
-      benign: ['JavaScript: the good parts', 'javascript:void(0)', 'learn javascript: a guide'],
+      benign: [
+        'JavaScript: the good parts',
+        'javascript:void(0)',
+        'learn javascript: a guide',
+        'a[href^="javascript:"]',
+      ],
     },
   },
   {
@@ -280,6 +311,7 @@ const rows: readonly PatternDetector[] = [
     literals: ['script', 'scr<script'],
     pattern:
       /^[\s\d"'`<>()[\]{};,.*/\\=!?%&|+-]{0,32}<[\0\s]{0,4}script(?=[\s/>"'+(;])|<scr<?\/?script>?ipt[\s/>]|<script(?=[\s/>])[^<>]{0,100}>[^<]{0,100}?(?:(?:alert|confirm|prompt|eval)\s{0,2}[(`]|document\s{0,2}\.\s{0,2}(?:cookie|domain))/gi,
+    counts: holdsScript,
     examples: {
       attacks: [
         '<script src=//x></script>',
@@ -288,7 +320,10 @@ const rows: readonly PatternDetector[] = [
         '<scrscriptipt>x',
         'a<script>alert(1)',
       ],
-      benign: ['the <script> tag', '<p>x</p><script>', '<scripture>'],
+      benign: [
+        ...['the <script> tag', '<p>x</p><script>', '<scripture>', '<script> tags as alert(1)'],
+        '<script type="application/json">{"alert(1)":1}</script>',
+      ],
     },
   },
   {

@@ -3,6 +3,7 @@
 import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
 import { words } from '../literals.ts';
+import { closesForeign } from '../own-code.ts';
 import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
 
 const controls = Array.from({ length: 33 }, (_, at) => String.fromCharCode(at < 32 ? at : 0x7f));
@@ -22,9 +23,11 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [934, 944],
     needs: 0,
-    literals: words('{{ ${ #{ *{ @{ @( <%= [[ {% {# ~{ <#assign ?new #set {php} {if: {elseif:'),
+    literals: words(
+      '{{ ${ #{ *{ @{ @( <%= [[ {% {# ~{ <#assign ?new #set {php} {if: {elseif: {$smarty.',
+    ),
     pattern:
-      /(?:\{\{|\$\{|#\{|\*\{|@\{|<%=|\[\[|\{%(?!\d)|\{#|~\{)-?\s{0,8}(?:["']?\d{1,10}["']?\s{0,4}[*+%-]\s{0,4}["']?\d{1,10}|(?!request\.(?:user|path|method|GET|get_host|get_full_path|META|csp_nonce)\b[\w.]{0,40}\s{0,4}(?:\|\s{0,2}\w{1,16}\s{0,2})?\}\})(?:self|config|request|settings|lipsum|cycler|joiner|namespace|url_for|get_flashed_messages|_self|app|dump|range|'{2}|"{2}|\[\]|\(\))\s{0,2}(?:\.|\[|\|)\s{0,4}["'_a-z]|dump\s{0,2}\(|[^{}\n]{0,120}(?:__\w{2,20}__|\|\s{0,4}(?:attr|filter|map|sort|reduce|system|passthru)\s{0,2}\((?!attribute\s?=\s?["'](?!__)[a-z][a-z_]{0,40}["']\s?[,)])|getRuntime|forName|new\s{1,4}\w|\.exec\s{0,2}\(|system\s{0,2}\(|import\s{1,4}os|File\.open|IO\.popen|`\w[^`\n]{0,80}`|\?new\s{0,2}\(|constructor|T\(|lookup\s{1,4}string))|@\(\s{0,4}\d{1,10}\s{0,4}[*+]\s{0,4}\d{1,10}\s{0,4}\)|<#assign\s|\?new\s{0,2}\(\s{0,2}\)|#set\s{0,2}\(\s{0,2}\$(?!\w{1,32}\s{0,2}=\s{0,2}(?:\$\w{1,32}|\d{1,9})(?:\s{0,2}[+-]\s{0,2}(?:\$\w{1,32}|\d{1,9}))?\s{0,2}\))|\{php\}|__\$\{[^}]{1,200}\}__|\{(?:if|elseif):[^{}\n]{0,120}\w\(|\{\{\s{0,4}(?:constructor\s{0,2}\.|(?:this|\$on|\$eval|toString|'a'|a)\s{0,2}(?:\.|\[|=)\s{0,2}(?:constructor|__proto__|toString))/g,
+      /(?:\{\{|\$\{|#\{|\*\{|@\{|<%=|\[\[|\{%(?!\d)|\{#|~\{)-?\s{0,8}(?:["']?\d{1,10}["']?\s{0,4}[*+%-]\s{0,4}["']?\d{1,10}|(?!request\.(?:user|path|method|GET|get_host|get_full_path|META|csp_nonce)\b[\w.]{0,40}\s{0,4}(?:\|\s{0,2}\w{1,16}\s{0,2})?\}\})(?:self|config|request|settings|lipsum|cycler|joiner|namespace|url_for|get_flashed_messages|_self|app|dump|range|'{2}|"{2}|\[\]|\(\))\s{0,2}(?:\.|\[|\|)\s{0,4}["'_a-z]|dump\s{0,2}\(|[^{}\n]{0,120}(?:__\w{2,20}__|\|\s{0,4}(?:attr|filter|map|sort|reduce|system|passthru)\s{0,2}\((?!attribute\s?=\s?["'](?!__)[a-z][a-z_]{0,40}["']\s?[,)])|getRuntime|forName|new\s{1,4}\w|\.exec\s{0,2}\(|system\s{0,2}\(|import\s{1,4}os|File\.open|IO\.popen|`\w[^`\n]{0,80}`|\?new\s{0,2}\(|constructor|T\(|lookup\s{1,4}string))|@\(\s{0,4}\d{1,10}\s{0,4}[*+]\s{0,4}\d{1,10}\s{0,4}\)|<#assign\s|\?new\s{0,2}\(\s{0,2}\)|#set\s{0,2}\(\s{0,2}\$(?!\w{1,32}\s{0,2}=\s{0,2}(?:\$\w{1,32}|\d{1,9})(?:\s{0,2}[+-]\s{0,2}(?:\$\w{1,32}|\d{1,9}))?\s{0,2}\))|\{php\}|\{\$smarty\.(?:version|template|current_dir|const|env|server|request)\b|__\$\{[^}]{1,200}\}__|\{(?:if|elseif):[^{}\n]{0,120}\w\(|\{\{\s{0,4}(?:constructor\s{0,2}\.|(?:this|\$on|\$eval|toString|'a'|a)\s{0,2}(?:\.|\[|=)\s{0,2}(?:constructor|__proto__|toString))/g,
     examples: {
       attacks: [
         '{{7*7}}',
@@ -34,7 +37,7 @@ const rows: readonly PatternDetector[] = [
         "{{''.__class__}}",
         '#{3*3}',
         '<#assign x=1>',
-        '{if:phpinfo()}{end if}',
+        ...['{if:phpinfo()}{end if}', '{$smarty.version}'],
       ],
       benign: [
         '{{ name }}',
@@ -133,10 +136,11 @@ const rows: readonly PatternDetector[] = [
     literals: ['$'],
     pattern:
       // Clients of Strapi, Feathers and LoopBack filter by `price[$gt]`.
-      /(?:^|\[["']?|\.|[{,]\s{0,4}["']?)\$(?:where|expr|func|function|accumulator|jsonSchema|lookup)(?:$|["']?\]|["']?\s{0,4}:)|(?:user(?:_?name)?|login|e?mail|pass(?:w(?:or)?d|code|phrase)?|pwd|token|key|code|otp|pin|secret|hash|session|auth|account|credentials?)(?:\]?\[["']?|\.|["']?\s{0,4}:\s{0,4}\{\s{0,4}["']?)\$(?:eq|ne|gt|gte|lt|lte|in|nin|regex|exists|not|nor|or|mod|size|type)(?:$|["']?\]|["']?\s{0,4}:)|\$(?:ne|gt|gte|nin|regex)["']?\s{0,4}:\s{0,4}(?:""|''|\[\s{0,4}\]|["'](?:\.\*|\^))/gi,
+      /(?:^|\[["']?|\.|[{,]\s{0,4}["']?)\$(?:where|expr|func|function|accumulator|jsonSchema|lookup)(?:$|["']?\]|["']?\s{0,4}:)|(?:user(?:_?name)?|login|e?mail|pass(?:w(?:or)?d|code|phrase)?|pwd|token|key|code|otp|pin|secret|hash|session|auth|account|credentials?)(?:\]?\[["']?|\.|["']?\s{0,4}:\s{0,4}\{\s{0,4}["']?)\$(?:eq|ne|gt|gte|lt|lte|in|nin|regex|exists|not|nor|or|mod|size|type)(?:$|["']?\]|["']?\s{0,4}:)|\$(?:ne|gt|gte|nin|regex)["']?\s{0,4}:\s{0,4}(?:""|''|\[\s{0,4}\]|["'](?:\.\*|\^(?:["'.]|$)))/gi,
     examples: {
       attacks: ['user[$ne]', '{"a":{"$gt":""}}', '{$where: 1}', 'user.password.$ne'],
       benign: [
+        `{ name: { $regex: '^A' } }`,
         ...['costs $in total', '$5', '[$x]', '$_GET', 'filters[price][$gt]=10'],
         ...['{"where":{"price":{"$gt":10}}}', 'age[$in]', '{"$or":[{"a":1},{"b":2}]}'],
       ],
@@ -189,7 +193,7 @@ const rows: readonly PatternDetector[] = [
         'https://a.svc.example/',
         'https://example.com/127.0.0.1',
         'http://128.0.0.1/',
-        'see 127.0.0.1',
+        ...['see 127.0.0.1', 'curl "http://localhost:9200/_search" says'],
       ],
     },
   },
@@ -347,9 +351,10 @@ const rows: readonly PatternDetector[] = [
     literals: ['/', '(', '::'],
     pattern:
       /["'][\])\s]{0,6}(?:or|and|\|)\s{0,4}(?:\/{1,2}[\w*]|(?:count|name|local-name|string-length|substring|contains|starts-with|position|last|text|doc|node)\s{0,2}\(|(?:parent|child|self|ancestor|following|descendant)::)|\]\s{0,4}\|\s{0,4}\/{1,2}[\w*]/g,
+    counts: (text, start) => !/["']/.test(text.charAt(start)) || closesForeign(text, start),
     examples: {
       attacks: ["' or count(/*)=1 or 'a'='b", "x'] | //user", "' or name()='a"],
-      benign: ["'a' or b", '[1] | 2', "it's or (x)"],
+      benign: ["'a' or b", '[1] | 2', "it's or (x)", "//b[@c='d' and contains(., 'e')]"],
     },
   },
   {
@@ -392,10 +397,10 @@ const rows: readonly PatternDetector[] = [
 /** The family of what is injected into other languages. */
 export const injection = patternFamily('injection', rows, [...textKinds, 'url', 'document']);
 
+const ownMachine = /\/\/(?:127\.|0\.0\.0\.0|localhost:)/i;
+
 /** Whether an address is more than one of a program on the writer's own machine, in a sentence. */
 function isNoNotice(text: ByteString, start: number, end: number): boolean {
-  if (!/\s/.test(text.charAt(start)) || !/\/\/(?:127\.|0\.0\.0\.0)/.test(text.slice(start, end))) {
-    return true;
-  }
+  if (!/[\s"'(]/.test(text.charAt(start)) || !ownMachine.test(text.slice(start, end))) return true;
   return !/[a-z]{2}/i.test(text.slice(Math.max(0, start - 40), start));
 }

@@ -213,7 +213,7 @@ const rows: readonly PatternDetector[] = [
       words(`unix: php: expect: phar: zlib: bzip2: ssh2. ogg: glob: rar: zip: netdoc: jar: gopher: dict:
       ldap rmi: tftp: sftp: cifs: data: file: classpath`),
     pattern:
-      /\bunix:[^|\s]{0,8192}\|[a-z]{2,8}:|\b(?:php:\/\/(?:filter|input|memory|temp|fd|stdin|output)|(?:expect|phar|compress\.(?:zlib|bzip2)|ssh2\.\w{2,8}|ogg|glob|rar|zip|zlib|netdoc|jar:(?:https?|file|ftp)|gopher|dict|ldaps?|ldapi|rmi|tftp|sftp|cifs):\/\/?(?=[\w./\\%-])|data:\/\/|file:\/\/{1,3}(?:[a-z]:[\\/]{1,2}(?:win|boot|inetpub|xampp)|localhost|etc|proc|var|root|windows|(?:home|usr|opt|tmp|[a-z]:)(?=[^\s]{0,400}$))|file:\/{4,16}[\w.-]|file:\/(?:[a-z]:[\\/]|etc\/|proc\/|root\/)|^classpath\*?:[\w./*-]{1,100}\.(?:properties|ya?ml|xml|json)$)/gi,
+      /\bunix:[^|\s]{0,8192}\|[a-z]{2,8}:|\b(?:php:\/\/(?:filter|input|memory|temp|fd|stdin|output)|(?:expect|phar|compress\.(?:zlib|bzip2)|ssh2\.\w{2,8}|ogg|glob|rar|zip|zlib|netdoc|jar:(?:https?|file|ftp)|gopher|dict|ldaps?|ldapi|rmi|tftp|sftp|cifs):(?!\/{2}\.{3}[^\w./\\%-])\/\/?(?=[\w./\\%-])|data:\/\/|file:\/\/{1,3}(?:[a-z]:[\\/]{1,2}(?:win|boot|inetpub|xampp)|localhost|etc|proc|var|root|windows|(?:home|usr|opt|tmp|[a-z]:)(?=[^\s]{0,400}$))|file:\/{4,16}[\w.-]|file:\/(?:[a-z]:[\\/]|etc\/|proc\/|root\/)|^classpath\*?:[\w./*-]{1,100}\.(?:properties|ya?ml|xml|json)$)/gi,
     examples: {
       attacks: [
         'php://filter/read=convert.base64-encode/resource=index.php',
@@ -228,7 +228,7 @@ const rows: readonly PatternDetector[] = [
         'file:///tmp/a.html is what it shows',
         'https://php.net/manual',
         'a zip: /files',
-        'data:image/png;base64,AAAA',
+        ...['data:image/png;base64,AAAA', 'gopher://... is old'],
       ],
     },
   },
@@ -269,7 +269,7 @@ const rows: readonly PatternDetector[] = [
     confirmedBy: [930],
     needs: 0,
     literals: words(
-      ':$ \\\\? \\\\. $/ $\\ @ssl @80 @443 .ssh .aws .docker .kube ~ secrets app_data .dll .env web.config -inf .ini ntuser $recycle pagefile',
+      ':$ \\\\? \\\\. $/ $\\ @ssl @0 @1 @2 @3 @4 @5 @6 @7 @8 @9 .ssh .aws .docker .kube ~ secrets app_data .dll .env web.config -inf .ini ntuser $recycle pagefile',
     ),
     pattern:
       /^(?:[\w.~\\/ -]{0,160}(?:::\$(?:data|index_allocation)|:\$i30:)|\\\\[?.]\\(?!pipe\\)[\w{]|[\\/]{2}[\w.-]{1,64}[\\/](?:[a-z]|admin)\$[\\/]|\\\\[\w.-]{1,64}@(?:ssl|\d{2,5})[@\\]|(?:[a-z]:|~\w{1,16})?[\\/](?:[\w.-]{1,48}[\\/]){0,8}\.(?:ssh[\\/](?:id_\w{2,10}|authorized_keys|known_hosts|config)|aws[\\/](?:credentials|config)|docker[\\/]config\.json|kube[\\/]config)$|~root[\\/]|[\\/](?:var[\\/])?run[\\/]secrets[\\/]|(?:~|\.\.)?[\\/](?:[\w.-]{1,48}[\\/]){0,8}app_data[\\/][\w.-]{1,64}$|(?:~|\.\.)[\\/]bin[\\/][\w.-]{1,64}\.dll$|[\\/](?:[\w.-]{1,48}[\\/]){1,8}\.env(?:\.\w{1,16})?$|(?:~|\.\.)?[\\/](?:[\w.-]{1,48}[\\/]){0,8}web\.config(?:%20|[\s.])?$|[\w.;\\/-]{0,64}(?:web|meta)-inf[.;\s]{1,8}[\\/]|[a-z]:[\\/](?:[\w ().-]{1,48}[\\/]){0,8}(?:(?:my|php|win|boot|system)\.ini|ntuser\.dat|pagefile\.sys)$|[a-z]:[\\/]\$recycle\.bin|[\\/](?:[\w.-]{1,48}[\\/]){0,8}[\w*]{2,6}~\d(?:\.[\w*]{1,3})?(?:[\\/]|$))/gi,

@@ -3,8 +3,9 @@
 import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
 import { apart, words } from '../literals.ts';
-import { actsInString, isOwnCommand } from '../own-code.ts';
-import { patternFamily, type PatternDetector } from '../patterns.ts';
+import { actsInString, closesForeign, isOwnCommand } from '../own-code.ts';
+import { endOfPagePart, isInPagePart } from '../php-pages.ts';
+import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
 
 const ecma = 'ECMA-262, sections 13.3 and 13.5; HTML standard, section 8';
 const phpManual = 'PHP manual, "Program execution", "Eval", "Serialization"';
@@ -31,25 +32,50 @@ function leavesStatement(text: ByteString, start: number, end: number): boolean 
   return false;
 }
 
-/** Whether a quote closes a string that began before the text: those of its sort are odd so far. */
-function closesForeign(text: ByteString, at: number): boolean {
-  const before = text.slice(Math.max(0, at - statementBytesMax), at + 1);
-  return before.split(text.charAt(at)).length % 2 === 0;
-}
-
 const runsCommand = /(?:system|exec|popen)\s{0,4}\(/i;
+
+/** What a program does after it imported a module and harms nobody. */
+const idleStatement =
+  /\s{0,8}(?:\w{1,16}\s{0,2}=\s{0,2}|print\s{0,2}\(\s{0,2})?(?:os\.(?:listdir|getcwd|path|makedirs|cpu_count)\b|subprocess\.\w{2,16}\(\[["'](?:ls|git|python3?|npm|pip|make)["']|os\.system(?=\(["'](?:clear|cls|pause)["']\)))/y;
 
 /** Whether a call that runs a command is more than one of a program with a constant command. */
 function runsMore(text: ByteString, start: number, end: number): boolean {
+  if (text.startsWith('import', start)) {
+    idleStatement.lastIndex = end;
+    return !idleStatement.test(text);
+  }
   const found = runsCommand.exec(text.slice(start, end));
   return found === null || !isOwnCommand(text, start + found.index + found[0].length);
+}
+
+const runsOther = /(?:\)|child_process["'`)\]. ]{1,6})\s{0,4}\.?\s{0,4}(?:e|exec)$/;
+const callOfExec = /(?:xec)?(?:Sync)?\s{0,2}\(/y;
+
+/** Declarations that only a module begins with: no expression and no script has them. */
+const beginsModule =
+  /^\s{0,8}import\s{1,4}(?:\w{1,32}|\{[\w ,]{1,200}\}|\*\s{1,4}as\s{1,4}\w{1,32})\s{1,4}from\s/;
+
+/** Whether Node.js runs more than a module of the text's own, or a constant command. */
+function runsProgram(text: ByteString, start: number, end: number): boolean {
+  if (beginsModule.test(text)) return false;
+  if (!runsOther.test(text.slice(start, end))) return true;
+  callOfExec.lastIndex = end;
+  return !(callOfExec.test(text) && isOwnCommand(text, callOfExec.lastIndex));
+}
+
+const typeOfMethod = /method '[\w.[\]]{1,60} $/;
+const lookupOfNothing = /^\$\{jndi:\w{2,5}:(?:\/\/)?(?:\.{3})?\}/;
+
+/** Whether a class is more than a part of a message about a method of it. */
+function isNoMessage(text: ByteString, start: number): boolean {
+  return !typeOfMethod.test(text.slice(Math.max(0, start - 80), start));
 }
 
 const afterWords = /[a-z]{2,20},? [a-z]{1,20},? [^\n]{0,40}[\s(=]$/i;
 
 /** Whether a variable of a request is more than what a sentence about PHP reads. */
 function isRead(text: ByteString, start: number, end: number): boolean {
-  if (!runsMore(text, start, end)) return false;
+  if (!runsMore(text, start, end) || isInPagePart(text, start)) return false;
   const isVariable = /^\$_[A-Z]/.test(text.slice(start, start + 3));
   return !isVariable || !afterWords.test(text.slice(Math.max(0, start - 100), start));
 }
@@ -204,13 +230,18 @@ const js: readonly PatternDetector[] = [
     literals: words('require process child_process _$$nd_func$$_ sync'),
     pattern:
       /require\s{0,4}\(\s{0,4}["'`](?:node:)?(?:child_process|fs|vm|net|os|http)["'`]\s{0,4}\)\s{0,4}\.\s{0,4}\w|process\s{0,2}(?:\.|\[["'`])\s{0,2}(?:mainModule|binding|exit|kill|env\b[^\n]{0,8}\)|dlopen)|child_process["'`)\]. ]{1,6}\.?\s{0,2}(?:exec|spawn|fork)|_\$\$ND_FUNC\$\$_|global\.process|res\.(?:end|send|write)\s{0,2}\(\s{0,2}require|(?:exec|spawn|readFile|readdir)Sync\s{0,2}\(/g,
+    counts: runsProgram,
     examples: {
       attacks: [
         "require('child_process').exec('id')",
         'process.mainModule.require("x")',
         '_$$ND_FUNC$$_function (){}(x)',
       ],
-      benign: ["const fs = require('fs');", 'the process (main)', 'we require (x)'],
+      benign: [
+        ...["const fs = require('fs');", 'the process (main)', 'we require (x)'],
+        "require('child_process').exec('git status', print)",
+        "import fs from 'node:fs'; fs.readFileSync('/etc/hosts', 'utf8')",
+      ],
     },
   },
   {
@@ -240,6 +271,7 @@ const js: readonly PatternDetector[] = [
         ...['import os', 'the __init__ method', 'class __main__'],
         "subprocess.run(['ls', '-l'], check=True) fails",
         'os.system("clear") works, os.system("git status") as well',
+        "import subprocess; out = subprocess.run(['ls', '-l'])",
       ],
     },
   },
@@ -254,9 +286,13 @@ const js: readonly PatternDetector[] = [
     literals: ['<?', '<script', '<%', '<jsp:', '<cf'],
     pattern:
       /<\?(?:php\b|=\s{0,4}[$\w`("']|\s{1,4}(?:echo|print|system|exec|eval|include|require|passthru)\b)|<script[^>]{0,40}(?:language\s{0,4}=\s{0,4}["']?php|runat\s{0,4}=\s{0,4}["']?server)|<cf(?:execute|file|include|module|object)\s|<jsp:(?:scriptlet|expression|declaration|include|forward)\b|<%[=@!]?\s{0,8}(?:page|@\s{0,4}[a-z]{4}|response|request|eval|execute|runtime|java|out\.|system|`[^`]{1,80}`|\d{1,9}\s{0,2}[*+%-]|import)/gi,
+    counts: (text, start) => endOfPagePart(text, start) < 0,
     examples: {
       attacks: ['<?php echo 1;', '<?=`id`?>', '<%=7*7%>', '<cfexecute name="cmd.exe">'],
-      benign: ['<cfoutput>', '<?xml version="1.0"?>', 'a <? b', '<%'],
+      benign: [
+        ...['<cfoutput>', '<?xml version="1.0"?>', 'a <? b', '<%'],
+        '<?php foreach ($items as $item): ?><li><?= $item->name ?></li><?php endforeach; ?>',
+      ],
     },
   },
   {
@@ -271,10 +307,10 @@ const js: readonly PatternDetector[] = [
       words(`runphp exec passthru proc_open popen phpinfo php_uname phpversion phpcredits assert
       create_function call_user_func base64_decode gzinflate str_rot13 file_put_contents
       file_get_contents readfile highlight_file show_source move_uploaded_file var_dump print ini_set
-      getenv posix_ scandir opendir fopen unlink system include require die eval chr exit echo
+      getenv posix_ scandir opendir fopen unlink system include require die eval chr exit echo response.write
       $_ $globals \${`),
     pattern:
-      /(?:^|[^\w.>$'"-])(?:shell_exec|passthru|proc_open|popen|pcntl_exec|phpinfo|php_uname|phpversion|phpcredits|assert|create_function|call_user_func(?:_array)?|base64_decode|gzinflate|str_rot13|file_put_contents|file_get_contents|readfile|highlight_file|show_source|move_uploaded_file|var_dump|print_r|ini_set|getenv|posix_\w{4,12}|scandir|opendir|fopen|unlink|system|exec|include|require(?:_once)?|die|eval|chr)\s{0,4}(?:\/\*[^*]{0,20}\*\/)?\(\s{0,4}(?:["'](?!use|child|(?<=(?:include|require|_once)\s{0,4}\(\s{0,4}["'])(?:\.{1,2}\/){0,4}\/?[\w/-]{1,60}(?:\.(?:php|js|json))?["'])[^"']{1,80}["']\s{0,4}[).,]|\$_(?:get|post|request|cookie|server|files)|\$\w{1,20}\[|\)\s{0,4};|base64_decode|chr\(|gzinflate|str_rot13|md5\(|\d{1,12}\s{0,4}\)\s{0,4}[.;])|\$_(?:GET|POST|REQUEST|COOKIE|SERVER|FILES|SESSION|ENV)\s{0,2}[[{]|\$\{?GLOBALS\b|\$\{@?(?:print|system|eval|phpinfo|exec)\b|\b(?:print|echo|die|exit)\s{0,2}\(?\s{0,2}`[^`]{1,80}`|(?:^|[;{}])\s{0,4}@?(?:print|echo)\s{0,4}\(?\s{0,4}(?:md5|phpinfo|system|shell_exec|`|\d{1,12}\s{0,2}[*+])(?:\s{0,2}\(|(?<=[`*+]))|["']\s{0,4}[.;]\s{0,4}@?(?:system|exec|passthru|shell_exec|eval|assert|popen|phpinfo)\s{0,2}\([^\n]{0,80}\)\s{0,4}[.;]|^phpinfo\s{0,2}\(\)$|\{\w{1,12}:[^{}\n]{0,80}\srunphp\s{0,4}=/gi,
+      /(?:^|[^\w.>$'"-])(?:shell_exec|passthru|proc_open|popen|pcntl_exec|phpinfo|php_uname|phpversion|phpcredits|assert|create_function|call_user_func(?:_array)?|base64_decode|gzinflate|str_rot13|file_put_contents|file_get_contents|readfile|highlight_file|show_source|move_uploaded_file|var_dump|print_r|ini_set|getenv|posix_\w{4,12}|scandir|opendir|fopen|unlink|system|exec|include|require(?:_once)?|die|eval|chr)\s{0,4}(?:\/\*[^*]{0,20}\*\/)?\(\s{0,4}(?:["'](?!use|child|(?<=(?:include|require|_once)\s{0,4}\(\s{0,4}["'])(?:\.{1,2}\/){0,4}\/?[\w/-]{1,60}(?:\.(?:php|js|json))?["'])[^"']{1,80}["']\s{0,4}[).,]|\$_(?:get|post|request|cookie|server|files)|\$\w{1,20}\[|\)\s{0,4};|base64_decode|chr\(|gzinflate|str_rot13|(?:md5|phpinfo|system)\(|\d{1,12}\s{0,4}\)\s{0,4}[.;])|\$_(?:GET|POST|REQUEST|COOKIE|SERVER|FILES|SESSION|ENV)\s{0,2}[[{]|\$\{?GLOBALS\b|\$\{@?(?:print|system|eval|phpinfo|exec)\b|\bresponse\.write\s{0,2}\(\s{0,2}\d{1,12}\s{0,2}[*+]|\b(?:print|echo|die|exit)\s{0,2}\(?\s{0,2}`[^`]{1,80}`|(?:^|[;{}])\s{0,4}@?(?:print|echo)\s{0,4}\(?\s{0,4}(?:md5|phpinfo|system|shell_exec|`|\d{1,12}\s{0,2}[*+])(?:\s{0,2}\(|(?<=[`*+]))|["']\s{0,4}[.;]\s{0,4}@?(?:system|exec|passthru|shell_exec|eval|assert|popen|phpinfo)\s{0,2}\([^\n]{0,80}\)\s{0,4}[.;]|^phpinfo\s{0,2}\(\)$|\{\w{1,12}:[^{}\n]{0,80}\srunphp\s{0,4}=/gi,
     counts: isRead,
     examples: {
       attacks: [
@@ -284,6 +320,7 @@ const js: readonly PatternDetector[] = [
         '${@print(md5(1))}',
         ';print(md5(5));',
         'phpinfo()',
+        ...['assert(phpinfo())', 'response.write(98*99)'],
         ...['echo md5("x");', '";system(id)."', ';{$_GET["cmd"]}'],
       ],
       benign: [
@@ -292,6 +329,7 @@ const js: readonly PatternDetector[] = [
           "include('../config.php'); works",
           "require('../../lib/db') fails",
           "In PHP, echo $_GET['name']; prints it",
+          "<?php echo htmlspecialchars($_GET['q']); ?>",
         ],
       ],
     },
@@ -322,6 +360,7 @@ const js: readonly PatternDetector[] = [
     literals: ['${'],
     pattern:
       /\$\{\s{0,4}(?:jndi\s{0,4}:|env:(?=[^{}:]{0,60}(?:secret|token|passw|pwd|key|aws_|cred))[^{}]{0,60}\}|env:[^{}]{0,60}(?::-|\$\{)|(?:lower|upper|sys|date|main|java|ctx|base64|bundle|:|::|k8s|docker|web|event|marker|map|sd|log4j|spring|kubernetes|script|dns|url|xml|const|properties):[^{}]{0,60}(?:\}|\$\{)|[^{}\n]{0,40}:-[^{}]{0,8}\}[^\n]{0,200}(?::|\$\{)|[^{}]{0,16}\$\{(?:lower|upper|env|sys|::?-?|date|[^{}]{0,20}:-))/gi,
+    counts: (text, start) => !lookupOfNothing.test(text.slice(start, start + 32)),
     examples: {
       attacks: [
         '${jndi:ldap://x/a}',
@@ -329,7 +368,14 @@ const js: readonly PatternDetector[] = [
         '${${::-j}${::-n}di:x}',
         '${env:AWS_SECRET}',
       ],
-      benign: ['"path": "${env:PATH}"', '${name}', 'costs ${price:-5}', '${a.b}', '${x ? 1 : 2}'],
+      benign: [
+        '"path": "${env:PATH}"',
+        '${name}',
+        'costs ${price:-5}',
+        '${a.b}',
+        '${x ? 1 : 2}',
+        '${jndi:ldap://}',
+      ],
     },
   },
   {
@@ -343,16 +389,19 @@ const js: readonly PatternDetector[] = [
     literals: [
       ...words('java. javax. getruntime getclass forname # @ default_member_access xwork. module'),
       ...words(
-        'classloader protectiondomain @grab @asttest execute com.sun. org.apache. ch.qos. ysoserial freemarker. %{',
+        'classloader protectiondomain @grab @asttest execute com.sun. org.apache. ch.qos. ysoserial freemarker. %{ nashorn applicationscope context',
       ),
       ...apart(')', '.'),
     ],
     pattern:
-      /(?<!\/|\bat\s|by:\s|invoke ")(?:(?:java\.lang\.|javax\.|java\.(?:io|net|util)\.)(?:(?:Runtime|ProcessBuilder|ScriptEngineManager|ProcessImpl)\b|script\.|naming\.(?!\w{0,40}Exception)|(?:Class|System|File\w{0,16}|URL\w{0,16}|Scanner|Thread|Math|String)(?=@|\(|\.\w{1,40}\s{0,2}\())|com\.sun\.(?:rowset|org\.apache)|org\.apache\.(?:commons\.collections|xalan|tomcat|struts2)\.|ch\.qos\.logback)|\bT\s{0,2}\(\s{0,2}[\w.]{2,64}\s{0,2}\)\s{0,2}\.|\bgetRuntime\s{0,2}\((?!\s{0,2}\)\s{0,2}\.(?:availableProcessors|(?:free|total|max)Memory|gc|addShutdownHook)\b)|\.getClass\s{0,2}\(\s{0,2}\)\s{0,2}\.|\bforName\s{0,2}\(\s{0,2}["'](?![\w.]{2,60}Driver["']\s{0,2}\)(?:$|[;`\s])|(?!(?:java|javax|jdk|sun|com\.sun|org\.(?:apache|springframework|codehaus|mozilla|python))\.)\w{2,20}\.[\w.]{2,60}["']\s{0,2}\))|#(?:_memberAccess|context|application|session|attr|request|parameters)\b\s{0,4}(?:\[|=|\.)|@\w{2,20}\.[\w.]{4,80}@\w|\bDEFAULT_MEMBER_ACCESS|#\w{1,20}\s{0,4}=\s{0,4}(?:new\s|@|\(#)|\bxwork\.MethodAccessor|(?:^|[.&?])(?:class|\w{1,24}\.class)(?:\.|\[["'])(?:module|classLoader|protectionDomain)\b|ysoserial|\bfreemarker\.template\.utility|@Grab(?:Config|Resolver|Exclude)?\s{0,2}\(|@ASTTest\s{0,2}\(|["']\s{0,2}\.\s{0,2}execute\s{0,2}\(\s{0,2}\)|"@type"\s{0,4}:\s{0,4}"L?(?:java|javax|com|org|net|ch)\.|%\{\s{0,4}(?:[#(]\s{0,2}[\w@#('"]|\d{1,9}\s{0,2}[*+%-])|\$\{\s{0,4}(?:\(\s{0,2})?#\w{1,20}\s{0,2}=/g,
+      /(?<!\/|\bat\s|by:\s|invoke ")(?:(?:java\.lang\.|javax\.|java\.(?:io|net|util)\.)(?:(?:Runtime|ProcessBuilder|ScriptEngineManager|ProcessImpl)\b|script\.|naming\.(?!\w{0,40}Exception)|(?:Class|System|File\w{0,16}|URL\w{0,16}|Scanner|Thread|Math|String)(?=@|\(|\.\w{1,40}\s{0,2}\())|com\.sun\.(?:rowset|org\.apache)|org\.apache\.(?:commons\.collections|xalan|tomcat|struts2)\.|ch\.qos\.logback|jdk\.nashorn\.internal\.|org\.springframework\.context\.support\.(?:ClassPath|FileSystem)Xml)|\bProcessBuilder\s{0,2}\((?!\s{0,2}"(?:git|java|mvn|npm|docker|echo)")[^()\n]{0,80}\)\s{0,2}\.\s{0,2}start\b|\$\{\s{0,4}(?:(?:pageContext|facesContext|applicationScope)(?:\}|\.[\w.]{1,80}\()|#(?:_memberAccess|context|application|session|request|parameters)\b)|#_memberAccess\b|\bT\s{0,2}\(\s{0,2}[\w.]{2,64}\s{0,2}\)\s{0,2}\.|\bgetRuntime\s{0,2}\((?!\s{0,2}\)\s{0,2}\.(?:availableProcessors|(?:free|total|max)Memory|gc|addShutdownHook)\b)|\.getClass\s{0,2}\(\s{0,2}\)\s{0,2}\.|\bforName\s{0,2}\(\s{0,2}["'](?![\w.]{2,60}Driver["']\s{0,2}\)(?:$|[;`\s])|(?!(?:java|javax|jdk|sun|com\.sun|org\.(?:apache|springframework|codehaus|mozilla|python))\.)\w{2,20}\.[\w.]{2,60}["']\s{0,2}\))|#(?:_memberAccess|context|application|session|attr|request|parameters)\b\s{0,4}(?:\[|=|\.)|@\w{2,20}\.[\w.]{4,80}@\w|\bDEFAULT_MEMBER_ACCESS|#\w{1,20}\s{0,4}=\s{0,4}(?:new\s|@|\(#)|\bxwork\.MethodAccessor|(?:^|[.&?])(?:class|\w{1,24}\.class)(?:\.|\[["'])(?:module|classLoader|protectionDomain)\b|ysoserial|\bfreemarker\.template\.utility|@Grab(?:Config|Resolver|Exclude)?\s{0,2}\(|@ASTTest\s{0,2}\(|["']\s{0,2}\.\s{0,2}execute\s{0,2}\(\s{0,2}\)|"@type"\s{0,4}:\s{0,4}"L?(?:java|javax|com|org|net|ch)\.|%\{\s{0,4}(?:[#(]\s{0,2}[\w@#('"]|\d{1,9}\s{0,2}[*+%-])|\$\{\s{0,4}(?:\(\s{0,2})?#\w{1,20}\s{0,2}=/g,
+    counts: isNoMessage,
     examples: {
       attacks: [
         "T(java.lang.Runtime).getRuntime().exec('id')",
-        '%{#context}',
+        ...['%{#context}', 'redirect:${#context}', 'method:#_memberAccess'],
+        ...['${applicationScope}', '${pageContext.request.getSession()}'],
+        ...['ProcessBuilder("id").start()', 'jdk.nashorn.internal.objects.NativeString'],
         'class.module.classLoader.x',
         '@java.lang.Math@PI',
         ...['@GrabConfig(disableChecksums=true)', '"id".execute().text'],
@@ -360,10 +409,12 @@ const js: readonly PatternDetector[] = [
       benign: [
         'Runtime.getRuntime().availableProcessors() says 1',
         'Class.forName("com.example.Plugin").newInstance() throws',
+        ...['${pageContext.request.contextPath}/a', '${sessionScope.user}'],
         ...['java.util.List', 'a class loader', 'me@mail.example', 'get runtime'],
         // What programs report of themselves.
         'java.lang.NullPointerException\n\tat java.base/java.lang.Thread.run(Thread.java:833)',
         'Cannot invoke "java.lang.String.length()" because "s" is null',
+        "method 'int java.lang.String.length()' on a null object",
         'class java.lang.String cannot be cast to class java.lang.Integer',
         'java.lang.NoSuchMethodException: a.B.<init>(java.lang.String)',
         'javax.naming.NameNotFoundException: jdbc/a',
@@ -409,16 +460,25 @@ const js: readonly PatternDetector[] = [
     literals: words(
       '!ruby/ !python/ !php/ !!javax !!java. !!com. !!org. <dynamic-proxy system.diagnostics kernel. io.popen process.spawn $type objectdataprovider z:type',
     ),
+    kinds: [...textKinds, 'document'],
     pattern:
-      /!ruby\/(?:object|hash|struct|module|class|regexp|marshalable)|!!?python\/(?:object|name|module|apply)|!php\/object|!!(?:javax?|com|org)\.[\w.]{2,80}|["']\$type["']\s{0,4}:\s{0,4}["'](?:System|Microsoft)\.|\bObjectDataProvider\b|<dynamic-proxy>|\bSystem\.Diagnostics\.Process\b[^\n]{0,4}\.Start|\b(?:Kernel\.(?:exec|system|spawn)|IO\.popen|Process\.spawn)\s{0,2}\(|\bz:Type\s{0,2}=\s{0,2}["']System\./g,
+      /!ruby\/(?:object|hash|struct|module|class|regexp|marshalable)|!!?python\/(?:object|name|module|apply)[:/]|!php\/object|!!(?:javax?|com|org)\.[\w.]{2,80}|["']\$type["']\s{0,4}:\s{0,4}["'](?:System|Microsoft)\.|\bObjectDataProvider\b|<dynamic-proxy>|\bSystem\.Diagnostics\.Process\b[^\n]{0,4}\.Start(?!\s{0,2}\(\s{0,2}"(?:notepad|explorer)(?:\.exe)?")|\b(?:Kernel\.(?:exec|system|spawn)|IO\.popen|Process\.spawn)\s{0,2}\(|\bz:Type\s{0,2}=\s{0,2}["']System\./g,
     examples: {
       attacks: [
         '--- !ruby/object:Gem::Installer',
         '!!python/object/apply:os.system ["id"]',
         '!!javax.script.ScriptEngineManager [x]',
         '{"$type":"System.Windows.Data.ObjectDataProvider, PresentationFramework"}',
+        '{"$type":"System.Configuration.Install.AssemblyInstaller"}',
       ],
-      benign: ['!important', '!!true', '"type":"System.String"', 'we love ruby/object mapping!'],
+      benign: [
+        '# !!python/object is refused',
+        'Process.Start("notepad.exe")',
+        '!important',
+        '!!true',
+        '"type":"System.String"',
+        'we love ruby/object mapping!',
+      ],
     },
   },
 ];

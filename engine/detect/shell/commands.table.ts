@@ -19,7 +19,7 @@ const clear = `whoami uname wget curl ifconfig ipconfig nslookup netstat chmod c
   umount fdisk ethtool iwconfig ifdown ssh-keygen gpg bunzip2 xz chroot unshare nsenter capsh runuser
   docker kubectl podman psql mysql mysqldump sqlite3 mongo mongosh redis-cli ldapsearch smbclient
   tclsh pwsh.exe cksum sha512sum shuf csplit unxz zmore zless rbash nsupdate gdbserver tcpserver
-  dd lynx aria2c axel finger rlwrap rbash systemd-run sysctl getconf logname tty uptime`;
+  xterm xcalc calc.exe dd lynx aria2c axel finger rlwrap rbash systemd-run sysctl getconf logname tty uptime`;
 /** Commands that are words of texts, too: what follows decides. */
 const ambiguous = `cat id head tail more less find type net sort sleep kill which locate history who w
   date time test set export alias source command mail mount free last host hostname top cut paste
@@ -41,7 +41,8 @@ export const ambiguousCommands: ReadonlySet<string> = wordsOf(ambiguous);
  * that the command before them does not.
  */
 export const filterCommands: ReadonlySet<string> = wordsOf(
-  'sort uniq wc grep egrep fgrep head tail less more cut tr column rev fold tac nl paste jq',
+  `sort uniq wc grep egrep fgrep head tail less more cut tr column rev fold tac nl paste jq base64
+   base32 xxd hexdump od md5sum sha1sum sha256sum`,
 );
 /** Programs that wait for input or say how to use them, where nothing follows. */
 export const idleAlone: ReadonlySet<string> = wordsOf(

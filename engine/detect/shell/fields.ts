@@ -26,12 +26,19 @@ const probe = new RegExp(
 /** What shows the folder that a command runs in, of those that no work is done in. */
 const shows = new RegExp(String.raw`(?:ls|pwd)${end}`, 'iy');
 const systemFolder = /(?:^|\s)\/(?:tmp|etc|bin|root|dev|proc)(?=[\s/;|&]|$)/;
+/** Commands that a field which is nothing but a separator and one of them can only run. */
+const whole = new RegExp(
+  String.raw`^\s{0,8}[;|]{1,2}\s{0,8}(?:hostname|history|mount|w|who|last|jobs|ver|users|groups|` +
+    String.raw`export|set|reboot|halt|shutdown|xterm|xcalc)\s{0,8};{0,1}\s{0,8}$`,
+  'i',
+);
 const blanks = /[\s({!]{0,8}/y;
 const separators = /[\s;|&]{0,8}$/;
 
 /** Whether the command that begins after a separator is such a test of a field. */
 export function isProbe(text: ByteString, separator: number): boolean {
   if (!isField(text)) return false;
+  if (whole.test(text)) return true;
   blanks.lastIndex = separator + 1;
   blanks.test(text);
   const from = blanks.lastIndex;

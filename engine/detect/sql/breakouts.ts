@@ -47,8 +47,8 @@ export function searchConnect(leaf: Leaf, at: number, report: Report): void {
     const whole = condition === CONDITION.loose && readTo >= last;
     if (opened || whole) hit(report, SQL.booleanNumber, at, tokens.count - 1);
   }
-  // Two comparisons from the start on are a sentence of mathematics as well.
-  const compared = at === 3 && kindAt(1) === TOKEN.compare;
+  // Two comparisons are a sentence of mathematics as well.
+  const compared = kindAt(at - 2) === TOKEN.compare && beginsSentence(at - 3);
   if (condition === CONDITION.firm) {
     const told = compared || isSum(leaf, at) || isInOwnQuery(at);
     hit(report, told ? SQL.looseBoolean : SQL.booleanNumber, at, to);
@@ -59,6 +59,15 @@ export function searchConnect(leaf: Leaf, at: number, report: Report): void {
   } else if (condition === CONDITION.loose && isWord(leaf, at)) {
     hit(report, SQL.looseBoolean, at, to);
   }
+}
+
+/** Whether what a comparison begins with stands at the start, or after a word. */
+function beginsSentence(at: number): boolean {
+  const kind = kindAt(at);
+  if (kind !== TOKEN.number && kind !== TOKEN.name && kind !== TOKEN.constant) return false;
+  const before = kindAt(at - 1);
+  if (before === TOKEN.name) return kindAt(at - 2) === TOKEN.name || kindAt(at - 2) === TOKEN.none;
+  return before === TOKEN.none || before === TOKEN.ifWord;
 }
 
 const sum = /^(\d{1,6}) and (\d{1,6}) = (\d{1,7})(?![\w.])/i;
@@ -105,8 +114,9 @@ export function searchQuote(leaf: Leaf, at: number, report: Report): void {
   } else if (kind === TOKEN.semicolon && kindAt(after + 1) === TOKEN.lineComment) {
     if (odd && endsQuery(text, at, after + 1)) hit(report, SQL.commentTail, at, after + 1);
   } else if (odd && statementAt(leaf, after) === 2) {
-    const id = beginsLiteral(text, start) ? SQL.statement : SQL.stacked;
-    hit(report, id, at, after + 3);
+    // A second query without a semicolon gives its rows to nobody.
+    const idle = kind === TOKEN.select || beginsLiteral(text, start);
+    hit(report, idle ? SQL.statement : SQL.stacked, at, after + 3);
   } else searchOperator(at, after, odd, report);
   if (odd) searchCut(leaf, at, after, report);
 }
@@ -179,7 +189,9 @@ function searchCondition(leaf: Leaf, quote: number, at: number, odd: boolean, to
   const end = readTo - 1;
   if (condition === CONDITION.none) return;
   const word = isWord(leaf, at);
-  if (condition === CONDITION.firm) hit(to, SQL.boolean, quote, end);
+  // Where a string of the text's own query ends, that query continues.
+  const own = !odd && isInOwnQuery(at);
+  if (condition === CONDITION.firm) hit(to, own ? SQL.looseBoolean : SQL.boolean, quote, end);
   else if (condition === CONDITION.bare) {
     // `de l'Or 5`: an apostrophe inside a word.
     const inWord = isInsideWord(leaf.text, tokens.start[quote]!);

@@ -73,6 +73,8 @@ export const sqlDetectors: readonly Detector[] = [
       "x';exec master..xp_cmdshell 'dir'--",
       "1'; waitfor delay '0:0:5'--",
       "x' drop table a; drop table b",
+      '1; begin; delete from a where b=1',
+      "x'; commit; delete from a where b=1",
       '1 delete from a; drop table b',
     ],
     [
@@ -82,6 +84,8 @@ export const sqlDetectors: readonly Detector[] = [
       'first; update the page; delete the rest',
       'a; create a table of contents',
       '.a{color:red};drop shadow',
+      'BEGIN; UPDATE a SET b = 1 WHERE c = 2; UPDATE a SET b = 3 WHERE c = 4; COMMIT',
+      'a = "SELECT * FROM t WHERE id = " + id; // later',
     ],
   ),
   row(
@@ -97,7 +101,7 @@ export const sqlDetectors: readonly Detector[] = [
       '") or ("a"="a',
       "a'||'1'like'1",
       "' or 1 -- -",
-      "' or true#",
+      ...["' or true#", "'' or 1=1-- -"],
       "x') or not 0 and ('a'='a",
     ],
     [
@@ -105,6 +109,7 @@ export const sqlDetectors: readonly Detector[] = [
       `the 'best' or 'worst' = unclear`,
       `project = "X" and status = "Open"`,
       "rock 'n' roll or jazz",
+      "SELECT * FROM t WHERE name = '' OR '1'='1'",
     ],
   ),
   row(
@@ -116,6 +121,8 @@ export const sqlDetectors: readonly Detector[] = [
     ['1 or 1=1', '1) and (3*2=6', '5 AND 1=2', '1 or 2>1--', "1 or 'a'='a'", '99 or ID=id;'],
     [
       "why is '1' == 1 true and '1' === 1 false",
+      'why does `SELECT a FROM t WHERE id = 5 OR 1 = 1` list all',
+      'so if 1 < 2 and 2 < 3 then 1 < 3',
       ...['a < b && c > d', '1 or 2', 'page 1 and 2 = intro', 'x == 1 && y == 2'],
       ...['it is true that 1 and 1 = 2', 'why does SELECT * FROM t WHERE id = 1 OR 1 = 1 list all'],
     ],

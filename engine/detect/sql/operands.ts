@@ -328,10 +328,16 @@ export function isInOwnQuery(at: number): boolean {
   return false;
 }
 
-/** What ends a value before a query that is added to it. */
+/** What ends a value before a query that is added to it; none follows a name in backticks. */
 function isClosing(at: number): boolean {
-  const kind = kindAt(at);
-  return (
-    kind === TOKEN.quote || kind === TOKEN.close || kind === TOKEN.open || kind === TOKEN.number
-  );
+  switch (kindAt(at)) {
+    case TOKEN.quote:
+      return tokens.text.charCodeAt(tokens.start[at]!) !== 0x60;
+    case TOKEN.close:
+    case TOKEN.open:
+    case TOKEN.number:
+      return true;
+    default:
+      return false;
+  }
 }

@@ -56,12 +56,23 @@ export function endsOwnStatement(leaf: Leaf, semicolon: number): boolean {
   for (let at = statementBefore(semicolon); at >= 0; at = beforeStatement(at)) {
     if (isWhole() && beginsOwn(leaf, at)) return true;
   }
-  return false;
+  return beginsTransaction(leaf, semicolon - 1);
+}
+
+const transaction = /^(?:begin|transaction|commit)$/i;
+
+/** `begin` or its like from the start on, or after words: no query continues so after a value. */
+function beginsTransaction({ text }: Leaf, at: number): boolean {
+  if (at < 0 || !transaction.test(text.slice(tokens.start[at]!, tokens.end[at]!))) return false;
+  const before = kindAt(at - 1);
+  return before === TOKEN.none || (before === TOKEN.name && kindAt(at - 2) === TOKEN.none);
 }
 
 /** `drop table if exists x` beside what `statementAt` knows; words or nothing stand before it. */
 function beginsOwn(leaf: Leaf, at: number): boolean {
   const before = kindAt(at - 1);
+  // A semicolon before a whole statement was judged as well.
+  if (before === TOKEN.semicolon) return statementAt(leaf, at) === 2;
   if (before !== TOKEN.none && before !== TOKEN.name && before !== TOKEN.other) return false;
   if (statementAt(leaf, at) > 0) return true;
   return kindAt(at) === TOKEN.define && kindAt(at + 1) === TOKEN.object;

@@ -14,6 +14,8 @@ export class SqlTokens {
   readonly start = new Int32Array(detectLimits.tokensMax + 8);
   readonly end = new Int32Array(detectLimits.tokensMax + 8);
   count = 0;
+  /** The text that was read last. */
+  text: ByteString = '';
   /** Of each quote the next one, or `count`. */
   readonly nextQuote = new Int32Array(detectLimits.tokensMax + 8);
   /** The last token that is a quote; -1 without one. */
@@ -28,6 +30,7 @@ export class SqlTokens {
   /** Reads from `from`. Cost: linear. */
   read(text: ByteString, from: number): void {
     this.count = 0;
+    this.text = text;
     this.lastQuote = -1;
     this.executable = false;
     let at = from;
