@@ -5,6 +5,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { address, go } from './address.ts';
 import { Link } from './parts/link.tsx';
+import { lacking } from './parts/rights.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { person, session, signOut } from './session.ts';
 import { chooseLanguage, language, languages, t, timeZone, type Language } from './text/text.ts';
@@ -62,6 +63,29 @@ const groups = [
   },
 ] as const;
 const pages = groups.flatMap((group) => group.pages.map((page) => page));
+type Href = (typeof pages)[number]['href'];
+
+/** What a person needs for the views of a page; who may see none of them is not led there. */
+const viewRights: Readonly<Record<Href, readonly (readonly string[])[]>> = {
+  '/': [['site:read', 'telemetry:read']],
+  '/attacks': [['log:read']],
+  '/logs': [['log:read'], ['system:read']],
+  '/alerts': [['alert:read']],
+  '/sites': [['site:read']],
+  '/policies': [['policy:read']],
+  '/tuning': [['log:read']],
+  '/protection': [['policy:read'], ['system:read']],
+  '/apis': [['site:read', 'telemetry:read']],
+  '/certificates': [['cert:read']],
+  '/nodes': [['agent:read']],
+  '/access': [[]],
+  '/settings': [['system:read'], ['system:update:read']],
+  '/operations': [[]],
+};
+
+/** Whether a person may see a view of a page. */
+const isOffered = ({ href }: { readonly href: Href }): boolean =>
+  viewRights[href].some((codes) => lacking(codes) === '');
 
 /** The whole program. */
 export function Console(): JSX.Element {
@@ -116,7 +140,12 @@ function recordAt(
 function pageAt(path: string): LazyPage<object> | undefined {
   if (path === '/start') return Start;
   if (path === '/account') return Account;
-  return pages.find(({ href }) => href === path)?.page;
+  const named = pages.find(({ href }) => href === path);
+  // Who may not see the overview begins at the first page of theirs.
+  if (named?.href === '/' && session.value !== 'starting' && !isOffered(named)) {
+    return pages.find((page) => isOffered(page))?.page;
+  }
+  return named?.page;
 }
 
 /** Fetches the code of a page while the session is still continued. */
@@ -134,6 +163,9 @@ function Page(): JSX.Element {
   const Found = pageAt(path);
   return Found === undefined ? <p>{t('common.missing')}</p> : <Found />;
 }
+
+const isAt = (path: string, href: Href): boolean =>
+  path === href || (href !== '/' && path.startsWith(`${href}/`));
 
 /** The navigation; in a narrow window it opens with a button, and closes with a page. */
 function Sidebar(): JSX.Element {
@@ -155,21 +187,21 @@ function Sidebar(): JSX.Element {
       </p>
       <div class="menu-body" id="menu">
         <nav aria-label={t('nav.label')}>
-          {groups.map((group) => (
-            <>
-              <p class="group">{t(group.name)}</p>
-              {group.pages.map(({ href, name }) => (
-                <Link
-                  href={href}
-                  current={
-                    href === '/' ? path === '/' : path === href || path.startsWith(`${href}/`)
-                  }
-                >
-                  {t(name)}
-                </Link>
-              ))}
-            </>
-          ))}
+          {groups.map((group) => {
+            const offered = group.pages.filter((page) => isOffered(page));
+            return (
+              offered.length > 0 && (
+                <>
+                  <p class="group">{t(group.name)}</p>
+                  {offered.map(({ href, name }) => (
+                    <Link href={href} current={isAt(path, href)}>
+                      {t(name)}
+                    </Link>
+                  ))}
+                </>
+              )
+            );
+          })}
         </nav>
         <Choices />
       </div>
@@ -224,7 +256,7 @@ function listenForKeys(): () => void {
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (goes) {
       goes = false;
-      const page = pages.find((one) => one.key === key);
+      const page = pages.find((one) => one.key === key && isOffered(one));
       if (page !== undefined) go(page.href);
     } else if (key === 'g') goes = true;
     else if (key === '/') {

@@ -1,5 +1,6 @@
 /** What people do at the console, as a table: one product and one browser for all tasks. */
 
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'puppeteer-core';
@@ -10,11 +11,13 @@ import { missingChromium, startChromium } from './chromium.ts';
 import { choosePassword, enterPassword, openPage, tokenOf } from './console-driver.ts';
 import { channelTasks } from './tasks/channel-tasks.ts';
 import { chineseTasks } from './tasks/chinese-tasks.ts';
+import { conflictTasks, contestedFiles } from './tasks/conflict-tasks.ts';
 import { deliveryTasks } from './tasks/delivery-tasks.ts';
 import { Desk } from './tasks/desk.ts';
 import { editTasks } from './tasks/edit-tasks.ts';
 import { entryTasks } from './tasks/entry-tasks.ts';
 import { eventTasks } from './tasks/event-tasks.ts';
+import { findTasks } from './tasks/find-tasks.ts';
 import { freshTasks } from './tasks/fresh-tasks.ts';
 import { keyTasks } from './tasks/key-tasks.ts';
 import { numberTasks } from './tasks/number-tasks.ts';
@@ -36,6 +39,8 @@ const usualFault = /status of (?:400|409) /;
 const tasks = [
   ...[...eventTasks, ...keyTasks, ...chineseTasks, ...siteTasks, ...editTasks],
   ...[
+    ...conflictTasks,
+    ...findTasks,
     ...freshTasks,
     ...deliveryTasks,
     ...channelTasks,
@@ -56,6 +61,14 @@ let browser: Browser;
 let world: World;
 let desk: Desk;
 let faults: string[];
+
+test('each form of a record that others edit, too, is tried with two editors', () => {
+  const folder = new URL('../../control/console/pages/', import.meta.url);
+  const found = readdirSync(folder).filter((name) =>
+    readFileSync(new URL(name, folder), 'utf8').includes('latest={'),
+  );
+  expect(found.toSorted()).toEqual(contestedFiles.toSorted());
+});
 
 describe.skipIf(skip !== null)(`tasks (${skip ?? 'in Chromium'})`, { timeout: testMs }, () => {
   beforeAll(async () => {

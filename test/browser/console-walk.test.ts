@@ -205,11 +205,25 @@ async function walkAll(
   return { wrong, presses };
 }
 
-/** Who walks beside the administrator; `may` is what a role of our own may do. */
-const roles: readonly { readonly name: string; readonly may?: readonly string[] }[] = [
-  { name: 'Auditor' },
-  { name: 'Site editor', may: ['site:read', 'site:write', 'log:read'] },
-  { name: 'WAF Operator' },
+/** Who walks beside the administrator. */
+interface Role {
+  readonly name: string;
+  /** What a role of our own may do. */
+  readonly may?: readonly string[];
+  /** Some addresses to which links lead it, and some to which none do. */
+  readonly led: readonly string[];
+  readonly kept: readonly string[];
+}
+
+const roles: readonly Role[] = [
+  { name: 'Auditor', led: ['/', '/attacks', '/access?tab=audit'], kept: [] },
+  {
+    name: 'Site editor',
+    may: ['site:read', 'site:write', 'log:read'],
+    led: ['/attacks', '/sites', '/access?tab=sessions'],
+    kept: ['/', '/policies', '/nodes', '/settings', '/access?tab=roles', '/logs?tab=keeping'],
+  },
+  { name: 'WAF Operator', led: ['/policies', '/nodes'], kept: ['/access?tab=audit'] },
 ];
 
 /** The id of a role that comes with the product, or of a new one. */
@@ -260,6 +274,33 @@ async function makeTroubles(): Promise<void> {
   });
 }
 
+/** Addresses that the navigation, or the tabs of a page, lead to. */
+const linksOf = (page: Page, selector: string): Promise<string[]> =>
+  page.$$eval(selector, (all) => all.map((one) => one.getAttribute('href') ?? ''));
+
+/** What a page shows beside its title, its tabs and what was refused. Runs in the page. */
+const shownText = `(() => {
+  const main = document.querySelector('header ~ main').cloneNode(true);
+  for (const one of main.querySelectorAll('.page-head, nav.tabs, .notice')) one.remove();
+  return main.textContent.trim();
+})()`;
+
+/** Pages and tabs that a person is led to, and those of them that show nothing but a refusal. */
+async function offeredTo(page: Page): Promise<{ offered: string[]; refused: string[] }> {
+  const offered: string[] = [];
+  const refused: string[] = [];
+  const see = async (path: string): Promise<void> => {
+    await follow(page, path);
+    offered.push(path);
+    if ((await page.evaluate(shownText)) === '') refused.push(path);
+  };
+  for (const path of await linksOf(page, '#menu nav a')) {
+    await see(path);
+    for (const tab of await linksOf(page, 'main nav.tabs a:not([aria-current])')) await see(tab);
+  }
+  return { offered, refused };
+}
+
 describe.skipIf(skip !== null)(`walk (${skip ?? 'in Chromium'})`, { timeout: testMs }, () => {
   beforeAll(async () => {
     const product = await startProduct('--workers', '1', '--management-tls', 'off');
@@ -279,7 +320,8 @@ describe.skipIf(skip !== null)(`walk (${skip ?? 'in Chromium'})`, { timeout: tes
     origin.close();
   });
 
-  test.each(roles)('$name may do all that is not disabled', async ({ name, may }) => {
+  test.each(roles)('$name may do all that is not disabled', async (role) => {
+    const { name, may } = role;
     const username = name.toLowerCase().replace(' ', '-');
     const user = { username, email: `${username}@shop.example` };
     const password = 'a password of a reader 1';
@@ -293,6 +335,10 @@ describe.skipIf(skip !== null)(`walk (${skip ?? 'in Chromium'})`, { timeout: tes
     );
     expect(wrong).toEqual([]);
     expect(presses).toBeGreaterThan(100);
+    const { offered, refused } = await offeredTo(walker.page);
+    expect(refused).toEqual([]);
+    expect(offered).toEqual(expect.arrayContaining([...role.led]));
+    expect(offered.filter((path) => role.kept.includes(path))).toEqual([]);
   });
 
   test('pages that have something to tell tell it in Chinese', async () => {

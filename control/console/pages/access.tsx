@@ -91,11 +91,11 @@ export function Access(): JSX.Element {
       <Tabs
         label={w('title')}
         tabs={[
-          { name: 'users', title: w('users'), view: () => <Users /> },
-          { name: 'roles', title: w('roles'), view: () => <Roles /> },
+          { name: 'users', codes: ['user:read'], title: w('users'), view: () => <Users /> },
+          { name: 'roles', codes: ['role:read'], title: w('roles'), view: () => <Roles /> },
           { name: 'tokens', title: w('tokens'), view: () => <Tokens /> },
           { name: 'sessions', title: w('sessions'), view: () => <Sessions /> },
-          { name: 'audit', title: w('audit'), view: () => <Audit /> },
+          { name: 'audit', codes: ['audit:read'], title: w('audit'), view: () => <Audit /> },
         ]}
       />
     </>

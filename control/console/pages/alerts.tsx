@@ -8,15 +8,19 @@ import {
   AlertSeverity,
   AlertStatus,
   type Alert,
+  type AlertChannel,
 } from '../../../proto/gen/waf/v1/alert_pb.ts';
+import { useCall } from '../call.ts';
 import { Act } from '../parts/act.tsx';
-import { FoldedEdit, List, usePages } from '../parts/list.tsx';
+import { allItems, FoldedEdit, List, usePages } from '../parts/list.tsx';
 import { Head, Tabs } from '../parts/panel.tsx';
+import { useSiteNames } from '../parts/site-names.tsx';
 import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
 import { said } from '../text/sentences.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
 import { AddChannel, channelName } from './alert-channel-form.tsx';
+import { AddRule, ruleText } from './alert-rule-form.tsx';
 
 const alerts = createClient(AlertService, transport);
 const hourMs = 3_600_000;
@@ -42,7 +46,9 @@ const w = pageTexts({
   resolve: ['Resolve', '解决'],
   calm: ['No alert. Rules decide when one opens.', '没有告警。由规则决定何时触发。'],
   name: ['Name', '名称'],
-  expression: ['Expression', '表达式'],
+  expression: ['Alert when', '告警条件'],
+  told: ['Tells', '通知'],
+  nobody: ['Nobody: shown here only', '不通知：仅在此处显示'],
   on: ['On', '启用'],
   off: ['Off', '停用'],
   turnOn: ['Turn on', '启用'],
@@ -50,9 +56,6 @@ const w = pageTexts({
   remove: ['Delete', '删除'],
   removeAsk: ['Delete it?', '确定删除？'],
   noRule: ['No rule: nothing is ever alerted.', '没有规则：不会产生告警。'],
-  addRule: ['Add a rule', '添加规则'],
-  add: ['Add', '添加'],
-  channel: ['Channel', '通道'],
   noChannels: ['No channel: alerts are shown here only.', '没有通道：告警仅显示在此处。'],
   kind: ['Kind', '类型'],
   sent: ['Sent', '已发送'],
@@ -166,6 +169,10 @@ function Fired(): JSX.Element {
 
 function Rules(): JSX.Element {
   const found = usePages('rules', (page, signal) => alerts.listAlertRules({ page }, { signal }));
+  const known = useCall('told channels', (signal) =>
+    allItems((page) => alerts.listAlertChannels({ page }, { signal })),
+  );
+  const siteName = useSiteNames();
   return (
     <>
       <List
@@ -175,7 +182,13 @@ function Rules(): JSX.Element {
         columns={[
           { title: w('name'), of: ({ name }) => name },
           { title: w('severity'), of: ({ severity }) => <Severity of={severity} /> },
-          { title: w('expression'), of: ({ expression }) => expression },
+          {
+            title: w('expression'),
+            of: ({ expression }) => (
+              <span title={expression}>{ruleText(expression, siteName)}</span>
+            ),
+          },
+          { title: w('told'), of: ({ channelIds }) => toldText(channelIds, known.value ?? []) },
           { title: w('state'), of: ({ enabled }) => w(enabled ? 'on' : 'off') },
           {
             title: '',
@@ -212,35 +225,10 @@ function Rules(): JSX.Element {
   );
 }
 
-function AddRule({ changed }: { readonly changed: () => void }): JSX.Element {
-  return (
-    <FoldedEdit
-      label={w('addRule')}
-      codes={['alert:write']}
-      submit={w('add')}
-      fields={[
-        { name: 'name', label: w('name'), required: true },
-        {
-          name: 'severity',
-          label: w('severity'),
-          value: '2',
-          choices: [1, 2, 3].map((one) => [String(one), w(severities[one]!)] as const),
-        },
-        { name: 'expression', label: w('expression'), kind: 'area', required: true },
-      ]}
-      save={({ name = '', severity, expression = '' }) =>
-        alerts.upsertAlertRule({
-          rule: {
-            name,
-            expression,
-            severity: Number(severity) as AlertSeverity,
-            enabled: true,
-          },
-        })
-      }
-      saved={changed}
-    />
-  );
+/** The names of the channels that a rule tells. */
+function toldText(ids: readonly string[], known: readonly AlertChannel[]): string {
+  if (ids.length === 0) return w('nobody');
+  return ids.map((id) => known.find((one) => one.id === id)?.name ?? id).join(', ');
 }
 
 function Channels(): JSX.Element {

@@ -13,17 +13,16 @@ import {
   QuerySecurityEventsRequestSchema,
   type QuerySecurityEventsRequest,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
-import { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { address, go, withQuery } from '../address.ts';
 import { useCall } from '../call.ts';
 import { attackName } from '../parts/attack-name.ts';
 import { EventTable } from '../parts/event-table.tsx';
 import { textField } from '../parts/form.ts';
 import { Link } from '../parts/link.tsx';
-import { allItems } from '../parts/list.tsx';
 import { ListEnd, useLongList } from '../parts/long-list.tsx';
 import { LiveEvents } from '../parts/live-events.tsx';
 import { Groups, Ranking, type Rank } from '../parts/ranking.tsx';
+import { SiteChoice } from '../parts/site-choice.tsx';
 import { SpanChoice } from '../parts/span-choice.tsx';
 import { State } from '../parts/state.tsx';
 import { TimeBars } from '../parts/time-bars.tsx';
@@ -32,11 +31,10 @@ import { exactNumber, t } from '../text/text.ts';
 import { spanOf, timeRange } from '../time-span.ts';
 
 const logs = createClient(LogService, transport);
-const sites = createClient(SiteService, transport);
 const pageSize = 100;
 const ranksShown = 6;
 
-const filters = ['outcome', 'client', 'rule', 'type', 'path', 'site'] as const;
+const filters = ['outcome', 'client', 'rule', 'type', 'path', 'request', 'site'] as const;
 const outcomes: Readonly<Record<string, SecurityEventOutcome>> = {
   blocked: SecurityEventOutcome.BLOCKED,
   passed: SecurityEventOutcome.PASSED,
@@ -61,6 +59,7 @@ function queryOf(fields: URLSearchParams, cursor = ''): QuerySecurityEventsReque
     ruleIds: list('rule'),
     attackTypes: list('type'),
     path: value('path'),
+    uniqueId: value('request'),
   });
 }
 
@@ -150,8 +149,11 @@ function Filters(): JSX.Element {
     event.preventDefault();
     const data = new FormData(form.current!);
     const fields = filters.map((name) => [name, textField(data, name)] as const);
+    const request = textField(data, 'request');
     const next = withQuery({
       ...Object.fromEntries(fields),
+      // Who was told the id of a request need not know when it was.
+      ...(request !== '' && request !== query.get('request') ? { span: '30d' } : {}),
       live: textField(data, 'live') === 'on' ? '1' : '',
     });
     // Enter is a change of the field, then a submit.
@@ -168,9 +170,9 @@ function Filters(): JSX.Element {
           <option value="passed">{t('attacks.passed')}</option>
         </select>
       </label>
-      {(['client', 'rule', 'type', 'path'] as const).map((name) => (
+      {(['client', 'rule', 'type', 'path', 'request'] as const).map((name) => (
         <label>
-          {t(`attacks.${name}`)}
+          {t(name === 'request' ? 'event.id' : `attacks.${name}`)}
           <input name={name} defaultValue={query.get(name) ?? ''} onChange={change} />
         </label>
       ))}
@@ -188,45 +190,28 @@ function Filters(): JSX.Element {
   );
 }
 
-/** The sites by name; one that is not there any more stays chosen by its id. */
-function SiteChoice({
-  chosen,
-  change,
-}: {
-  readonly chosen: string;
-  readonly change: (event: Event) => void;
-}): JSX.Element {
-  const found = useCall('sites', (signal) =>
-    allItems((page) => sites.listSites({ page }, { signal })),
-  );
-  const known = (found.value ?? []).map(({ id, name }) => [id, name] as const);
-  const gone = chosen !== '' && !known.some(([id]) => id === chosen);
-  const choices = gone ? [...known, [chosen, chosen] as const] : known;
-  return (
-    <label>
-      {t('attacks.site')}
-      <select name="site" value={chosen} onChange={change}>
-        <option value="">{t('common.all')}</option>
-        {choices.map(([id, name]) => (
-          <option value={id} selected={id === chosen}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 /** The events of the filter, older ones as the list is scrolled. */
 function Events(): JSX.Element {
   const { query } = address.value;
+  const request = query.get('request') ?? '';
   const found = useLongList(query.toString(), (cursor, signal) =>
     logs.querySecurityEvents(queryOf(query, cursor), { signal }),
   );
   return (
     <>
       <State of={found}>
-        {(events) => <EventTable events={events} empty={t('attacks.empty')} />}
+        {(events) =>
+          request !== '' && events.length === 0 ? (
+            <p class="empty">
+              {t('attacks.noRequest')}{' '}
+              <Link href={`/logs?${new URLSearchParams({ span: '30d', request }).toString()}`}>
+                {t('nav.logs')}
+              </Link>
+            </p>
+          ) : (
+            <EventTable events={events} empty={t('attacks.empty')} />
+          )
+        }
       </State>
       <ListEnd of={found} />
     </>

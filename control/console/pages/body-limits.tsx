@@ -147,6 +147,7 @@ function Limits({
       save={save}
       saved={changed}
       latest={read}
+      apart
     />
   );
 }

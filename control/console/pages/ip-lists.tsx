@@ -58,11 +58,14 @@ const w = pageTexts({
   add: ['Add addresses', '添加地址'],
   noEntry: ['The list is empty.', '名单为空。'],
   close: ['Close', '关闭'],
+  allSites: ['On all sites', '在所有站点'],
+  noEffect: ['Nothing yet', '暂不生效'],
   bindings: ['Where lists act for all sites', '对所有站点生效的名单'],
   noBinding: ['No list acts for all sites.', '没有对所有站点生效的名单。'],
   bind: ['Let a list act for all sites', '让名单对所有站点生效'],
   kind: ['Effect', '效果'],
-  allow: ['Allow', '允许'],
+  allow: ['Allow, past other lists only', '允许，仅跳过其他名单'],
+  trust: ['Allow, and inspect nothing', '允许，且不检测'],
   deny: ['Deny', '拒绝'],
   scope: ['Where', '范围'],
   everywhere: ['All sites', '所有站点'],
@@ -300,10 +303,17 @@ function Create({ changed }: { readonly changed: () => void }): JSX.Element {
             label: w('addresses'),
             kind: 'area',
           },
+          {
+            ...{ name: 'kind', label: w('allSites'), value: '' },
+            choices: [['', w('noEffect')], ...effects.map((one) => [one, w(one)] as const)],
+          },
         ]}
-        save={async ({ name = '', addresses }) => {
+        save={async ({ name = '', addresses, kind = '' }) => {
           const entries = partsOf(addresses).map((value) => ({ value }));
-          await lists.createIpList({ ipList: { name, entries } });
+          const { ipList } = await lists.createIpList({ ipList: { name, entries } });
+          if (kind === '' || ipList === undefined) return;
+          const binding = { ipListId: ipList.id, ...acting(kind), ...inList };
+          await lists.upsertGlobalIpListBinding({ binding });
         }}
         saved={changed}
       />
@@ -328,6 +338,21 @@ function Create({ changed }: { readonly changed: () => void }): JSX.Element {
   );
 }
 
+/** What a list may do to its addresses. */
+const effects = ['deny', 'trust', 'allow'] as const;
+
+/** An effect as bindings have it. */
+function acting(effect: string): { kind: string; bypassMode: string } {
+  return effect === 'trust'
+    ? { kind: 'allow', bypassMode: 'all_waf' }
+    : { kind: effect, bypassMode: '' };
+}
+
+function effectOf({ kind, bypassMode }: { kind: string; bypassMode: string }): string {
+  if (kind !== 'allow') return stateName(kind);
+  return w(bypassMode === 'all_waf' ? 'trust' : 'allow');
+}
+
 function Bindings({ known }: { readonly known: readonly IpList[] }): JSX.Element {
   const found = useCall('bindings', (signal) => lists.listGlobalIpListBindings({}, { signal }));
   const hits = useHitsColumn(found.value?.items ?? []);
@@ -339,7 +364,7 @@ function Bindings({ known }: { readonly known: readonly IpList[] }): JSX.Element
         empty={w('noBinding')}
         columns={[
           { title: w('name'), of: ({ ipListName }) => ipListName },
-          { title: w('kind'), of: ({ kind }) => stateName(kind) },
+          { title: w('kind'), of: effectOf },
           hits,
         ]}
         remove={{
@@ -364,15 +389,12 @@ function Bindings({ known }: { readonly known: readonly IpList[] }): JSX.Element
               name: 'kind',
               label: w('kind'),
               value: 'deny',
-              choices: [
-                ['deny', w('deny')],
-                ['allow', w('allow')],
-              ],
+              choices: effects.map((one) => [one, w(one)] as const),
             },
           ]}
           save={({ list = '', kind = '' }) =>
             lists.upsertGlobalIpListBinding({
-              binding: { ipListId: list, kind, ...inList },
+              binding: { ipListId: list, ...acting(kind), ...inList },
               // One that is there already may have been made with care.
               expected: {},
             })

@@ -1,6 +1,7 @@
 /** What a site learns: values that regularly hold what looks like an attack; decisions on it. */
 
-import { createClient } from '@connectrpc/connect';
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { JSX } from 'preact';
 import {
   LearningService,
@@ -12,7 +13,7 @@ import { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { address, go, withQuery } from '../address.ts';
 import { useCall, type Loaded } from '../call.ts';
 import { Act } from '../parts/act.tsx';
-import { Edit, useBase } from '../parts/edit.tsx';
+import { Edit, useBase, type Values } from '../parts/edit.tsx';
 import { allItems } from '../parts/list.tsx';
 import { Card } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
@@ -77,6 +78,7 @@ const w = pageTexts({
   ],
   mode: ['The site', '站点的做法'],
   save: ['Save', '保存'],
+  changed: ['Somebody else changed this meanwhile.', '其他人已修改此项。'],
   suggest: ['Proposes, a person decides', '提出建议，由人决定'],
   offMode: ['Does not learn', '不学习'],
   auto: ['Acts by itself, for 30 days', '自动处理，有效 30 天'],
@@ -245,22 +247,30 @@ function Mode({
 }): JSX.Element {
   const base = useBase(of.value?.mode ?? '');
   const texts = { suggest: w('suggest'), off: w('offMode'), auto: w('auto') };
+  const latest = async (): Promise<Values> => {
+    base.current = (await learning.listProposals({ siteId })).mode;
+    return { mode: base.current };
+  };
   const save = async (mode: string): Promise<void> => {
     const { settings } = await system.getSystemSettings({});
+    const { mode: now } = await learning.listProposals({ siteId });
+    if (now !== base.current) throw new ConnectError(w('changed'), Code.Aborted);
     const held = settings?.values?.[option];
     const before = typeof held === 'object' && held !== null && !Array.isArray(held) ? held : {};
     await system.updateSystemSettings({
       values: { [option]: { ...before, [siteId]: mode } },
-      ...(settings?.updatedAt === undefined ? {} : { expectedUpdatedAt: settings.updatedAt }),
+      expectedUpdatedAt: settings?.updatedAt ?? timestampFromMs(0),
     });
+    base.current = mode;
   };
   return (
     <Edit
       label={w('mode')}
       codes={['system:read', 'system:write']}
       submit={w('save')}
-      keep
       base={base}
+      latest={latest}
+      apart
       save={({ mode = '' }) => save(mode)}
       saved={of.reload}
       fields={[

@@ -230,6 +230,7 @@ function KeepingForm({
       saved={changed}
       fields={fieldsOf(keptValues(first))}
       latest={latest}
+      apart
       save={async (entered) => {
         const wanted = names.map((name) => [plain[name], Number(entered[name])]);
         const { policy } = await logs.updateGlobalLogPolicy({

@@ -13,6 +13,7 @@ import { textField } from '../parts/form.ts';
 import { ListEnd, useLongList } from '../parts/long-list.tsx';
 import { Head, Tabs } from '../parts/panel.tsx';
 import { Groups, Ranking } from '../parts/ranking.tsx';
+import { SiteChoice } from '../parts/site-choice.tsx';
 import { SpanChoice } from '../parts/span-choice.tsx';
 import { stateName } from '../parts/state-name.ts';
 import { State } from '../parts/state.tsx';
@@ -28,6 +29,7 @@ import { Keeping } from './log-keeping.tsx';
 const logs = createClient(LogService, transport);
 const pageSize = 100;
 const ranksShown = 8;
+const filters = ['client', 'method', 'path', 'status', 'request'] as const;
 
 const w = pageTexts({
   title: ['Logs', '日志'],
@@ -69,9 +71,9 @@ export function Logs(): JSX.Element {
       <Tabs
         label={w('title')}
         tabs={[
-          { name: 'access', title: w('access'), view: () => <Access /> },
-          { name: 'errors', title: w('errors'), view: () => <Errors /> },
-          { name: 'keeping', title: w('keeping'), view: () => <Keeping /> },
+          { name: 'access', codes: ['log:read'], title: w('access'), view: () => <Access /> },
+          { name: 'errors', codes: ['log:read'], title: w('errors'), view: () => <Errors /> },
+          { name: 'keeping', codes: ['system:read'], title: w('keeping'), view: () => <Keeping /> },
         ]}
       />
     </>
@@ -83,6 +85,7 @@ function Access(): JSX.Element {
   const value = (name: string): string => query.get(name) ?? '';
   const range = (): ReturnType<typeof timeRange> => timeRange(spanOf(query.get('span')));
   const key = query.toString();
+  const status = Number(value('status'));
   const found = useLongList(key, (cursor, signal) =>
     logs.queryAccessEvents(
       {
@@ -91,6 +94,9 @@ function Access(): JSX.Element {
         clientIpCidrs: value('client') === '' ? [] : [value('client')],
         method: value('method'),
         pathPrefix: value('path'),
+        siteId: value('site'),
+        uniqueId: value('request'),
+        statuses: Number.isInteger(status) && status > 0 ? [status] : [],
       },
       { signal },
     ),
@@ -98,24 +104,29 @@ function Access(): JSX.Element {
   const submit = (event: Event): void => {
     event.preventDefault();
     const form = new FormData((event.currentTarget as HTMLElement).closest('form')!);
-    const fields = ['client', 'method', 'path'].map((name) => [name, textField(form, name)]);
-    go(withQuery(Object.fromEntries(fields)));
+    const fields = [...filters, 'site'].map((name) => [name, textField(form, name)]);
+    const request = textField(form, 'request');
+    // Who was told the id of a request need not know when it was.
+    const span = request !== '' && request !== query.get('request') ? { span: '30d' } : {};
+    go(withQuery({ ...Object.fromEntries(fields), ...span }));
   };
   return (
     <>
       <div class="head">
         <form class="filters" key={key} onSubmit={submit} aria-label={t('attacks.filter')}>
-          {(['client', 'method', 'path'] as const).map((name, index) => (
+          {filters.map((name, index) => (
             <label>
-              {w(name)}
+              {name === 'request' ? t('event.id') : w(name)}
               <input
                 name={name}
                 defaultValue={value(name)}
                 onChange={submit}
+                {...kindOf(name)}
                 {...(index === 0 ? { 'data-filter': true } : {})}
               />
             </label>
           ))}
+          <SiteChoice chosen={value('site')} change={submit} />
         </form>
         <SpanChoice />
       </div>
@@ -125,6 +136,8 @@ function Access(): JSX.Element {
     </>
   );
 }
+
+const kindOf = (name: string): object => (name === 'status' ? { type: 'number' } : {});
 
 function AccessTable({ items }: { readonly items: readonly AccessEvent[] }): JSX.Element {
   return (
@@ -164,7 +177,9 @@ function AccessTable({ items }: { readonly items: readonly AccessEvent[] }): JSX
 }
 
 function AccessRankings(): JSX.Element {
-  const range = timeRange(spanOf(address.value.query.get('span')));
+  const { query } = address.value;
+  const range = timeRange(spanOf(query.get('span')));
+  const siteId = query.get('site') ?? '';
   const kinds = [
     ['paths', AccessLogRankingDimension.PATH, 'path'],
     ['hosts', AccessLogRankingDimension.HOST, ''],
@@ -173,7 +188,7 @@ function AccessRankings(): JSX.Element {
   const found = useCall('rankings', (signal) =>
     Promise.all(
       kinds.map(async ([, dimension]) =>
-        logs.getAccessLogRankings({ timeRange: range, dimension }, { signal }),
+        logs.getAccessLogRankings({ timeRange: range, siteId, dimension }, { signal }),
       ),
     ),
   );

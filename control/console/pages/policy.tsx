@@ -208,6 +208,7 @@ function Settings({
         save={save}
         saved={changed}
         base={base}
+        apart
         latest={async () => {
           const { policy } = await policies.getPolicy({ id: first.id });
           if (policy !== undefined) base.current = policy;

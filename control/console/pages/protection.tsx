@@ -5,8 +5,10 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { CountryAccessService } from '../../../proto/gen/waf/v1/country_access_pb.ts';
 import { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
+import { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { TrustService } from '../../../proto/gen/waf/v1/trust_pb.ts';
 import { never, useCall } from '../call.ts';
+import { countryCode, countryName } from '../parts/countries.ts';
 import { partsOf } from '../parts/edit.tsx';
 import { allItems, FoldedEdit, List } from '../parts/list.tsx';
 import { Card, Head, Tabs } from '../parts/panel.tsx';
@@ -17,13 +19,14 @@ import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { inList } from '../parts/in-list.ts';
 import { transport } from '../session.ts';
-import { exactNumber, language, pageTexts } from '../text/text.ts';
+import { exactNumber, language, languages, pageTexts } from '../text/text.ts';
 import { ExplainTrust } from './explain-trust.tsx';
 import { IpLists } from './ip-lists.tsx';
 import { RateLimits } from './rate-limits.tsx';
 import { when } from '../parts/when.tsx';
 
 const countries = createClient(CountryAccessService, transport);
+const sites = createClient(SiteService, transport);
 const trust = createClient(TrustService, transport);
 const policies = createClient(PolicyService, transport);
 
@@ -49,7 +52,9 @@ const w = pageTexts({
   off: ['Off', '停用'],
   noCountry: ['No country rule.', '没有国家/地区规则。'],
   addCountry: ['Add a country rule', '添加国家/地区规则'],
-  codes: ['Country codes, for example DE, FR', '国家/地区代码，例如 CN, DE'],
+  monitor: ['Only record', '仅记录'],
+  everySite: ['Every site', '所有站点'],
+  codes: ['Countries, for example Germany, FR', '国家/地区，例如 德国, FR'],
   noCatalog: [
     'No geo database is there: country rules have no effect.',
     '没有地理数据库：国家/地区规则不起作用。',
@@ -74,10 +79,15 @@ export function Protection(): JSX.Element {
       <Tabs
         label={w('title')}
         tabs={[
-          { name: 'lists', title: w('lists'), view: () => <IpLists /> },
-          { name: 'limits', title: w('limits'), view: () => <Limits /> },
-          { name: 'countries', title: w('countries'), view: () => <Countries /> },
-          { name: 'trust', title: w('trust'), view: () => <Trust /> },
+          { name: 'lists', codes: ['policy:read'], title: w('lists'), view: () => <IpLists /> },
+          { name: 'limits', codes: ['policy:read'], title: w('limits'), view: () => <Limits /> },
+          {
+            name: 'countries',
+            codes: ['policy:read'],
+            title: w('countries'),
+            view: () => <Countries />,
+          },
+          { name: 'trust', codes: ['system:read'], title: w('trust'), view: () => <Trust /> },
         ]}
       />
     </>
@@ -136,14 +146,15 @@ function Countries(): JSX.Element {
           { title: w('name'), of: ({ name }) => name },
           {
             title: w('countries'),
-            of: ({ countryCodes }) => countryCodes.map(countryName).join(', '),
+            of: ({ countryCodes }) =>
+              countryCodes.map((code) => countryName(code, language.value)).join(', '),
           },
           { title: w('kind'), of: ({ kind }) => stateName(kind) },
           {
             title: w('where'),
             of: ({ targets }) =>
               targets
-                .map(({ scope, siteName, policyName }) => siteName || policyName || scope)
+                .map(({ siteName, policyName }) => siteName || policyName || w('everySite'))
                 .join(', '),
           },
           { title: w('state'), of: ({ enabled }) => w(enabled ? 'on' : 'off') },
@@ -156,12 +167,23 @@ function Countries(): JSX.Element {
           run: ({ id }) => countries.deleteCountryAccessRule({ id }),
         }}
       />
-      <AddCountry changed={found.reload} />
+      <AddCountry codes={known?.countries.map(({ code }) => code) ?? []} changed={found.reload} />
     </>
   );
 }
 
-function AddCountry({ changed }: { readonly changed: () => void }): JSX.Element {
+function AddCountry({
+  codes: known,
+  changed,
+}: {
+  /** Those of the data set. */
+  readonly codes: readonly string[];
+  readonly changed: () => void;
+}): JSX.Element {
+  const of = useCall('country sites', (signal) =>
+    allItems((page) => sites.listSites({ page }, { signal })),
+  );
+  const tags = Object.keys(languages);
   return (
     <FoldedEdit
       label={w('addCountry')}
@@ -177,12 +199,20 @@ function AddCountry({ changed }: { readonly changed: () => void }): JSX.Element 
           choices: [
             ['deny', w('deny')],
             ['allow', w('allow')],
+            ['monitor', w('monitor')],
+          ],
+        },
+        {
+          ...{ name: 'site', api: ['siteId'], label: w('where'), value: '' },
+          choices: [
+            ['', w('everySite')] as const,
+            ...(of.value ?? []).map(({ id, name }) => [id, name] as const),
           ],
         },
       ]}
-      save={async ({ name = '', codes, kind = '' }) => {
-        const countryCodes = partsOf(codes).map((code) => code.toUpperCase());
-        const targets = [{ scope: 'global' }];
+      save={async ({ name = '', codes, kind = '', site = '' }) => {
+        const countryCodes = partsOf(codes).map((text) => countryCode(text, known, tags));
+        const targets = site === '' ? [{ scope: 'global' }] : [{ scope: 'site', siteId: site }];
         await countries.upsertCountryAccessRule({
           rule: { name, countryCodes, kind, enabled: true, targets, ...inList },
         });
@@ -190,11 +220,6 @@ function AddCountry({ changed }: { readonly changed: () => void }): JSX.Element 
       saved={changed}
     />
   );
-}
-
-function countryName(code: string): string {
-  const names = new Intl.DisplayNames(language.value, { type: 'region', fallback: 'code' });
-  return /^[A-Z]{2}$/.test(code) ? `${names.of(code) ?? code} (${code})` : code;
 }
 
 function Trust(): JSX.Element {

@@ -2,6 +2,7 @@
 
 import { createClient, Code, ConnectError } from '@connectrpc/connect';
 import type { JsonObject } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { SystemService, type SystemSettings } from '../../../proto/gen/waf/v1/system_pb.ts';
@@ -102,7 +103,7 @@ async function saveOver(
 ): Promise<SystemSettings | undefined> {
   const { settings } = await system.updateSystemSettings({
     values,
-    ...(updatedAt === undefined ? {} : { expectedUpdatedAt: updatedAt }),
+    expectedUpdatedAt: updatedAt ?? timestampFromMs(0),
   });
   return settings;
 }
@@ -130,6 +131,7 @@ function GroupForm({
         base={base}
         saved={changed}
         fields={fieldsOf(fields, first.values ?? {})}
+        apart
         latest={async () => {
           take((await system.getSystemSettings({})).settings);
           return heldBy(fieldsOf(fields, base.current.values ?? {}));

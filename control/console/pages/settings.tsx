@@ -2,6 +2,7 @@
 
 import { createClient } from '@connectrpc/connect';
 import type { JsonObject } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { JSX } from 'preact';
 import { CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import {
@@ -95,11 +96,31 @@ export function Settings(): JSX.Element {
       <Tabs
         label={w('title')}
         tabs={[
-          { name: 'health', title: w('health'), view: () => <Health /> },
-          { name: 'settings', title: w('settings'), view: () => <Values tab="settings" /> },
-          { name: 'sign-in', title: w('signIn'), view: () => <Values tab="sign-in" /> },
-          { name: 'services', title: w('services'), view: () => <Values tab="services" /> },
-          { name: 'updates', title: w('updates'), view: () => <Updates /> },
+          { name: 'health', codes: ['system:read'], title: w('health'), view: () => <Health /> },
+          {
+            name: 'settings',
+            codes: ['system:read'],
+            title: w('settings'),
+            view: () => <Values tab="settings" />,
+          },
+          {
+            name: 'sign-in',
+            codes: ['system:read'],
+            title: w('signIn'),
+            view: () => <Values tab="sign-in" />,
+          },
+          {
+            name: 'services',
+            codes: ['system:read'],
+            title: w('services'),
+            view: () => <Values tab="services" />,
+          },
+          {
+            name: 'updates',
+            codes: ['system:update:read'],
+            title: w('updates'),
+            view: () => <Updates />,
+          },
         ]}
       />
     </>
@@ -275,7 +296,7 @@ function Outside({
     const { updatedAt } = base.current;
     const { settings } = await system.updateSystemSettings({
       values: { [consoleHost]: host },
-      ...(updatedAt === undefined ? {} : { expectedUpdatedAt: updatedAt }),
+      expectedUpdatedAt: updatedAt ?? timestampFromMs(0),
     });
     base.current = settings ?? base.current;
     if (host === '') return;
@@ -296,6 +317,7 @@ function Outside({
         fields={hostFields(first)}
         save={save}
         saved={changed}
+        apart
         latest={async () => {
           base.current = (await system.getSystemSettings({})).settings ?? base.current;
           return heldBy(hostFields(base.current));
@@ -332,7 +354,7 @@ function ValuesForm({
         const { updatedAt } = base.current;
         const answer = await system.updateSystemSettings({
           values: changedValues(base.current.values ?? {}, JSON.parse(values) as JsonObject),
-          ...(updatedAt === undefined ? {} : { expectedUpdatedAt: updatedAt }),
+          expectedUpdatedAt: updatedAt ?? timestampFromMs(0),
         });
         take(answer.settings);
       }}

@@ -3,7 +3,7 @@
  * meanwhile is a conflict only where these fields hold something else.
  */
 
-import { Code, ConnectError, createClient } from '@connectrpc/connect';
+import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
 import { SiteService, type Site } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { Edit, heldBy, useBase, type Field, type Values } from '../parts/edit.tsx';
@@ -39,23 +39,14 @@ interface SiteEditProps {
 /** The form. */
 export function SiteEdit({ of, label, fields, mask, apply, ask }: SiteEditProps): JSX.Element {
   const base = useBase(of.site);
-  const send = async (before: Site, values: Values): Promise<void> => {
+  const save = async (values: Values): Promise<void> => {
+    const before = base.current;
     const { site } = await sites.updateSite({
       site: apply(before, values),
       revision: before.revision,
       updateMask: mask.join(','),
     });
     base.current = site ?? before;
-  };
-  const save = async (values: Values): Promise<void> => {
-    try {
-      await send(base.current, values);
-    } catch (thrown) {
-      if (ConnectError.from(thrown).code !== Code.Aborted) throw thrown;
-      const { site } = await sites.getSite({ id: of.site.id });
-      if (site === undefined || !holdsSame(fields(base.current), fields(site))) throw thrown;
-      await send(site, values);
-    }
   };
   const latest = async (): Promise<Values> => {
     const { site } = await sites.getSite({ id: of.site.id });
@@ -73,10 +64,8 @@ export function SiteEdit({ of, label, fields, mask, apply, ask }: SiteEditProps)
       save={save}
       saved={of.changed}
       latest={latest}
+      apart
       {...(ask === undefined ? {} : { ask: (values: Values) => ask(base.current, values) })}
     />
   );
 }
-
-const holdsSame = (left: readonly Field[], right: readonly Field[]): boolean =>
-  JSON.stringify(heldBy(left)) === JSON.stringify(heldBy(right));

@@ -107,12 +107,37 @@ function Views({ of }: { readonly of: ShownSite }): JSX.Element {
       label={of.site.name}
       tabs={[
         { name: 'names', title: w('names'), view: () => <Names of={of} /> },
-        { name: 'routes', title: w('routes'), view: () => <SiteRoutes of={of} /> },
-        { name: 'tls', title: 'TLS', view: () => <SiteTls of={of} /> },
-        { name: 'inspection', title: w('inspection'), view: () => <SiteInspection of={of} /> },
-        { name: 'challenges', title: w('challenges'), view: () => <SiteChallenges of={of} /> },
-        { name: 'limits', title: w('limits'), view: () => <SiteLimits of={of} /> },
-        { name: 'trust', title: w('trust'), view: () => <SiteTrust siteId={of.site.id} /> },
+        {
+          name: 'routes',
+          codes: ['upstream:read'],
+          title: w('routes'),
+          view: () => <SiteRoutes of={of} />,
+        },
+        { name: 'tls', codes: ['cert:read'], title: 'TLS', view: () => <SiteTls of={of} /> },
+        {
+          name: 'inspection',
+          codes: ['policy:read'],
+          title: w('inspection'),
+          view: () => <SiteInspection of={of} />,
+        },
+        {
+          name: 'challenges',
+          codes: ['policy:read'],
+          title: w('challenges'),
+          view: () => <SiteChallenges of={of} />,
+        },
+        {
+          name: 'limits',
+          codes: ['policy:read'],
+          title: w('limits'),
+          view: () => <SiteLimits of={of} />,
+        },
+        {
+          name: 'trust',
+          codes: ['system:read'],
+          title: w('trust'),
+          view: () => <SiteTrust siteId={of.site.id} />,
+        },
         { name: 'delivery', title: w('delivery'), view: () => <SiteDelivery of={of} /> },
       ]}
     />

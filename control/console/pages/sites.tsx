@@ -3,21 +3,43 @@
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { CreateSiteResponse } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { ResourceStatus } from '../../../proto/gen/waf/v1/common_pb.ts';
-import { SiteService, WafMode, type Site } from '../../../proto/gen/waf/v1/site_pb.ts';
+import {
+  SiteService,
+  TlsHttpBehavior,
+  TlsMode,
+  WafMode,
+  type CreateSiteResponse,
+  type Site,
+} from '../../../proto/gen/waf/v1/site_pb.ts';
 import { lazy } from '../lazy.tsx';
 import { Link } from '../parts/link.tsx';
 import { FoldedEdit, List, usePages } from '../parts/list.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
-import { t } from '../text/text.ts';
+import { pageTexts, t } from '../text/text.ts';
 
 const sites = createClient(SiteService, transport);
 
 const KnownApplication = lazy(
   async () => (await import('./known-application.tsx')).KnownApplication,
 );
+
+const w = pageTexts({
+  certificate: ['Certificate', '证书'],
+  none: ['None: plain HTTP', '无：仅 HTTP'],
+  managed: ['Managed: ordered and renewed (ACME)', '托管：自动申请与续期（ACME）'],
+  ownHint: [
+    'One of your own is uploaded on the page of the site. A managed one needs port 80 of the host.',
+    '自有证书在站点页面上传。托管证书要求该主机名的 80 端口可达。',
+  ],
+});
+
+/** Ordered as the site is made; plain HTTP leads to it. */
+const managedTls = {
+  mode: TlsMode.MANAGED_ACME,
+  httpBehavior: TlsHttpBehavior.REDIRECT_TO_HTTPS,
+} as const;
 
 /** The page. */
 export function Sites(): JSX.Element {
@@ -90,12 +112,21 @@ function CreateSite({ onCreated }: { readonly onCreated: () => void }): JSX.Elem
             ...{ required: true, api: ['upstreams', 'url'] },
           },
           { name: 'name', label: t('sites.name') },
+          {
+            ...{ name: 'certificate', api: ['tls'], label: w('certificate'), value: 'none' },
+            hint: w('ownHint'),
+            choices: [
+              ['none', w('none')],
+              ['managed', w('managed')],
+            ],
+          },
         ]}
-        save={async ({ host = '', origin = '', name = '' }) => {
+        save={async ({ host = '', origin = '', name = '', certificate }) => {
           const site = {
             ...{ name: name || host, primaryHost: host, status: ResourceStatus.ACTIVE },
             upstreams: [{ inline: { url: origin, weight: 1 } }],
             waf: { enabled: true, mode: WafMode.BLOCKING },
+            ...(certificate === 'managed' ? { tls: managedTls } : {}),
           };
           setAnswer(await sites.createSite({ site, recognizeApplication: true }));
           setCreated({ name: site.name, host });

@@ -2,9 +2,8 @@
 
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { messageOf } from '../call.ts';
-import { said } from '../text/sentences.ts';
 import { t } from '../text/text.ts';
+import { refusalText } from './refusal.ts';
 import { lacking } from './rights.tsx';
 
 interface ActProps {
@@ -23,17 +22,17 @@ type State = 'idle' | 'asking' | 'busy';
 /** The button. */
 export function Act({ label, codes, run, done, ask, primary = false }: ActProps): JSX.Element {
   const [state, setState] = useState<State>('idle');
-  const [error, setError] = useState('');
+  const [error, setError] = useState<unknown>(null);
   const button = useRef<HTMLButtonElement>(null);
   useFocusBack(state, button);
   const missing = lacking(codes);
   const start = (): void => {
     setState('busy');
-    setError('');
+    setError(null);
     run()
       .then(
         () => done?.(),
-        (thrown: unknown) => setError(messageOf(thrown)),
+        (thrown: unknown) => setError(thrown),
       )
       .finally(() => setState('idle'));
   };
@@ -52,9 +51,9 @@ export function Act({ label, codes, run, done, ask, primary = false }: ActProps)
       >
         {label}
       </button>
-      {error !== '' && (
+      {error !== null && (
         <span class="notice" role="alert">
-          {said(error)}
+          {refusalText(error)}
         </span>
       )}
     </>

@@ -9,10 +9,11 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../call.ts';
 import { said } from '../text/sentences.ts';
 import { t } from '../text/text.ts';
+import { Conflict, Question, type Change } from './conflict.tsx';
+import { refusalText } from './refusal.ts';
 import { refusedField } from './refused-field.ts';
 import { FileInput } from './file-input.tsx';
 import { lacking, Rights } from './rights.tsx';
-import { VisibleText } from './visible-text.tsx';
 
 /** One field of a form. */
 export interface Field {
@@ -73,6 +74,8 @@ export interface EditProps {
   readonly keep?: boolean;
   /** Reads the record again for the next save, and says what its fields hold now. */
   readonly latest?: () => Promise<Values>;
+  /** A save leaves what the fields do not show: who changed only that is nobody to ask about. */
+  readonly apart?: boolean;
   /** What a person has to accept before these values are saved; '' for nothing. */
   readonly ask?: (values: Values) => Promise<string>;
 }
@@ -89,7 +92,7 @@ export function Edit(props: EditProps): JSX.Element {
   const { fields, typed, settled } = useFollowing(form, props);
   const saving = useSaving(form, { ...props, fields }, settled);
   const { state, error, theirs, question, run, take, refuse } = saving;
-  const refused = refusedField(error, fields);
+  const refused = error === null ? null : refusedField(messageOf(error), fields);
   useEffect(() => {
     const input = refused === null ? null : form.current?.elements.namedItem(refused.name);
     if (input instanceof HTMLElement) input.focus();
@@ -112,7 +115,7 @@ export function Edit(props: EditProps): JSX.Element {
           problem={refused?.name === field.name ? refused.problem : ''}
         />
       ))}
-      {theirs !== null && <Conflict fields={fields} theirs={theirs} take={take} />}
+      {theirs !== null && <Conflict changes={changesIn(fields, theirs)} take={take} />}
       {question !== '' && (
         <Question
           text={question}
@@ -128,7 +131,7 @@ export function Edit(props: EditProps): JSX.Element {
         <Rights codes={codes} />
       </p>
       <div aria-live="polite">
-        {error !== '' && refused === null && <p class="notice">{said(error)}</p>}
+        {error !== null && refused === null && <p class="notice">{refusalText(error)}</p>}
         {state === 'done' && <p class="done">{done ?? t('edit.saved')}</p>}
       </div>
     </form>
@@ -183,7 +186,7 @@ function useFollowing(
 /** How far a save is, and what is in its way. */
 interface Saving {
   readonly state: State;
-  readonly error: string;
+  readonly error: unknown;
   readonly theirs: Values | null;
   readonly question: string;
   /** Saves; `accepted` is the question that was answered with yes. */
@@ -199,15 +202,15 @@ function useSaving(
   props: EditProps,
   settled: () => void,
 ): Saving {
-  const { fields, save, saved, keep = false, latest, ask } = props;
+  const { fields, saved, keep = false, latest, ask } = props;
   const [state, setState] = useState<State>('idle');
-  const [error, setError] = useState('');
+  const [error, setError] = useState<unknown>(null);
   const [theirs, setTheirs] = useState<Values | null>(null);
   const [question, setQuestion] = useState('');
   const start = async (accepted: string): Promise<void> => {
     const values = await valuesOf(form.current!, fields);
     setState('busy');
-    setError('');
+    setError(null);
     try {
       const asked = (await ask?.(values)) ?? '';
       setQuestion(asked === accepted ? '' : asked);
@@ -215,28 +218,55 @@ function useSaving(
         setState('idle');
         return;
       }
-      await save(values);
+      await saveOver(props, theirs ?? heldBy(fields), values, setTheirs);
       settled();
       saved?.();
       setTheirs(null);
       setState('done');
-      if (latest === undefined && !keep) form.current?.reset();
+      if (latest === undefined && !keep) clear(form.current, fields);
     } catch (thrown) {
       setState('idle');
-      setError(messageOf(thrown));
-      if (latest !== undefined && isConflict(thrown)) setTheirs(await latest());
+      setError(thrown);
     }
   };
   const run = (accepted = ''): void => {
-    start(accepted).catch((thrown: unknown) => setError(messageOf(thrown)));
+    start(accepted).catch((thrown: unknown) => setError(thrown));
   };
   const take = (): void => {
     if (theirs !== null) fill(form.current!, theirs);
     settled();
     setTheirs(null);
-    setError('');
+    setError(null);
   };
   return { state, error, theirs, question, run, take, refuse: () => setQuestion('') };
+}
+
+/**
+ * Saves over what is known. Where somebody else saved first, `found` gets what the fields hold now,
+ * unless that is what is known. Errors: of the call.
+ */
+async function saveOver(
+  { fields, save, latest, apart = false }: EditProps,
+  known: Values,
+  values: Values,
+  found: (theirs: Values) => void,
+): Promise<void> {
+  try {
+    await save(values);
+  } catch (thrown) {
+    if (latest === undefined || !isConflict(thrown)) throw thrown;
+    const now = await latest();
+    const same = fields.every(({ name, kind }) => {
+      const before = known[name] ?? '';
+      // Nobody sees whether a secret is another one now.
+      return (now[name] ?? '') === before && (kind !== 'password' || values[name] === before);
+    });
+    if (!apart || !same) {
+      found(now);
+      throw thrown;
+    }
+    await save(values);
+  }
 }
 
 /** Whether somebody else saved first. */
@@ -329,64 +359,17 @@ function inputProps({ name, kind = 'text', value = '', required = false }: Field
   return { name, type: kind, required, autoComplete, step: 'any', defaultValue: value };
 }
 
-function Conflict({
-  fields,
-  theirs,
-  take,
-}: {
-  readonly fields: readonly Field[];
-  readonly theirs: Values;
-  readonly take: () => void;
-}): JSX.Element {
-  return (
-    <div class="conflict" role="alert">
-      <p>{t('edit.conflict')}</p>
-      <dl class="facts">
-        {fields.map(({ name, label, value = '' }) => {
-          const now = theirs[name] ?? '';
-          return now === value ? null : (
-            <>
-              <dt>{label}</dt>
-              <dd>
-                <VisibleText text={now === '' ? '–' : now} />
-              </dd>
-            </>
-          );
-        })}
-      </dl>
-      <button type="button" onClick={take}>
-        {t('edit.takeTheirs')}
-      </button>
-    </div>
-  );
+/** What a form does not hold as it was read, and what a person reads of it. */
+function changesIn(fields: readonly Field[], theirs: Values): readonly Change[] {
+  return fields
+    .filter(({ name, value = '' }) => (theirs[name] ?? '') !== value)
+    .map((field) => ({ label: field.label, now: shownValue(field, theirs[field.name] ?? '') }));
 }
 
-function Question({
-  text,
-  busy,
-  accept,
-  refuse,
-}: {
-  readonly text: string;
-  readonly busy: boolean;
-  readonly accept: () => void;
-  readonly refuse: () => void;
-}): JSX.Element {
-  return (
-    <div class="conflict" role="alert">
-      <p>
-        <VisibleText text={text} />
-      </p>
-      <span class="ask">
-        <button type="button" class="danger" disabled={busy} onClick={accept}>
-          {t('edit.accept')}
-        </button>
-        <button type="button" onClick={refuse}>
-          {t('common.cancel')}
-        </button>
-      </span>
-    </div>
-  );
+/** The words of a choice, not its code. */
+function shownValue({ kind, choices }: Field, value: string): string {
+  if (kind === 'check') return t(value === 'on' ? 'edit.set' : 'edit.notSet');
+  return choices?.find(([one]) => one === value)?.[1] ?? value;
 }
 
 /** What fields hold, by name. */
@@ -403,6 +386,13 @@ async function valuesOf(form: HTMLFormElement, fields: readonly Field[]): Promis
     return [name, kind === 'password' || kind === 'area' ? text : text.trim()] as const;
   });
   return Object.fromEntries(await Promise.all(entries));
+}
+
+/** The form as it is shown at first; choices that other fields depend on stay as they were made. */
+function clear(form: HTMLFormElement | null, fields: readonly Field[]): void {
+  if (form === null) return;
+  form.reset();
+  fill(form, heldBy(fields.filter(({ chosen }) => chosen !== undefined)));
 }
 
 function fill(form: HTMLFormElement, values: Values): void {

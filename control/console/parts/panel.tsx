@@ -4,6 +4,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { address, withQuery } from '../address.ts';
 import { Link } from './link.tsx';
+import { lacking } from './rights.tsx';
 
 /** The way back to a list, above the title of one of its records. */
 export function Back({
@@ -86,9 +87,11 @@ export interface Tab {
   readonly name: string;
   readonly title: string;
   readonly view: () => JSX.Element;
+  /** What a person needs for it; who lacks one of them is not led there. */
+  readonly codes?: readonly string[];
 }
 
-/** The views, and the one that the address names; the first unless it names one. */
+/** The views, and the one that the address names; the first that a person may see otherwise. */
 export function Tabs({
   tabs,
   label,
@@ -97,7 +100,9 @@ export function Tabs({
   readonly label: string;
 }): JSX.Element {
   const wanted = address.value.query.get('tab');
-  const chosen = tabs.find(({ name }) => name === wanted) ?? tabs[0];
+  const named = tabs.find(({ name }) => name === wanted);
+  const offered = tabs.filter((tab) => tab === named || lacking(tab.codes ?? []) === '');
+  const chosen = named ?? offered[0] ?? tabs[0];
   const bar = useRef<HTMLElement>(null);
   // In a narrow window the bar scrolls: the chosen view is in its middle.
   useLayoutEffect(() => {
@@ -108,7 +113,7 @@ export function Tabs({
   return (
     <>
       <nav class="tabs" ref={bar} aria-label={label}>
-        {tabs.map(({ name, title }) => (
+        {offered.map(({ name, title }) => (
           <Link href={withQuery({ tab: name })} current={name === chosen.name}>
             {title}
           </Link>

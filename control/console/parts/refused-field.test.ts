@@ -1,7 +1,7 @@
 /** Which field of a form a message of the API is about. */
 
 import { expect, test } from 'vitest';
-import { refusedField } from './refused-field.ts';
+import { fieldWords, partsOfRefusal, refusedField } from './refused-field.ts';
 
 const fields = [{ name: 'name' }, { name: 'origins', api: ['upstreams', 'url'] }];
 
@@ -13,4 +13,17 @@ test.each([
   ['Rule id 900110 is already used.', null, ''],
 ])('%s', (message, name, problem) => {
   expect(refusedField(message, fields)).toEqual(name === null ? null : { name, problem });
+});
+
+test.each([
+  ['rule.expression.windowSeconds: must be a whole number', 'Window seconds'],
+  ['site.delivery.redirects[1].target: is required', 'Redirects 2, target'],
+  ['entries[0]: must be an address', 'Entries 1'],
+  ['values.auth.refresh_token_seconds: must be a number', 'Refresh token seconds'],
+])('%s is about: %s', (message, words) => {
+  expect(fieldWords(partsOfRefusal(message).path)).toBe(words);
+});
+
+test('a sentence names no field', () => {
+  expect(partsOfRefusal('Rule id 900110 is already used: choose another.').path).toBe('');
 });

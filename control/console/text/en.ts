@@ -28,6 +28,9 @@ export const en = {
   'edit.chooseFile': 'Choose a file',
   'edit.noFile': 'None chosen',
   'edit.conflict': 'Somebody else saved this meanwhile. What it holds now:',
+  'edit.conflictUnseen': 'What changed is not shown by this form.',
+  'edit.set': 'On',
+  'edit.notSet': 'Off',
   'edit.keepMine': 'Save mine over it',
   'edit.accept': 'Save anyway',
   'edit.takeTheirs': 'Take theirs',
@@ -133,6 +136,8 @@ export const en = {
   'attacks.status': 'Status',
   'attacks.empty': 'No event matches this filter. Take a filter away or choose a longer time.',
   'attacks.noneYet': 'No event yet. Blocked and recorded requests appear here as they happen.',
+  'attacks.noRequest':
+    'No attack or refusal of the last 30 days has this request id. Every kept request:',
   'attacks.clear': 'Clear filters',
   'event.back': 'All attacks',
   'event.blocked': 'This request was blocked with status {status}.',

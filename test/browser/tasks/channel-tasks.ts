@@ -1,4 +1,4 @@
-/** Tasks of accounts elsewhere: channels of alerts by kind, DNS providers by what each asks for. */
+/** Tasks of alerts and accounts elsewhere: channels, rules, DNS providers, each by its kind. */
 
 import { expect } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
@@ -88,6 +88,84 @@ async function addChannel(desk: Desk, world: World, of: ChannelForm): Promise<vo
   expect(added).toMatchObject({ enabled: true, config: of.config });
 }
 
+/** One rule: what is entered, the condition that the API has then, and how the list says it. */
+interface RuleForm {
+  readonly kind: string;
+  readonly words: string;
+  readonly fill?: Readonly<Record<string, string>>;
+  readonly choose?: Readonly<Record<string, string>>;
+  readonly condition: object;
+  readonly said: string;
+}
+
+const rules: readonly RuleForm[] = [
+  {
+    ...{ kind: 'security_threshold', words: 'there are many security events' },
+    ...{ fill: { Events: '20000', 'In seconds': '60' }, choose: { 'Which events': 'Blocked' } },
+    condition: { threshold: 20_000, windowSeconds: 60, filter: { outcome: 'blocked' } },
+    said: '20,000 blocked attacks in 60 s',
+  },
+  {
+    ...{ kind: 'cert_expiring', words: 'a certificate ends soon' },
+    fill: { 'Days before its end': '3' },
+    condition: { withinDays: 3 },
+    said: 'A certificate ends within 3 days',
+  },
+  {
+    ...{ kind: 'log_storage', words: 'logs fill the disk', choose: { 'From state': 'Nearly' } },
+    condition: { filter: { minimumStatus: 'critical' } },
+    said: 'Logs fill the disk',
+  },
+  {
+    ...{ kind: 'origin_down', words: 'an origin does not answer' },
+    condition: { filter: {} },
+    said: 'An origin does not answer',
+  },
+  {
+    ...{ kind: 'node_offline', words: 'a node is offline' },
+    condition: { filter: {} },
+    said: 'A node is offline',
+  },
+];
+
+async function addRule(desk: Desk, world: World, of: RuleForm): Promise<void> {
+  const form = 'Add a rule';
+  const name = `Task ${of.kind}`;
+  const channel = { name: `Told by ${of.kind}`, kind: 'ALERT_CHANNEL_KIND_SLACK', enabled: false };
+  const made = await world.call('AlertService/UpsertAlertChannel', {
+    channel: { ...channel, config: { webhookUrl: hook } },
+  });
+  await desk.go('/account');
+  await desk.go('/alerts?tab=rules');
+  await desk.press(form);
+  await desk.fill('Name', name, form);
+  await desk.choose('Alert when', of.words, form);
+  for (const [label, text] of Object.entries(of.fill ?? {})) await desk.fill(label, text, form);
+  for (const [label, words] of Object.entries(of.choose ?? {})) {
+    await desk.choose(label, words, form);
+  }
+  await desk.choose('Tell', channel.name, form);
+  await desk.press('Add', form);
+  await desk.shows(name);
+  const row = await desk.page.$$eval(
+    'main tbody tr',
+    (all, wanted) => all.map((one) => one.textContent).find((text) => text.includes(wanted)),
+    name,
+  );
+  expect(row).toContain(of.said);
+  // The fields that are shown are those of the kind that is chosen, for the next rule, too.
+  expect(await desk.held('Alert when', form)).toBe(of.kind);
+  expect(row).toContain(channel.name);
+  const { items } = await world.call('AlertService/ListAlertRules', {});
+  const found = (items as { name: string; id: string; expression: string }[]).find(
+    (one) => one.name === name,
+  )!;
+  const { id: channelId } = made['channel'] as { id: string };
+  expect(found).toMatchObject({ enabled: true, channelIds: [channelId] });
+  expect(JSON.parse(found.expression)).toMatchObject({ kind: of.kind, ...of.condition });
+  await world.call('AlertService/DeleteAlertRule', { id: found.id });
+}
+
 /** One DNS provider: its name at the API, what it asks for, and what the API has of it then. */
 interface ProviderForm {
   readonly driver: string;
@@ -139,6 +217,13 @@ export const channelTasks: readonly Task[] = [
     does: `adds a channel of the kind ${of.kind}, by the fields that this kind has`,
     expects: 'it is in the list, and its secrets are kept and never shown',
     run: (desk: Desk, world: World) => addChannel(desk, world, of),
+  })),
+  ...rules.map((of) => ({
+    id: `alert-rule-${of.kind}`,
+    page: 'Alerts',
+    does: `adds a rule of the kind ${of.kind}, by its numbers and the channel that it tells`,
+    expects: 'the API has the condition and the channel; the list says both in words',
+    run: (desk: Desk, world: World) => addRule(desk, world, of),
   })),
   ...providers.map((of) => ({
     id: `dns-provider-${of.driver}`,

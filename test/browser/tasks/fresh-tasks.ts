@@ -33,6 +33,7 @@ async function renamePolicy(world: World, id: string, name: string): Promise<voi
   await world.call('PolicyService/UpdatePolicy', wanted);
 }
 
+const accessSeconds = 'An access token ends after (seconds)';
 const keptDays = 'Days requests are kept';
 
 /** One change for each list of records that people make, and for each page of one record. */
@@ -184,6 +185,50 @@ const changes: readonly Change[] = [
       const channel = { name, enabled: true, kind: 'ALERT_CHANNEL_KIND_WEBHOOK', config };
       return world.call('AlertService/UpsertAlertChannel', { channel });
     },
+  },
+  {
+    id: 'fresh-alert-rules',
+    page: 'Alerts',
+    path: '/alerts?tab=rules',
+    make: (world, name) => {
+      const rule = {
+        name,
+        severity: 'ALERT_SEVERITY_WARNING',
+        expression: '{"kind":"node_offline"}',
+      };
+      return world.call('AlertService/UpsertAlertRule', { rule });
+    },
+  },
+  {
+    id: 'fresh-sessions',
+    page: 'Access',
+    path: '/access?tab=sessions',
+    make: async (world, username) => {
+      const password = 'a password for tests 2';
+      await world.call('UserService/CreateUser', { user: { username }, password });
+      await world.call('AuthService/Login', { username, password });
+    },
+  },
+  {
+    id: 'fresh-tokens',
+    page: 'Access',
+    path: '/access?tab=tokens',
+    make: async (world, name) => {
+      const { items } = await world.call('RoleService/ListRoles', {});
+      const roleId = (items as { id: string }[])[0]!.id;
+      const token = { name, roleId, noExpiry: true };
+      await world.call('waf.access.v1.TokenService/CreateApiToken', token);
+    },
+  },
+  {
+    id: 'fresh-settings',
+    page: 'Settings',
+    path: '/settings?tab=sign-in',
+    make: (world) =>
+      world.call('SystemService/UpdateSystemSettings', {
+        values: { 'auth.access_token_seconds': 28_700 },
+      }),
+    seen: async (desk) => (await desk.held(accessSeconds)) === '28700',
   },
   {
     id: 'fresh-silences',

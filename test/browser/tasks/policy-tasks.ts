@@ -3,7 +3,7 @@
 import { expect } from 'vitest';
 import { inList } from '../../../control/console/parts/in-list.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { Task, World } from './task.ts';
+import { attackIn, type Task, type World } from './task.ts';
 
 const attack = '/?id=1%27%20OR%20%271%27=%271';
 
@@ -153,6 +153,25 @@ export const policyTasks: readonly Task[] = [
         return JSON.stringify(found).includes('"Office"');
       });
       await desk.shows('Office');
+    },
+  },
+  {
+    id: 'list-allow',
+    page: 'Protection',
+    does: 'makes a list of addresses that are let in everywhere, in one form',
+    expects: 'an attack from there is served, the same from elsewhere is not',
+    run: async (desk, world) => {
+      const { get, client } = await world.refused('let-in');
+      await desk.go('/');
+      await desk.go('/protection');
+      const form = 'Make a list';
+      await desk.press(form);
+      await desk.fill('Name', 'Let in', form);
+      await desk.fill('Addresses or networks, one a line', client, form);
+      await desk.choose('On all sites', 'Allow, and inspect nothing', form);
+      await desk.press(form, form);
+      await eventually(async () => (await get(attackIn('q'))) === 200);
+      expect(await world.get(attackIn('q'), world.client(), 'let-in.example')).toBe(403);
     },
   },
   {

@@ -359,17 +359,21 @@ export const siteTasks: readonly Task[] = [
   {
     id: 'country-rule',
     page: 'Protection',
-    does: 'refuses a country everywhere',
-    expects: 'the rule is in the list',
+    does: 'refuses countries at one site, one by its name',
+    expects: 'the rule is in the list, and names them and the site',
     run: async (desk, world) => {
+      const siteId = await world.site('unvisited');
       await desk.go('/protection?tab=countries');
       await desk.press('Add a country rule');
-      await desk.fill('Name', 'No Andorra');
-      await desk.fill('Country codes, for example DE, FR', 'ad');
+      await desk.fill('Name', 'No Andorra', 'Add a country rule');
+      await desk.fill('Countries, for example Germany, FR', 'Andorra, fr');
+      await desk.choose('Where', 'unvisited', 'Add a country rule');
       await desk.press('Add');
-      await desk.shows('No Andorra');
+      await desk.shows('Andorra (AD), France (FR)');
       const found = await world.call('CountryAccessService/ListCountryAccessRules', {});
-      expect(found['items']).toMatchObject([{ name: 'No Andorra', countryCodes: ['AD'] }]);
+      expect(found['items']).toMatchObject([
+        { name: 'No Andorra', countryCodes: ['AD', 'FR'], targets: [{ scope: 'site', siteId }] },
+      ]);
     },
   },
   {

@@ -97,8 +97,8 @@ export const wholeTasks: readonly Task[] = [
   {
     id: 'site-managed',
     page: 'Sites',
-    does: 'lets an authority issue the certificate of a site',
-    expects: 'the site is served with it over TLS',
+    does: 'lets an authority issue the certificate of a site, and of another as it is made',
+    expects: 'each site is served with its own over TLS',
     run: async (desk, world) => {
       if (missingPebble !== null) throw new Error(missingPebble);
       const pebble = await startPebble({ httpPort: world.product.proxyPort });
@@ -117,6 +117,17 @@ export const wholeTasks: readonly Task[] = [
         });
         await desk.go('/certificates');
         await desk.shows('managed.example');
+        const create = 'Create a site';
+        await desk.go('/sites');
+        await desk.press(create);
+        await desk.fill('Host', 'at-once.example', create);
+        await desk.fill('Origin', world.origin, create);
+        await desk.choose('Certificate', 'Managed', create);
+        await desk.press('Create', create);
+        await eventually(async () => {
+          const issuer = await issuerOf(world, 'at-once.example').catch(() => '');
+          return issuer.startsWith('Pebble');
+        });
       } finally {
         pebble.stop();
       }
