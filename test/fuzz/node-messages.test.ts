@@ -22,7 +22,7 @@ import {
 import { draws } from '../support/soak.ts';
 
 const seed = Number(process.env['WAF_SEED'] ?? 16);
-const rounds = draws(6, 100, 'WAF_FUZZ_ROUNDS');
+const rounds = draws(3, 100, 'WAF_FUZZ_ROUNDS');
 const kinds = ConnectRequestSchema.oneofs[0]!.fields;
 let waf: TestControl;
 let good: TestNode;
