@@ -49,7 +49,7 @@ export async function authorize(
 }
 
 function isApiToken(header: string | null): boolean {
-  return /^Bearer waf_/i.test(header ?? '');
+  return /^Bearer +waf_/i.test(header ?? '');
 }
 
 /** Who presents the token of an Authorization header; null when it has no good one. */
@@ -58,6 +58,6 @@ export async function bearerCaller(
   header: string | null,
   address: string,
 ): Promise<Caller | null> {
-  const token = /^Bearer ([\w.-]{1,8192})$/i.exec(header ?? '')?.[1];
+  const token = /^Bearer +([\w.-]{1,8192})$/i.exec(header ?? '')?.[1];
   return token === undefined ? null : sessions.callerOf(token, address);
 }

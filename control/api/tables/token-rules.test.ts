@@ -113,6 +113,35 @@ describe('sentences on API tokens', () => {
     expect(new Set(rows.map(({ rule }) => rule)).size).toBe(rows.length);
   });
 
+  test.each<[string, number, (token: string) => Sent]>([
+    ['as Bearer', 200, (token) => ({ headers: { authorization: `Bearer ${token}` } })],
+    ['as bearer', 200, (token) => ({ headers: { authorization: `bearer ${token}` } })],
+    ['as BEARER', 200, (token) => ({ headers: { authorization: `BEARER ${token}` } })],
+    ['after two spaces', 200, (token) => ({ headers: { authorization: `Bearer  ${token}` } })],
+    ['in quotation marks', 401, (token) => ({ headers: { authorization: `Bearer "${token}"` } })],
+    ['before another word', 401, (token) => ({ headers: { authorization: `Bearer ${token} a` } })],
+    ['without a scheme', 401, (token) => ({ headers: { authorization: token } })],
+    ['under another scheme', 401, (token) => ({ headers: { authorization: `Token ${token}` } })],
+    ['as a password', 401, (token) => ({ headers: { authorization: basic('admin2', token) } })],
+    ['as a name', 401, (token) => ({ headers: { authorization: basic(token, '') } })],
+    ['in another field', 401, (token) => ({ headers: { 'x-api-key': token } })],
+    ['in a cookie', 401, (token) => ({ headers: { cookie: `access_token=${token}` } })],
+    ['in the URL', 401, (token) => ({ query: `?access_token=${token}` })],
+    ['in the URL of a GET', 405, (token) => ({ query: `?token=${token}`, method: 'GET' })],
+    ['in a form', 401, (token) => ({ form: `access_token=${token}` })],
+  ])('a token %s gets %i, and is in no answer and no log', async (_, status, how) => {
+    const token = String(table.known.get('root'));
+    const { headers = {}, query = '', method = 'POST', form } = how(token);
+    const type = form === undefined ? 'application/json' : 'application/x-www-form-urlencoded';
+    const base = `http://127.0.0.1:${waf.control.managementPort}`;
+    const answer = await fetch(`${base}/waf.v1.SiteService/ListSites${query}`, {
+      ...{ method, headers: { 'content-type': type, ...headers } },
+      ...(method === 'POST' && { body: form ?? '{}' }),
+    });
+    expect(answer.status).toBe(status);
+    expect([await answer.text(), ...lines].filter((one) => one.includes(token))).toEqual([]);
+  });
+
   test('no text of a token is in an answer, in the log, in the audit log or on disk', async () => {
     const { text } = await waf.call('AuditService/QueryAudit', { page: { pageSize: 200 } });
     expect(text).toContain('api_token');
@@ -168,6 +197,18 @@ describe('sentences on API tokens', () => {
     expect(lines.filter((line) => line.includes('too many wrong API tokens'))).toHaveLength(1);
   });
 });
+
+/** What a request says beside the usual. */
+interface Sent {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: string;
+  readonly method?: string;
+  readonly form?: string;
+}
+
+function basic(name: string, password: string): string {
+  return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+}
 
 function filesWith(folder: string, secret: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -81,7 +81,9 @@ export const userAccessCommands: readonly CommandDefinition[] = [
   {
     path: ['user', 'reset-mfa'],
     summary: 'Remove the second factor of a user',
-    help: 'For somebody who has lost the authenticator and the recovery codes.',
+    help:
+      'For somebody who has lost the authenticator and the recovery codes, or the passkeys.\n' +
+      'An administrator who is locked out runs it on the machine itself, over its local socket.',
     arguments: userArgument,
     flags: [],
     run: async (context, [named = '']) => {
