@@ -7,16 +7,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inheritedBody } from '../../control/domain/documents/body-inheritance.ts';
 import { renderBodyRules } from '../../control/domain/policy/policy-body-rules.ts';
 import { bodyFamilyOf, processorReading } from '../../base/body-family.ts';
-import { createLogger } from '../../base/log.ts';
-import { buildEngine } from '../../engine/policies/policy-build.ts';
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
 import { headFrom } from '../../engine/rules/load/test-sample.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { readMediaType } from '../../engine/schema/media-type.ts';
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
-import { DatabaseFiles } from '../../engine/state/database-files.ts';
-import { databaseFolder } from '../support/databases.ts';
-import { rulePorts } from '../support/rule-ports.ts';
+import { builtPolicy } from '../support/built-policy.ts';
 
 const httpPolicy = {
   bodyProcessorOverrides: [
@@ -37,10 +33,8 @@ beforeAll(async () => {
     const probe = `SecRule REQBODY_PROCESSOR "@rx .*" \\
   "id:1,phase:2,t:none,pass,log,msg:'probe',logdata:'%{REQBODY_PROCESSOR}'"`;
     const seclangEntry = `SecRuleEngine On\nSecRequestBodyAccess On\n${probe}\n${rules}\n`;
-    const log = createLogger('test', 'error');
     const source = { id: name, name, revision: '1', seclangEntry, files: new Map() };
-    const cache = new DatabaseFiles(databaseFolder, log);
-    engines.set(name, await buildEngine(source, { cache, log, ports: rulePorts }));
+    engines.set(name, await builtPolicy(source));
   }
 });
 afterAll(() => engines.forEach((engine) => engine.retire()));

@@ -4,17 +4,13 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createLogger } from '../../base/log.ts';
 import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
 import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
-import { buildEngine } from '../../engine/policies/policy-build.ts';
 import { headFrom } from '../../engine/rules/load/test-sample.ts';
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
-import { DatabaseFiles } from '../../engine/state/database-files.ts';
-import { databaseFolder } from '../support/databases.ts';
-import { rulePorts } from '../support/rule-ports.ts';
+import { builtPolicy } from '../support/built-policy.ts';
 
 const rule = 4_200;
 let engine: PolicyEngine;
@@ -26,13 +22,8 @@ beforeAll(async () => {
   const deny = `id:${rule},phase:2,deny,status:403,log,t:none`;
   const beforeCrs = `SecRule ARGS:grpc.2.3 "@rx ^evil$|one long evil text" "${deny}"\n`;
   const { seclang } = renderPolicy({ ...light, crsCore, argLimits }, null, { beforeCrs });
-  const log = createLogger('test', 'error');
   const source = { id: 's', name: 's', revision: '1', seclangEntry: seclang, files: new Map() };
-  engine = await buildEngine(source, {
-    cache: new DatabaseFiles(databaseFolder, log),
-    log,
-    ports: rulePorts,
-  });
+  engine = await builtPolicy(source);
 });
 afterAll(() => engine.retire());
 

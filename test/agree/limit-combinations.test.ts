@@ -4,15 +4,11 @@
  */
 
 import { afterEach, describe, expect, test } from 'vitest';
-import { createLogger } from '../../base/log.ts';
 import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
 import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
-import { buildEngine } from '../../engine/policies/policy-build.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
-import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
-import { databaseFolder } from '../support/databases.ts';
-import { rulePorts } from '../support/rule-ports.ts';
+import { builtPolicy } from '../support/built-policy.ts';
 import { sendInProcess, type TableRequest } from './policy-in-process.ts';
 
 const bodyLimit = 1_000;
@@ -58,17 +54,12 @@ function policyOf({ template, args, body, excess }: Combination): PolicyJson {
   };
 }
 
-function engineOf(combination: Combination): PolicyEngine {
+function engineOf(combination: Combination): Promise<PolicyEngine> {
   const attack = `id:${attackRule},phase:2,deny,status:403,log,t:none`;
   const beforeCrs = `SecRule ARGS "@contains evil" "${attack}"\n`;
   const { seclang } = renderPolicy(policyOf(combination), null, { beforeCrs });
-  const log = createLogger('test', 'error');
   const source = { id: 's', name: 's', revision: '1', seclangEntry: seclang, files: new Map() };
-  return buildEngine(source, {
-    cache: new DatabaseFiles(databaseFolder, log),
-    log,
-    ports: rulePorts,
-  });
+  return builtPolicy(source);
 }
 
 const form = (body: string): TableRequest => {
@@ -82,8 +73,8 @@ let engine: PolicyEngine | undefined;
 afterEach(() => engine?.retire());
 
 describe.each(combinations)('$template, arguments $args, bodies $body, excess $excess', (row) => {
-  test('each limit does what it says', () => {
-    engine = engineOf(row);
+  test('each limit does what it says', async () => {
+    engine = await engineOf(row);
     const observed = row.args === 'OBSERVE';
     const limited: readonly (readonly [rule: number, query: string])[] = [
       [199_100, 'a=1&b=1&c=1&d=1&e=1&f=1'],

@@ -6,7 +6,6 @@
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { createLogger } from '../../base/log.ts';
 import { renderPolicy, type AddedSecLang } from '../../control/domain/policy/policy-seclang.ts';
 import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
 import {
@@ -14,16 +13,13 @@ import {
   readRulesetFolder,
 } from '../../control/publish/rulesets/ruleset-folder.ts';
 import type { RequestContent } from '../../engine/contract/detection-content.ts';
-import { buildEngine } from '../../engine/policies/policy-build.ts';
 import { headFrom, responseFrom } from '../../engine/rules/load/test-sample.ts';
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
-import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { corpusRoot } from '../seclang/corpus.ts';
-import { compileAlone, databaseFolder } from '../support/databases.ts';
-import { rulePorts } from '../support/rule-ports.ts';
+import { builtPolicy } from '../support/built-policy.ts';
 
 const crs4Folder = path.join(corpusRoot, 'crs', '4.28.0');
 
@@ -72,12 +68,9 @@ export async function templateEngine(
   const policy = change(builtInTemplates.find(({ name }) => name === template)!);
   const ruleset = folder === null ? null : readRulesetFolder(folder);
   const { seclang } = renderPolicy(policy, ruleset, added);
-  const log = createLogger('test', 'error');
   const texts = new Map((ruleset?.files ?? []).map((file) => [file.path, file.content]));
   const source = { id: 's', name: 's', revision: '1', seclangEntry: seclang, files: texts };
-  return compileAlone(`in process ${template} ${ruleset?.version ?? 'none'}`, () =>
-    buildEngine(source, { cache: new DatabaseFiles(databaseFolder, log), log, ports: rulePorts }),
-  );
+  return builtPolicy(source, `in process ${template} ${ruleset?.version ?? 'none'}`);
 }
 
 const usual = { Host: 'api.example', 'User-Agent': 'Mozilla/5.0', Accept: '*/*' };

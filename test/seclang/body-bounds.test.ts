@@ -6,7 +6,6 @@
 
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { createLogger } from '../../base/log.ts';
 import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
 import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
 import type { InspectionSession, Inspector } from '../../engine/contract/inspection.ts';
@@ -18,14 +17,11 @@ import {
   siteFor,
   startFront,
 } from '../../engine/front/fixtures/fixture.ts';
-import { buildEngine } from '../../engine/policies/policy-build.ts';
 import { headFrom } from '../../engine/rules/load/test-sample.ts';
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
-import { DatabaseFiles } from '../../engine/state/database-files.ts';
-import { databaseFolder } from '../support/databases.ts';
-import { rulePorts } from '../support/rule-ports.ts';
+import { builtPolicy } from '../support/built-policy.ts';
 import {
   attack,
   boundRows,
@@ -36,7 +32,6 @@ import {
   type BoundRow,
 } from './body-bounds-table.ts';
 
-const log = createLogger('test', 'error');
 const ruleId = 1;
 const rule = `SecRule ARGS|ARGS_NAMES|XML:/*|XML://@* "@contains ${attack}" \\
   "id:${ruleId},phase:2,t:none,deny,status:403,log,msg:'found'"`;
@@ -53,8 +48,7 @@ async function engineOf({ core, engineState = 'ENGINE_STATE_ON' }: BoundRow) {
   const policy = { name: 'p', engineState, crsCore, httpPolicy, argLimits };
   const { seclang } = renderPolicy(policy, null, { afterCrs: rule });
   const source = { id: 'p', name: 'p', revision: '1', seclangEntry: seclang, files: new Map() };
-  const cache = new DatabaseFiles(databaseFolder, log);
-  const engine = await buildEngine(source, { cache, log, ports: rulePorts });
+  const engine = await builtPolicy(source);
   engines.push(engine);
   return engine;
 }

@@ -6,16 +6,11 @@
 import { expect, test } from 'vitest';
 import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
 import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
-import { createLogger } from '../../base/log.ts';
-import { buildEngine } from '../../engine/policies/policy-build.ts';
 import { headFrom, responseFrom } from '../../engine/rules/load/test-sample.ts';
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
-import { DatabaseFiles } from '../../engine/state/database-files.ts';
-import { databaseFolder } from '../support/databases.ts';
-import { rulePorts } from '../support/rule-ports.ts';
+import { builtPolicy } from '../support/built-policy.ts';
 
-const log = createLogger('test', 'error');
 const selector = '//b'.repeat(9);
 const costly = `SecRule XML:${selector} "@streq nothing" "id:1,phase:2,deny,status:403,log"`;
 
@@ -27,8 +22,7 @@ test.each([
   const crsCore = { ...template.crsCore, responseBodyAccess: true, responseBodyLimit: '100' };
   const { seclang } = renderPolicy({ ...template, crsCore }, null, { afterCrs: costly });
   const source = { id: name, name, revision: '1', seclangEntry: seclang, files: new Map() };
-  const cache = new DatabaseFiles(databaseFolder, log);
-  const engine = await buildEngine(source, { cache, log, ports: rulePorts });
+  const engine = await builtPolicy(source);
   const ask = (body: string) => {
     const lines = ['Host: a.example', 'Content-Type: text/xml', `Content-Length: ${body.length}`];
     const snapshot = {

@@ -6,25 +6,20 @@
 import { createHash, randomBytes } from 'node:crypto';
 import net from 'node:net';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { createLogger } from '../../base/log.ts';
 import { valueLimits } from '../../base/rule-limits.ts';
 import { renderPolicy } from '../../control/domain/policy/policy-seclang.ts';
 import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
 import type { RequestEvent } from '../../engine/contract/events.ts';
 import { errorOf } from '../../engine/contract/request-error.ts';
 import { Closing, httpOrigin, siteFor, startFront } from '../../engine/front/fixtures/fixture.ts';
-import { buildEngine } from '../../engine/policies/policy-build.ts';
 import { headFrom } from '../../engine/rules/load/test-sample.ts';
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
-import { DatabaseFiles } from '../../engine/state/database-files.ts';
-import { databaseFolder } from '../support/databases.ts';
-import { rulePorts } from '../support/rule-ports.ts';
+import { builtPolicy } from '../support/built-policy.ts';
 
 const megabyte = 1_048_576;
 const rule = 'SecRule ARGS "@contains <evil>" "id:1,phase:2,t:none,deny,status:403,log"';
-const log = createLogger('test', 'error');
 const closing = new Closing();
 const engines: PolicyEngine[] = [];
 afterEach(() => closing.run());
@@ -32,7 +27,7 @@ afterAll(() => engines.forEach((engine) => engine.retire()));
 
 type Template = 'Light' | 'Standard';
 
-function engineOf(template: Template, files = '200000000'): PolicyEngine {
+async function engineOf(template: Template, files = '200000000'): Promise<PolicyEngine> {
   const {
     crsCore = {},
     httpPolicy = {},
@@ -48,8 +43,7 @@ function engineOf(template: Template, files = '200000000'): PolicyEngine {
   };
   const { seclang } = renderPolicy(policy, null, { afterCrs: rule });
   const source = { id: 'p', name: 'p', revision: '1', seclangEntry: seclang, files: new Map() };
-  const cache = new DatabaseFiles(databaseFolder, log);
-  const engine = buildEngine(source, { cache, log, ports: rulePorts });
+  const engine = await builtPolicy(source);
   engines.push(engine);
   return engine;
 }
@@ -165,7 +159,7 @@ const sizes = [20, 80, 190] as const;
 
 describe.each(['Light', 'Standard'] as const)('%s', (template) => {
   test.each(sizes)('a form of %i MB passes whole', async (size) => {
-    const engine = engineOf(template);
+    const engine = await engineOf(template);
     const pieces = (): Iterable<Buffer> => form(size * 1_000_000, harmless);
     const { seen, arrived, event } = await exchange(engine, pieces);
     expect(seen).toBe('200');
@@ -175,7 +169,7 @@ describe.each(['Light', 'Standard'] as const)('%s', (template) => {
   });
 
   test.each([0, 1, 2])('an attack in field %i is blocked', async (at) => {
-    const engine = engineOf(template);
+    const engine = await engineOf(template);
     const values = harmless.map((value, i) => (i === at ? '<evil>' : value));
     const pieces = (): Iterable<Buffer> =>
       form(80_000_000, values as unknown as readonly [string, string, string]);
@@ -188,7 +182,7 @@ describe.each(['Light', 'Standard'] as const)('%s', (template) => {
   });
 
   test('a form over the limit of the policy is refused', async () => {
-    const engine = engineOf(template, '30000000');
+    const engine = await engineOf(template, '30000000');
     for (const inChunks of [false, true]) {
       const pieces = (): Iterable<Buffer> => form(40_000_000, harmless);
       const { status, arrived, event } = await exchange(engine, pieces, inChunks);
@@ -198,7 +192,7 @@ describe.each(['Light', 'Standard'] as const)('%s', (template) => {
 
   // Its content is kept, since readers may end its head elsewhere: more than may be kept.
   test('a file with a folded head hides no field after it', async () => {
-    const engine = engineOf(template);
+    const engine = await engineOf(template);
     function* folded(): Generator<Buffer> {
       yield Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="u"; `);
       yield Buffer.from('filename="a.bin"\r\nContent-Type: application/\r\n octet-stream\r\n\r\n');
@@ -212,15 +206,15 @@ describe.each(['Light', 'Standard'] as const)('%s', (template) => {
   });
 
   test('fields over their limit are refused after a long file', async () => {
-    const engine = engineOf(template);
+    const engine = await engineOf(template);
     const long = 'word '.repeat(1_000_000);
     const { status, arrived } = await exchange(engine, () => form(40_000_000, ['1', '2', long]));
     expect([status, arrived]).toEqual(['413', []]);
   });
 });
 
-test('a simulation comes to the same', () => {
-  const engine = engineOf('Light');
+test('a simulation comes to the same', async () => {
+  const engine = await engineOf('Light');
   for (const [last, outcome] of [
     ['3', 'served'],
     ['<evil>', 'blocked'],

@@ -14,16 +14,12 @@ import {
   builtInCrsFolder,
   readRulesetFolder,
 } from '../../control/publish/rulesets/ruleset-folder.ts';
-import { createLogger } from '../../base/log.ts';
 import type { TransactionRecord } from '../../engine/contract/verdict.ts';
-import { buildEngine } from '../../engine/policies/policy-build.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { headFrom } from '../../engine/rules/load/test-sample.ts';
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
-import { DatabaseFiles } from '../../engine/state/database-files.ts';
-import { compileAlone, databaseFolder } from '../support/databases.ts';
-import { rulePorts } from '../support/rule-ports.ts';
+import { builtPolicy } from '../support/built-policy.ts';
 import { corpusRoot } from './corpus.ts';
 
 const timeoutMs = 600_000;
@@ -49,7 +45,6 @@ async function engineOf(
   const policy = { ...template, argLimits, crsCore: { ...template.crsCore, ...core } };
   const { version, includes, files } = readRulesetFolder(folder);
   const { seclang } = renderPolicy(policy, { version, includes });
-  const log = createLogger('test', 'error');
   const source = {
     id: name,
     name,
@@ -57,9 +52,7 @@ async function engineOf(
     seclangEntry: seclang,
     files: new Map(files.map((file) => [file.path, file.content])),
   };
-  const engine = await compileAlone(`observed ${name} ${version}`, () =>
-    buildEngine(source, { cache: new DatabaseFiles(databaseFolder, log), log, ports: rulePorts }),
-  );
+  const engine = await builtPolicy(source, `observed ${name} ${version}`);
   engines.set(key, engine);
   return engine;
 }

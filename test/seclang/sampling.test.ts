@@ -12,15 +12,11 @@ import {
   builtInCrsFolder,
   readRulesetFolder,
 } from '../../control/publish/rulesets/ruleset-folder.ts';
-import { createLogger } from '../../base/log.ts';
-import { buildEngine } from '../../engine/policies/policy-build.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { headFrom } from '../../engine/rules/load/test-sample.ts';
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
-import { DatabaseFiles } from '../../engine/state/database-files.ts';
-import { compileAlone, databaseFolder } from '../support/databases.ts';
-import { rulePorts } from '../support/rule-ports.ts';
+import { builtPolicy } from '../support/built-policy.ts';
 import { corpusRoot } from './corpus.ts';
 
 const crs4Folder = path.join(corpusRoot, 'crs', '4.28.0');
@@ -38,12 +34,9 @@ async function engineOf(
   const policy = { ...template, crsCore: { ...template.crsCore, samplingPercentage } };
   const { version, includes, files } = readRulesetFolder(folder);
   const { seclang } = renderPolicy(policy, { version, includes });
-  const log = createLogger('test', 'error');
   const texts = new Map(files.map((file) => [file.path, file.content]));
   const source = { id: 's', name: 's', revision: '1', seclangEntry: seclang, files: texts };
-  return compileAlone(`sampling ${version}`, () =>
-    buildEngine(source, { cache: new DatabaseFiles(databaseFolder, log), log, ports: rulePorts }),
-  );
+  return builtPolicy(source, `sampling ${version}`);
 }
 
 /** The attack stands in the body: phase 1 draws the lot, phase 2 goes by it. */
