@@ -11,7 +11,7 @@ import { startTestControl, type TestControl } from '../support/test-control.ts';
 import { draws } from '../support/soak.ts';
 
 const seed = Number(process.env['WAF_SEED'] ?? Date.now() % 1_000_000);
-const rounds = draws(4, 50, 'WAF_FUZZ_ROUNDS');
+const rounds = draws(2, 50, 'WAF_FUZZ_ROUNDS');
 let waf: TestControl;
 
 beforeAll(async () => {
@@ -143,10 +143,10 @@ function largest(rpc: string, open: string, unit: string, end: string): string {
 }
 
 test('the largest bodies, of every kind: an answer, no internal error, memory flat', async () => {
-  const send = async (): Promise<number> => {
+  const send = async (rpcs: readonly string[]): Promise<number> => {
     let answers = 0;
     for (const [what, ...parts] of largeBodies) {
-      for (const rpc of targets) {
+      for (const rpc of rpcs) {
         const answer = await waf.send(rpc, largest(rpc, ...parts));
         const code = answer.status === 200 ? 'ok' : answer.body['code'];
         const allowed: unknown[] = ['ok', 'invalid_argument', 'resource_exhausted'];
@@ -161,9 +161,10 @@ test('the largest bodies, of every kind: an answer, no internal error, memory fl
     (runInNewContext('gc') as () => void)();
     return process.memoryUsage().heapUsed + process.memoryUsage().external;
   };
-  await send();
+  // One of them loads what all need.
+  await send(targets.slice(0, 1));
   const before = settled();
-  expect(await send()).toBe(largeBodies.length * targets.length);
+  expect(await send(targets)).toBe(largeBodies.length * targets.length);
   // What a round needs is given back; some bodies may still wait for the collector.
   expect(settled() - before).toBeLessThan(160 * 1024 * 1024);
   expect((await waf.get('/healthz', true)).status).toBe(200);
