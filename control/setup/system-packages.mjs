@@ -98,9 +98,9 @@ export const testPackages = [
     present: () => onPath('pebble'),
   },
   {
-    name: 'chromium',
-    why: 'challenges are solved in it, on loopback',
-    present: () => onPath('chromium'),
+    name: 'chromium-headless-shell',
+    why: 'the console is used and challenges are solved in it, on loopback',
+    present: () => onPath('chromium-headless-shell'),
   },
   {
     name: 'rsyslog',

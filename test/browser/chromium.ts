@@ -1,30 +1,28 @@
 /** A headless Chromium that speaks to loopback only, and what tests do with its pages. */
 
-import { accessSync, constants } from 'node:fs';
+import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 
-const path = '/usr/bin/chromium';
+/** The engine alone does the same pages for two thirds of the CPU time of the whole browser. */
+const path = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((one) =>
+  existsSync(one),
+);
 
 /** Why no browser can be started; null where one can. */
-export const missingChromium = ((): string | null => {
-  try {
-    accessSync(path, constants.X_OK);
-    return null;
-  } catch {
-    return `${path} is not installed`;
-  }
-})();
+export const missingChromium = path === undefined ? 'Chromium is not installed' : null;
 
 /** Starts a browser. Every name but loopback's stays unresolved. */
 export function startChromium(): Promise<Browser> {
   return puppeteer.launch({
-    executablePath: path,
+    executablePath: path!,
+    headless: 'shell',
     // The product's own certificate.
     acceptInsecureCerts: true,
     args: [
       ...['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking'],
       ...['--disable-component-update', '--no-first-run', '--mute-audio'],
+      ...['--disable-gpu', '--disable-software-rasterizer'],
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
     ],
   });
