@@ -11,9 +11,10 @@ import { buildProgram } from '../../engine/rules/program/build-program.ts';
 import { compareEngines, fastEngine } from './compare-engines.ts';
 import { formBody, toExchange } from './random-requests.ts';
 import { commands } from './rule-parts.ts';
+import { draws } from '../support/soak.ts';
 
 const seed = Number(process.env['WAF_FUZZ_SEED'] ?? Date.now() % 0x7fffffff);
-const numRuns = 300;
+const numRuns = draws(100, 5_000, 'WAF_FUZZ_RUNS');
 
 const spelt = commands('[\\"\\^]*', 'select', 'powershell', 'rundll32', 'abab');
 const withVariables = commands('[\\"^]*(?:\\$[a-z]*)?', 'select', 'busybox', 'abab', 'reboot');
