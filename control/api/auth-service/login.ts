@@ -6,7 +6,7 @@ import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import type { Proof } from '../../auth/lock-out.ts';
 import { consolePlace } from '../../auth/passkeys.ts';
 import type { Beginning } from '../../auth/sessions.ts';
-import type { SignInResult } from '../../auth/sign-in.ts';
+import type { SignInResult } from '../../auth/sign-in-challenges.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { publicUrlOf } from '../../domain/settings/identity-settings.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
