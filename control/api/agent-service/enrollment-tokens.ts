@@ -9,7 +9,7 @@ import {
   type EnrollmentTokenRecord,
   type TokenWish,
 } from '../../domain/release/enrollment.ts';
-import { notFound, refusal } from '../../domain/errors.ts';
+import { refusal } from '../../domain/errors.ts';
 import { nodeLimits } from '../../limits/node-limits.ts';
 import { enrollments, enrollmentTokens } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
@@ -17,6 +17,7 @@ import { actorNote, callerOf, type Uses } from '../context.ts';
 import { requireText } from '../convert.ts';
 import { hashSecret } from '../nodes/admit-node.ts';
 import type { Method } from '../method.ts';
+import { requireOurs } from '../resource/owned.ts';
 
 /** A token whose secret is shown once. */
 export interface IssuedToken {
@@ -81,10 +82,8 @@ export function getNodeInstallStatus(
   parts: Uses<'store'>,
 ): Method<typeof AgentService, 'getNodeInstallStatus'> {
   return ({ tokenId }, context) => {
-    const token = parts.store.get(enrollmentTokens, requireText(tokenId, 'tokenId'));
-    if (token === undefined || token.tenantId !== callerOf(context).tenantId) {
-      throw notFound('enrollment token', tokenId);
-    }
+    const found = parts.store.get(enrollmentTokens, requireText(tokenId, 'tokenId'));
+    const token = requireOurs(found, callerOf(context), 'enrollment token', tokenId);
     return {
       tokenId,
       expiresAt: timestampFromDate(new Date(token.expiresAt)),

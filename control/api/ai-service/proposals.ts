@@ -20,7 +20,7 @@ import { isoNow, toMessage } from '../convert.ts';
 import { customRuleKind } from '../custom-rule-service/custom-rule.ts';
 import { ruleTrial } from '../custom-rule-service/rule-trial.ts';
 import type { Method } from '../method.ts';
-import { noteOf, ownedBy, stored, type Owned } from '../resource/owned.ts';
+import { noteAction, ownedBy, stored, type Owned } from '../resource/owned.ts';
 import { serve } from '../resource/serve.ts';
 
 /** Proposals of the caller's tenant, newest first. */
@@ -65,7 +65,7 @@ export function rejectAIProposal(
       const status = 'AI_PROPOSAL_STATUS_REJECTED' as const;
       const after = { ...before, status, updatedAt: isoNow(parts.clock) };
       tx.put(aiProposals, after);
-      tx.audit({ ...noteOf(caller, proposalKind, after), action: 'reject' });
+      noteAction(tx, caller, proposalKind, after, 'reject');
       return after;
     });
     return { proposal: showProposal(proposal) };
@@ -95,7 +95,7 @@ export function applyAIProposal(
         const appliedAuditId = tx.auditHead()?.id ?? '';
         applied = { ...before, status, appliedAuditId, updatedAt: isoNow(parts.clock) };
         tx.put(aiProposals, applied);
-        tx.audit({ ...noteOf(caller, proposalKind, applied), action: 'apply' });
+        noteAction(tx, caller, proposalKind, applied, 'apply');
       },
     });
     return { proposal: showProposal(applied), result: { id: kept.id, changed: true } };
@@ -117,7 +117,7 @@ export function keepProposal(tx: WriteStore, caller: Caller, proposal: AiProposa
   const decided = all.filter(({ status }) => status !== 'AI_PROPOSAL_STATUS_DRAFT').sort(byAge);
   const old = [...all.filter((one) => !decided.includes(one)).sort(byAge), ...decided];
   for (const one of old.slice(aiLimits.proposalsMax)) tx.remove(aiProposals, one.id);
-  tx.audit({ ...noteOf(caller, proposalKind, proposal), action: 'create', after: proposal });
+  noteAction(tx, caller, proposalKind, proposal, 'create', { after: proposal });
 }
 
 /** A proposal as it is shown. */

@@ -14,6 +14,7 @@ import { isEventId } from '../../observe/events/event-id.ts';
 import { actorNote, callerOf, type Uses } from '../context.ts';
 import { explainEvent } from '../log-service/explain-event.ts';
 import type { Method } from '../method.ts';
+import { requireOurs } from '../resource/owned.ts';
 import { shownAccessEvent, shownErrorEvent, shownSecurityEvent } from './shown-events.ts';
 import { assistantOf } from './shared-assistant.ts';
 
@@ -64,16 +65,14 @@ async function eventOf(
   const { events, store } = parts;
   if (name === 'access') {
     const event = await events.ask({ ask: 'get', kind: 'access', id }, context.signal);
-    if (event?.tenantId !== caller.tenantId) throw notFound('access event', id);
-    return shownAccessEvent(event);
+    return shownAccessEvent(requireOurs(event, caller, 'access event', id));
   }
   if (name === 'error') {
     const event = await events.ask({ ask: 'get', kind: 'error', id }, context.signal);
-    if (event?.tenantId !== caller.tenantId) throw notFound('error event', id);
-    return shownErrorEvent(event);
+    return shownErrorEvent(requireOurs(event, caller, 'error event', id));
   }
-  const event = await events.ask({ ask: 'get', kind: 'security', id }, context.signal);
-  if (event?.tenantId !== caller.tenantId) throw notFound('security event', id);
+  const found = await events.ask({ ask: 'get', kind: 'security', id }, context.signal);
+  const event = requireOurs(found, caller, 'security event', id);
   const { exclusions, notes } = explainEvent(store, caller, event).explanation;
   const avoidedBy = exclusions.map(({ summary }) => summary);
   return { event: shownSecurityEvent(event), avoidedBy, notes };

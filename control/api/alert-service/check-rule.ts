@@ -11,6 +11,7 @@ import { checkName } from '../../domain/names.ts';
 import { alertLimits } from '../../limits/alert-limits.ts';
 import { alertChannels } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
+import { ours } from '../resource/owned.ts';
 
 /** A rule without what the service gives. */
 export type CheckedRule = Omit<AlertRuleRecord, 'id' | 'tenantId' | 'createdAt' | 'updatedAt'>;
@@ -45,7 +46,7 @@ function checkChannelIds(
     throw invalidField(field, `has at most ${alertLimits.channelsOfRuleMax} entries`);
   }
   own.forEach((id, at) => {
-    if (store.get(alertChannels, id)?.tenantId === caller.tenantId) return;
+    if (ours(store.get(alertChannels, id), caller) !== undefined) return;
     throw invalidField(`${field}[${at}]`, 'names no alert channel');
   });
   return own;

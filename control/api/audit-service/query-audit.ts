@@ -2,12 +2,13 @@
 
 import type { AuditService, QueryAuditRequest } from '../../../proto/gen/waf/v1/audit_pb.ts';
 import { callLimits } from '../../limits/call-limits.ts';
-import { invalidField, notFound } from '../../domain/errors.ts';
+import { invalidField } from '../../domain/errors.ts';
 import { paced } from '../../observe/paced.ts';
 import type { AuditRow } from '../../store/audit-chain.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { inTimeRange, requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { requireOurs } from '../resource/owned.ts';
 import { toEntry } from './to-entry.ts';
 
 /** Audit entries of the caller's tenant, newest first; the total is that of all rows. */
@@ -51,10 +52,7 @@ export function queryAudit(parts: Uses<'store'>): Method<typeof AuditService, 'q
 export function getAuditEntry(parts: Uses<'store'>): Method<typeof AuditService, 'getAuditEntry'> {
   return (request, context) => {
     const row = parts.store.auditRow(requireText(request.id, 'id'));
-    if (row === undefined || row.tenantId !== callerOf(context).tenantId) {
-      throw notFound('audit entry', request.id);
-    }
-    return { entry: toEntry(row) };
+    return { entry: toEntry(requireOurs(row, callerOf(context), 'audit entry', request.id)) };
   };
 }
 

@@ -6,7 +6,7 @@ import { invalidField, refusal } from '../../domain/errors.ts';
 import { credentials, sessions } from '../../store/collections.ts';
 import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
-import { noteOf } from '../resource/owned.ts';
+import { noteAction } from '../resource/owned.ts';
 import { userKind } from '../user-service/user.ts';
 import { requireUser } from './own-user.ts';
 
@@ -39,7 +39,7 @@ export function changePassword(
         if (session.id === caller.sessionId) tx.put(sessions, { ...session, sessionEpoch });
         else tx.remove(sessions, session.id);
       }
-      tx.audit({ ...noteOf(caller, userKind, user), action: 'change_password' });
+      noteAction(tx, caller, userKind, user, 'change_password');
     });
     return { changed: true };
   };

@@ -5,6 +5,7 @@ import { invalidField, refusal } from '../../domain/errors.ts';
 import { identityKeys, rolesHandedOut } from '../../domain/settings/identity-settings.ts';
 import { roles, users } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
+import { ours } from '../resource/owned.ts';
 
 const keys: readonly string[] = Object.values(identityKeys);
 
@@ -20,8 +21,8 @@ export function checkIdentityChange(
 ): void {
   if (!Object.keys(values).some((key) => keys.includes(key))) return;
   const handedOut = rolesHandedOut(values).map((id) => {
-    const role = store.get(roles, id);
-    if (role !== undefined && role.tenantId === caller.tenantId) return role;
+    const role = ours(store.get(roles, id), caller);
+    if (role !== undefined) return role;
     throw invalidField('values', 'a provider hands out a role that does not exist');
   });
   if (caller.permissions.has(superadmin)) return;

@@ -11,7 +11,7 @@ import { credentials, type CredentialRecord, type TotpRecord } from '../../store
 import { callerOf, type Uses } from '../context.ts';
 import { requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { noteOf } from '../resource/owned.ts';
+import { noteAction } from '../resource/owned.ts';
 import { userKind } from '../user-service/user.ts';
 import { requireUser } from './own-user.ts';
 
@@ -154,6 +154,6 @@ function changeFactor(
     const totp = next(before);
     const changed: CredentialRecord = totp === undefined ? rest : { ...rest, totp };
     tx.put(credentials, changed);
-    tx.audit({ ...noteOf(caller, userKind, user), action });
+    noteAction(tx, caller, userKind, user, action);
   });
 }

@@ -14,7 +14,7 @@ import { settingsId, systemSettings } from '../../store/collections.ts';
 import { actorNote, callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { noteOf, ownedBy, stored } from '../resource/owned.ts';
+import { noteAction, ownedBy, stored } from '../resource/owned.ts';
 import { certificateKind, refuseTakenName } from './certificate.ts';
 import { dnsProviderKind } from './dns-provider.ts';
 
@@ -65,9 +65,7 @@ export function renewCert(
     }
     const due = order.dueAtMs <= parts.clock.nowMs();
     if (!due && !force) return { cert: toMessage(CertificateSchema, before) };
-    await parts.store.write((tx) =>
-      tx.audit({ ...noteOf(caller, certificateKind, before), action: 'order' }),
-    );
+    await parts.store.write((tx) => noteAction(tx, caller, certificateKind, before, 'order'));
     const renewed = await awaited(parts, order.id);
     return { cert: toMessage(CertificateSchema, renewed ?? before) };
   };

@@ -4,7 +4,7 @@ import type { CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import { certificateKeys } from '../../store/collections.ts';
 import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
-import { noteOf, stored } from '../resource/owned.ts';
+import { noteAction, stored } from '../resource/owned.ts';
 import { certificateKind } from './certificate.ts';
 
 const encoder = new TextEncoder();
@@ -17,7 +17,7 @@ export function downloadCert(parts: Uses<'store'>): Method<typeof CertService, '
     const shown = { certPem: encoder.encode(record.certPem), chainPem: [...record.chainPem] };
     if (!includePrivateKey) return shown;
     const keyPem = await parts.store.write((tx) => {
-      tx.audit({ ...noteOf(caller, certificateKind, record), action: 'export_key' });
+      noteAction(tx, caller, certificateKind, record, 'export_key');
       return tx.get(certificateKeys, record.id)?.keyPem ?? '';
     });
     return { ...shown, keyPem: encoder.encode(keyPem) };

@@ -23,6 +23,7 @@ import { customRules, ipLists } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { toMessage } from '../convert.ts';
 import { refuseTemplate, storedPolicy, tenantOfPolicy } from '../policy-service/stored-policy.ts';
+import { ours } from '../resource/owned.ts';
 import type { ServedKind } from '../resource/resource.ts';
 import { refuseOtherPolicy, storedSite } from '../site-service/stored-site.ts';
 
@@ -106,10 +107,8 @@ export function requireSecLangPermission(caller: Caller, rule: CustomRuleJson): 
 export function checkLists(store: ReadStore, caller: Caller, rule: CustomRuleJson): void {
   for (const [at, id] of listsOfRule(rule)) {
     const field = `rule.visualSpec.conditions[${at}].ipListId`;
-    const list = store.get(ipLists, id);
-    if (list === undefined || list.tenantId !== caller.tenantId) {
-      throw invalidField(field, 'names no IP list');
-    }
+    const list = ours(store.get(ipLists, id), caller);
+    if (list === undefined) throw invalidField(field, 'names no IP list');
     if (countOf(contentOf(store, id)) <= resourceLimits.ruleListEntriesMax) continue;
     throw invalidField(
       field,

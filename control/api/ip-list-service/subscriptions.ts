@@ -37,7 +37,7 @@ import type { WriteStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { keep, noteOf } from '../resource/owned.ts';
+import { keep, noteAction, noteOf } from '../resource/owned.ts';
 import { refuseTooManyLists } from './lists.ts';
 import {
   listKind,
@@ -166,9 +166,7 @@ export function syncIpListNow(
     const caller = callerOf(context);
     const list = storedList(parts.store, caller, id, 'id');
     requireSubscription(list);
-    await parts.store.write((tx) =>
-      tx.audit({ ...noteOf(caller, listKind, list), action: 'sync' }),
-    );
+    await parts.store.write((tx) => noteAction(tx, caller, listKind, list, 'sync'));
     const run = await syncAndWait(parts, list.id, 'manual');
     return run === null ? {} : { syncRun: showRun(run) };
   };

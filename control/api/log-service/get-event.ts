@@ -15,6 +15,7 @@ import type { HandlerContext } from '@connectrpc/connect';
 import { callerOf, type Uses } from '../context.ts';
 import { requireText, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { requireOurs } from '../resource/owned.ts';
 import { explainEvent } from './explain-event.ts';
 import { withEvidence } from './request-evidence.ts';
 
@@ -65,6 +66,5 @@ async function findEvent<Name extends KindName>(
   requireText(id, 'id');
   if (!isEventId(id)) throw notFound(name, id);
   const event = await parts.events.ask({ ask: 'get', kind, id }, context.signal);
-  if (event === null || event.tenantId !== callerOf(context).tenantId) throw notFound(name, id);
-  return event;
+  return requireOurs(event, callerOf(context), name, id);
 }

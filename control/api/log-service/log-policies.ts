@@ -28,7 +28,7 @@ import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { isoNow, nextRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { keep, noteOf, type Kept, type RowExtras } from '../resource/owned.ts';
+import { keep, noteAction, type Kept, type RowExtras } from '../resource/owned.ts';
 import { pendingBytesOf } from './coverage.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 
@@ -128,7 +128,7 @@ export function deleteSiteLogPolicyOverride(
       }
       requireExpected(expectedRevision, stored.revision);
       tx.put(logPolicies, changedOverride(parts, stored, null));
-      tx.audit({ ...noteOf(caller, logPolicyKind, stored), action: 'reset', before });
+      noteAction(tx, caller, logPolicyKind, stored, 'reset', { before });
     });
     return { policy: showResolved(parts.store, siteId) };
   };

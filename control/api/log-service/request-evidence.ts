@@ -28,6 +28,7 @@ import { globalLogPolicy, resolvedLogPolicy } from '../../publish/parts/log-part
 import { actorNote, callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { ours } from '../resource/owned.ts';
 
 /** What is kept of a request, by the evidence's id or the request's. */
 export function getRequestEvidenceMetadata(
@@ -148,10 +149,9 @@ function findEvidence(
   context: HandlerContext,
   evidenceId: string,
 ): RequestEvidenceMetadataJson {
-  const found = isEvidenceId(evidenceId) ? parts.evidence.metadata(evidenceId) : null;
-  const { tenantId } = callerOf(context);
-  const ours = found !== null && found.tenantId === tenantId;
-  if (!ours || parts.clock.nowMs() >= evidenceEndMs(found, retentionDays(parts))) {
+  const kept = isEvidenceId(evidenceId) ? parts.evidence.metadata(evidenceId) : null;
+  const found = ours(kept, callerOf(context));
+  if (found === undefined || parts.clock.nowMs() >= evidenceEndMs(found, retentionDays(parts))) {
     throw notFound('evidence', evidenceId);
   }
   return found;

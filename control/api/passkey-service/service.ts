@@ -11,7 +11,6 @@ import {
 import { consolePlace, passkeysOf, type ConsolePlace } from '../../auth/passkeys.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { notFound, refusal } from '../../domain/errors.ts';
-import type { UserRecord } from '../../domain/records.ts';
 import { passkeysAllowed, publicUrlOf } from '../../domain/settings/identity-settings.ts';
 import {
   credentials,
@@ -19,13 +18,13 @@ import {
   systemSettings,
   type PasskeyRecord,
 } from '../../store/collections.ts';
-import type { ReadStore, WriteStore } from '../../store/store.ts';
+import type { ReadStore } from '../../store/store.ts';
 import { beginSession } from '../auth-service/login.ts';
 import { requireUser } from '../auth-service/own-user.ts';
 import { addressKey, callerOf, type Uses } from '../context.ts';
 import { requireText } from '../convert.ts';
 import type { Built, Method } from '../method.ts';
-import { noteOf } from '../resource/owned.ts';
+import { noteAction } from '../resource/owned.ts';
 import { userKind } from '../user-service/user.ts';
 
 type Parts = Uses<'store' | 'sessions' | 'signIn' | 'passkeys' | 'secureCookies'>;
@@ -71,7 +70,7 @@ function finishRegistration(
     requireAllowed(parts.store);
     const passkey = await parts.passkeys.finishRegistration({
       ...{ userId: user.id, token: registrationToken, credentialJson, name },
-      note: (tx) => note(tx, caller, user, 'add_passkey'),
+      note: (tx) => noteAction(tx, caller, userKind, user, 'add_passkey'),
     });
     return { passkey: show(passkey) };
   };
@@ -121,7 +120,7 @@ function setSecondFactor(
       }
       tx.put(credentials, enabled ? { ...credential, passkeySecondFactor: true } : credential);
       const action = enabled ? 'enable_passkey_factor' : 'disable_passkey_factor';
-      note(tx, caller, user, action);
+      noteAction(tx, caller, userKind, user, action);
     });
     return { enabled };
   };
@@ -173,13 +172,9 @@ function change(
       one !== found ? [one] : changed === null ? [] : [changed],
     );
     tx.put(credentials, { ...credential, passkeys });
-    note(tx, caller, user, action);
+    noteAction(tx, caller, userKind, user, action);
     return changed ?? found;
   });
-}
-
-function note(tx: WriteStore, caller: Caller, user: UserRecord, action: string): void {
-  tx.audit({ ...noteOf(caller, userKind, user), action });
 }
 
 /** Errors: failed_precondition where passkeys are off or the browser has none. */

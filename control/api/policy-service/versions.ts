@@ -11,6 +11,7 @@ import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { pageOf, requireText, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { ours } from '../resource/owned.ts';
 import { storedPolicy } from './stored-policy.ts';
 
 /** Saved versions of a policy, newest first. */
@@ -62,7 +63,7 @@ export function storedVersion(
 ): PolicyVersionRecord {
   const version = store.get(policyVersions, requireText(id, field));
   const policy = version === undefined ? undefined : store.get(policies, version.policyId);
-  if (version === undefined || policy?.tenantId !== caller.tenantId) {
+  if (version === undefined || ours(policy, caller) === undefined) {
     throw notFound('policy version', id);
   }
   return version;

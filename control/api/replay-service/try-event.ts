@@ -6,11 +6,11 @@ import {
   type ReplayRebuilt,
 } from '../../../proto/gen/waf/replay/v1/replay_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { notFound } from '../../domain/errors.ts';
 import { isEventId } from '../../observe/events/event-id.ts';
 import { rebuildRequest } from '../../observe/evidence/rebuilt-request.ts';
 import type { Uses } from '../context.ts';
 import type { PolicyForEngine } from '../engine-client.ts';
+import { requireOurs } from '../resource/owned.ts';
 import type { Compared } from './draft.ts';
 import { verdictOf } from './replay-outcome.ts';
 
@@ -26,10 +26,10 @@ export async function tryEvent(
   compared: Compared,
   signal: AbortSignal,
 ): Promise<ReplayRebuilt | null> {
-  const event = isEventId(id)
+  const found = isEventId(id)
     ? await parts.events.ask({ ask: 'get', kind: 'security', id }, signal)
     : null;
-  if (event === null || event.tenantId !== caller.tenantId) throw notFound('security event', id);
+  const event = requireOurs(found, caller, 'security event', id);
   const { siteId = '' } = event;
   const made = rebuildRequest(event);
   if (made === null) return null;

@@ -81,6 +81,26 @@ export function stored<R extends OwnedRecord>(
   return found;
 }
 
+/** What was found, of the caller's tenant; undefined for nothing, and for what is another's. */
+export function ours<T extends { readonly tenantId?: string }>(
+  found: T | null | undefined,
+  { tenantId }: Pick<Caller, 'tenantId'>,
+): T | undefined {
+  return found?.tenantId === tenantId ? (found ?? undefined) : undefined;
+}
+
+/** The same. Errors: not_found. */
+export function requireOurs<T extends { readonly tenantId?: string }>(
+  found: T | null | undefined,
+  caller: Pick<Caller, 'tenantId'>,
+  noun: string,
+  id: string,
+): T {
+  const own = ours(found, caller);
+  if (own === undefined) throw notFound(noun, id);
+  return own;
+}
+
 /** `stored` for one kind. */
 export function finderOf<R extends OwnedRecord>(kind: Where<R> & Pick<Owned<R>, 'noun'>) {
   return (store: ReadStore, caller: Pick<Caller, 'tenantId'>, id: string, field: string): R =>
@@ -130,6 +150,18 @@ export function keep<R extends Identified>(
     ...extras,
   });
   return after;
+}
+
+/** Notes what was done with a record that stays as it is, or of which only a part is kept. */
+export function noteAction<R extends Identified>(
+  tx: WriteStore,
+  caller: Caller,
+  kind: Pick<Kept<R>, 'audit' | 'nameOf'>,
+  record: R,
+  action: string,
+  said: Partial<Pick<AuditNote, 'before' | 'after' | 'metadata'>> = {},
+): void {
+  tx.audit({ ...noteOf(caller, kind, record), action, ...said });
 }
 
 /** Removes a record with its audit row. */

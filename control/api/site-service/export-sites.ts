@@ -25,7 +25,7 @@ import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { listed, noteOf } from '../resource/owned.ts';
+import { listed, noteAction } from '../resource/owned.ts';
 import { siteKind, storedSite } from './stored-site.ts';
 
 /** One site with all it needs. */
@@ -99,5 +99,5 @@ function certificateOf(
 }
 
 function noteExport(tx: WriteStore, caller: Caller, site: SiteRecord): void {
-  tx.audit({ ...noteOf(caller, siteKind, site), action: 'export' });
+  noteAction(tx, caller, siteKind, site, 'export');
 }

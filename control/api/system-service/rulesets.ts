@@ -26,7 +26,7 @@ import { storedRuleset } from '../crs-service/ruleset-rules.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { noteOf, type Kept } from '../resource/owned.ts';
+import { noteAction, type Kept } from '../resource/owned.ts';
 import { refuseSent } from '../policy-service/compile.ts';
 import { refuseInUse } from '../policy-service/stored-policy.ts';
 
@@ -54,7 +54,7 @@ export function importCrsRuleset(
         // The same content was kept without a signature, or with that of another key.
         const signed = { ...same, signedBy };
         tx.put(rulesets, signed);
-        tx.audit({ ...noteOf(caller, rulesetKind, signed), action: 'verify', after: note });
+        noteAction(tx, caller, rulesetKind, signed, 'verify', { after: note });
         return signed;
       }
       const id = `crs-${read.version || 'custom'}-${read.fingerprint.slice(0, 8)}`;
@@ -65,7 +65,7 @@ export function importCrsRuleset(
         ingestedAt: now,
         ...(signedBy !== '' && { signedBy }),
       });
-      tx.audit({ ...noteOf(caller, rulesetKind, record), action: 'import', after: note });
+      noteAction(tx, caller, rulesetKind, record, 'import', { after: note });
       return record;
     });
     return { ruleset: toMessage(CrsRulesetSchema, stored) };
@@ -86,7 +86,7 @@ export function deleteCrsRuleset(
       refuseInUse('id', 'shadow runs of policies', runs);
       tx.remove(rulesets, before.id);
       if (!tx.list(rulesets).some((one) => one.blob === before.blob)) tx.removeBlob(before.blob);
-      tx.audit({ ...noteOf(caller, rulesetKind, before), action: 'delete' });
+      noteAction(tx, caller, rulesetKind, before, 'delete');
     });
     return { result: { id, changed: true } };
   };

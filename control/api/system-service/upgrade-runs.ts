@@ -9,7 +9,7 @@ import {
   type UpgradeRun,
 } from '../../../proto/gen/waf/v1/system_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { notFound, refusal } from '../../domain/errors.ts';
+import { refusal } from '../../domain/errors.ts';
 import {
   isOpen,
   type UpgradeEvent,
@@ -19,7 +19,7 @@ import { upgradeRuns } from '../../store/collections.ts';
 import { actorNote, callerOf, type Uses } from '../context.ts';
 import { pageOf, requireText, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { ownedBy } from '../resource/owned.ts';
+import { ownedBy, requireOurs } from '../resource/owned.ts';
 
 /** Runs, the newest first. */
 export function listUpgradeRuns(
@@ -116,7 +116,5 @@ function showEvent(runId: string, { kind, at, payload }: UpgradeEvent) {
 
 /** Errors: not_found. */
 function storedRun({ store }: Uses<'store'>, caller: Caller, id: string): UpgradeRunRecord {
-  const run = store.get(upgradeRuns, id);
-  if (run === undefined || run.tenantId !== caller.tenantId) throw notFound('upgrade run', id);
-  return run;
+  return requireOurs(store.get(upgradeRuns, id), caller, 'upgrade run', id);
 }

@@ -14,7 +14,7 @@ import { apiTokens, type ApiTokenRecord } from '../../store/token-collections.ts
 import { callerOf, type Uses } from '../context.ts';
 import { isoNow } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { keep } from '../resource/owned.ts';
+import { keep, ours } from '../resource/owned.ts';
 import { endOf, isLocal, requireManager, showToken, tokenKind } from './stored-token.ts';
 
 type Create = Method<typeof TokenService, 'createApiToken'>;
@@ -67,10 +67,8 @@ function ownerOf(store: ReadStore, caller: Caller, ownerId: string): UserRecord 
   if (!isLocal(caller) && ownerId !== '' && ownerId !== caller.userId) {
     throw refusal('permission_denied', 'ownerId: a token belongs to who makes it');
   }
-  const owner = store.get(users, ownerId === '' ? caller.userId : ownerId);
-  if (owner === undefined || owner.tenantId !== caller.tenantId) {
-    throw invalidField('ownerId', 'names no user');
-  }
+  const owner = ours(store.get(users, ownerId === '' ? caller.userId : ownerId), caller);
+  if (owner === undefined) throw invalidField('ownerId', 'names no user');
   return owner;
 }
 
@@ -80,10 +78,8 @@ function checkPermissions(
   owner: UserRecord,
   { roleId, permissions }: Asked,
 ): void {
-  const role = store.get(roles, roleId);
-  if (role === undefined || role.tenantId !== caller.tenantId) {
-    throw invalidField('roleId', 'names no role');
-  }
+  const role = ours(store.get(roles, roleId), caller);
+  if (role === undefined) throw invalidField('roleId', 'names no role');
   permissions.forEach((code, at) => {
     if (!known.has(code)) throw invalidField(`permissions[${at}]`, 'is no permission');
     if (role.permissions.includes(code) || role.permissions.includes(superadmin)) return;
@@ -107,7 +103,7 @@ function checkSites(store: ReadStore, caller: Caller, siteIds: readonly string[]
     throw refusal('permission_denied', 'siteIds: name sites of the token that makes it');
   }
   siteIds.forEach((id, at) => {
-    if (store.get(sites, id)?.tenantId !== caller.tenantId || own?.has(id) === false) {
+    if (ours(store.get(sites, id), caller) === undefined || own?.has(id) === false) {
       throw invalidField(`siteIds[${at}]`, 'names no site');
     }
   });

@@ -12,7 +12,7 @@ import type { ReadStore } from '../../store/store.ts';
 import { apiTokens, type ApiTokenRecord } from '../../store/token-collections.ts';
 import { accessCodes } from '../auth-service/current-user.ts';
 import type { Uses } from '../context.ts';
-import type { Kept } from '../resource/owned.ts';
+import { requireOurs, type Kept } from '../resource/owned.ts';
 
 /** Errors: permission_denied for a token that may not manage tokens. */
 export function requireManager(caller: Caller): void {
@@ -42,8 +42,7 @@ export function storedToken(
   id: string,
   also: (token: ApiTokenRecord) => boolean = () => false,
 ): ApiTokenRecord {
-  const token = store.get(apiTokens, id);
-  if (token === undefined || token.tenantId !== caller.tenantId) throw notFound('API token', id);
+  const token = requireOurs(store.get(apiTokens, id), caller, 'API token', id);
   if (isOwn(caller, token) || (caller.token === undefined && also(token))) return token;
   throw notFound('API token', id);
 }

@@ -20,7 +20,7 @@ import type { ClientIpSession } from '../../access/client-ip-analyses.ts';
 import { editEntries } from '../../access/list-contents.ts';
 import { profileFor, resolveTrust } from '../../access/resolve-trust.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { invalidField, notFound, refusal } from '../../domain/errors.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
 import { checkEntries, type IpListRecord } from '../../domain/access/ip-list.ts';
 import { analyzeSenders, type AnalysisFindings } from '../../domain/site/trust-analysis.ts';
 import { canonicalProfile } from '../../domain/site/trust.ts';
@@ -31,7 +31,7 @@ import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
 import { refuseTooManyLists } from '../ip-list-service/lists.ts';
 import { listKind } from '../ip-list-service/stored-list.ts';
 import type { Method } from '../method.ts';
-import { keep } from '../resource/owned.ts';
+import { keep, requireOurs } from '../resource/owned.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { keepProfile, showProfile } from './profiles.ts';
 
@@ -54,7 +54,7 @@ export function getClientIPAnalysis(
 ): Method<typeof TrustService, 'getClientIPAnalysis'> {
   return async ({ analysisId }, context) => {
     const id = requireText(analysisId, 'analysisId');
-    const session = ours(await parts.analyses.get(id), callerOf(context), id);
+    const session = requireOurs(await parts.analyses.get(id), callerOf(context), 'analysis', id);
     return { analysis: showSession(parts.store, session) };
   };
 }
@@ -66,8 +66,8 @@ export function stopClientIPAnalysis(
   return async ({ analysisId }, context) => {
     const id = requireText(analysisId, 'analysisId');
     const caller = callerOf(context);
-    const before = ours(await parts.analyses.get(id), caller, id);
-    const session = ours(await parts.analyses.stop(id), caller, id);
+    const before = requireOurs(await parts.analyses.get(id), caller, 'analysis', id);
+    const session = requireOurs(await parts.analyses.stop(id), caller, 'analysis', id);
     if (before.state === 'collecting') {
       await auditAnalysis(parts, caller, session, 'stop_analysis');
     }
@@ -93,7 +93,7 @@ export function applyClientIPAnalysis(
   return async (request, context) => {
     const caller = callerOf(context);
     const id = requireText(request.analysisId, 'analysisId');
-    const session = ours(await parts.analyses.get(id), caller, id);
+    const session = requireOurs(await parts.analyses.get(id), caller, 'analysis', id);
     const { scope } = request;
     if (scope === unspecifiedScope) {
       throw invalidField('scope', 'must be SITE or GLOBAL');
@@ -245,11 +245,6 @@ function freeName(store: ReadStore, name: string, tenantId: string): string {
     if (!isTaken(`${name} ${number}`)) return `${name} ${number}`;
   }
   return `${name} ${randomUUID().slice(0, 6)}`;
-}
-
-function ours(session: ClientIpSession | undefined, caller: Caller, id: string): ClientIpSession {
-  if (session === undefined || session.tenantId !== caller.tenantId) throw notFound('analysis', id);
-  return session;
 }
 
 function analyzed(store: ReadStore, { samples, siteId, tenantId }: ClientIpSession) {

@@ -12,7 +12,7 @@ import { credentials } from '../../store/collections.ts';
 import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { nextUpdate } from '../unchanged.ts';
-import { keep, noteOf, stored } from '../resource/owned.ts';
+import { keep, noteAction, stored } from '../resource/owned.ts';
 import { showUser } from './show-user.ts';
 import { endSessions, refuseStronger, userKind } from './user.ts';
 
@@ -32,7 +32,7 @@ export function resetPassword(parts: Uses<'store'>): Method<typeof UserService, 
       const fresh = { id: user.id, failedAttempts: 0, lockedUntil: '' };
       const next = { ...fresh, ...credential, passwordHash, sessionEpoch, firstPassword: false };
       tx.put(credentials, forgiven(next));
-      tx.audit({ ...noteOf(caller, userKind, user), action: 'reset_password' });
+      noteAction(tx, caller, userKind, user, 'reset_password');
     });
     return { changed: true };
   };
@@ -68,7 +68,7 @@ export function resetUserMfa(parts: Uses<'store'>): Method<typeof UserService, '
       const { totp: _factor, passkeys: _keys, passkeySecondFactor: _asked, ...rest } = credential!;
       tx.put(credentials, rest);
       endSessions(tx, user.id);
-      tx.audit({ ...noteOf(caller, userKind, user), action: 'reset_mfa' });
+      noteAction(tx, caller, userKind, user, 'reset_mfa');
       return true;
     });
     return { mfaReset };

@@ -9,6 +9,7 @@ import { checkUserFields } from '../../domain/user-names.ts';
 import { readUserSpec, userSpec } from '../../publish/manifests/manifest-accounts.ts';
 import { credentials, roles, sessions, users } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
+import { ours } from '../resource/owned.ts';
 import type { Change, StatedKind } from '../resource/resource.ts';
 import { holdsAll } from '../role-service/role.ts';
 
@@ -95,10 +96,8 @@ export function checkRoles(
 ): void {
   if (roleIds.length > rolesMax) throw invalidField(field, `has at most ${rolesMax} entries`);
   roleIds.forEach((id, at) => {
-    const role = store.get(roles, id);
-    if (role === undefined || role.tenantId !== caller.tenantId) {
-      throw invalidField(`${field}[${at}]`, 'names no role');
-    }
+    const role = ours(store.get(roles, id), caller);
+    if (role === undefined) throw invalidField(`${field}[${at}]`, 'names no role');
     if (holdsAll(caller, role.permissions)) return;
     throw refusal('permission_denied', `${field}[${at}]: holds permissions that you do not hold`);
   });
