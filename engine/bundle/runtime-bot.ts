@@ -50,7 +50,6 @@ export function botProtectionOf(
       mode: bot.mode,
       challengePaths: bot.challengePaths.map(readStatedPath),
       exemptPaths: bot.exemptPaths.map(readStatedPath),
-      exemptMethods: bot.exemptMethods.map((method) => method.toUpperCase()),
       trusted,
       ...(bot.mode === 'human_verification' ? verifierFor(hosts) : {}),
     };

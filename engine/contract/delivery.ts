@@ -1,91 +1,54 @@
 /**
- * How a site is delivered beside protection, as the traffic path uses it: plain data. Path prefixes
- * are folded, without a slash at the end, the longest first; '' for every path. Byte strings.
+ * How a site is delivered beside protection, as the traffic path uses it: plain data, the messages
+ * of the API with every field. Path prefixes are folded, without a slash at the end, the longest
+ * first; '' for every path. Byte strings.
  */
 
-/** A site that is closed for work on it. */
-export interface MaintenanceConfig {
-  /** 0 for no Retry-After. */
-  readonly retryAfterSeconds: number;
-  /** '' for the usual wording. */
-  readonly title: string;
-  readonly message: string;
-  /** Addresses and networks that are served. */
-  readonly allowedNetworks: readonly string[];
-  /** Prefixes that are served. */
-  readonly allowedPaths: readonly string[];
-}
+import type {
+  BasicAuthRuleJson,
+  BodyLimitRuleJson,
+  ClientCertificatesJson,
+  CompressionRuleJson,
+  CorsRuleJson,
+  FieldChangeJson,
+  ForwardAuthRuleJson,
+  MaintenanceModeJson,
+  SiteDeliveryJson,
+  SiteRedirectJson,
+  StickySessionsJson,
+} from '../../proto/gen/waf/v1/delivery_pb.ts';
+import type { Whole } from './plain.ts';
 
-/** Sends visitors of a path elsewhere. */
-export interface RedirectConfig {
-  /** '' for every host of the site. */
-  readonly host: string;
-  /** As it was sent; what lies under it where `under`. */
-  readonly path: string;
+/** A site that is closed for work on it. */
+export type MaintenanceConfig = Omit<Whole<MaintenanceModeJson>, 'enabled'>;
+
+/** Sends visitors of a path elsewhere: one as it was sent, or what lies under it. */
+export interface RedirectConfig extends Whole<SiteRedirectJson> {
   readonly under: boolean;
-  /** With * for what lies under the path. */
-  readonly target: string;
-  readonly status: number;
 }
 
 /** Asks for a user name and a password. */
-export interface BasicAuthConfig {
-  readonly pathPrefix: string;
-  readonly realm: string;
-  readonly users: readonly { readonly name: string; readonly passwordHash: string }[];
-  /** Nobody is asked. */
-  readonly open: boolean;
-}
+export type BasicAuthConfig = Whole<BasicAuthRuleJson>;
 
-/** Asks a service of the operator's own. */
-export interface ForwardAuthConfig {
-  readonly pathPrefix: string;
-  /** '' where `open`. */
-  readonly url: string;
-  /** Lower case. */
-  readonly copiedFields: readonly string[];
-  readonly timeoutMs: number;
-  /** Special addresses that it may have, in CIDR form. */
-  readonly allowedNetworks: readonly string[];
-  /** Nobody is asked. */
-  readonly open: boolean;
-}
+/** Asks a service of the operator's own; names of fields in lower case. */
+export type ForwardAuthConfig = Whole<ForwardAuthRuleJson>;
 
 /** Asks clients for certificates. */
-export interface ClientCertificatesConfig {
-  /** PEM of the authorities. */
-  readonly caPem: string;
-  /** PEM of their revocation lists; '' where none are checked. */
-  readonly crlPem: string;
-  /** Of both: equal means the same authorities and lists. */
+export interface ClientCertificatesConfig extends Whole<ClientCertificatesJson> {
+  /** Of authorities and lists: equal means the same ones. */
   readonly fingerprint: string;
-  readonly optional: boolean;
 }
 
 /** Bounds bodies of requests. */
-export interface BodyLimitConfig {
-  readonly pathPrefix: string;
+export interface BodyLimitConfig extends Omit<Whole<BodyLimitRuleJson>, 'maxBytes'> {
   readonly maxBytes: number;
 }
 
-/** Lets pages of other origins read answers. */
-export interface CorsConfig {
-  readonly pathPrefix: string;
-  /** Lower case; `*` for all. */
-  readonly allowedOrigins: readonly string[];
-  readonly allowedMethods: readonly string[];
-  readonly allowedHeaders: readonly string[];
-  readonly exposedHeaders: readonly string[];
-  readonly allowCredentials: boolean;
-  readonly maxAgeSeconds: number;
-}
+/** Lets pages of other origins, in lower case, read answers. */
+export type CorsConfig = Whole<CorsRuleJson>;
 
 /** Sets a field, or takes it away. */
-export interface FieldChangeConfig {
-  readonly name: string;
-  readonly value: string;
-  readonly remove: boolean;
-}
+export type FieldChangeConfig = Whole<FieldChangeJson>;
 
 /** Fields of the origin's answer that are replaced. */
 export interface ResponseFields {
@@ -95,44 +58,29 @@ export interface ResponseFields {
   readonly lines: string;
 }
 
-/** Compresses answers of the origin. */
-export interface CompressionConfig {
-  readonly pathPrefix: string;
-  /** Lower case; `text/*` for all of a kind. */
-  readonly types: readonly string[];
-  readonly minBytes: number;
-  /** Nothing is compressed. */
-  readonly off: boolean;
-}
+/** Compresses answers of the origin; types in lower case. */
+export type CompressionConfig = Whole<CompressionRuleJson>;
 
 /** What a client accepts of an answer that may be compressed. */
-export interface AnswerCompression extends Pick<CompressionConfig, 'types' | 'minBytes'> {
+export interface AnswerCompression extends Omit<CompressionConfig, 'pathPrefix' | 'off'> {
   /** '' where the answer stays as it is, and says that it depends on the request. */
   readonly coding: 'br' | 'gzip' | '';
 }
 
 /** Keeps visitors with the origin address that answered them first. */
-export interface StickySessionsConfig {
-  readonly cookieName: string;
-  /** 0 for as long as the browser is open. */
-  readonly maxAgeSeconds: number;
+export type StickySessionsConfig = Omit<Whole<StickySessionsJson>, 'enabled'>;
+
+/** Fields with a form of their own. */
+interface OwnForms {
+  readonly maintenance?: MaintenanceConfig;
+  readonly redirects: readonly RedirectConfig[];
+  readonly clientCertificates?: ClientCertificatesConfig;
+  readonly bodyLimits: readonly BodyLimitConfig[];
+  readonly stickySessions?: StickySessionsConfig;
 }
 
 /** Everything; what is not set is empty. */
-export interface DeliveryConfig {
-  readonly maintenance?: MaintenanceConfig;
-  readonly redirects: readonly RedirectConfig[];
-  readonly basicAuth: readonly BasicAuthConfig[];
-  readonly forwardAuth: readonly ForwardAuthConfig[];
-  readonly clientCertificates?: ClientCertificatesConfig;
-  readonly bodyLimits: readonly BodyLimitConfig[];
-  readonly securityTxt: string;
-  readonly cors: readonly CorsConfig[];
-  readonly compression: readonly CompressionConfig[];
-  readonly stickySessions?: StickySessionsConfig;
-  readonly requestFields: readonly FieldChangeConfig[];
-  readonly responseFields: readonly FieldChangeConfig[];
-}
+export interface DeliveryConfig extends OwnForms, Omit<Whole<SiteDeliveryJson>, keyof OwnForms> {}
 
 /** Nothing is set: what a stored object lacks. */
 export const noDelivery: DeliveryConfig = {

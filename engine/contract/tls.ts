@@ -1,5 +1,7 @@
 /** TLS towards clients as plain data: what sites are served with, what connections agreed on. */
 
+import type { ClientCertificatesConfig } from './delivery.ts';
+
 /** A certificate with its chain and key. */
 export interface CertificateConfig {
   /** SHA-256 over all of it, hex: equal means the same certificate and key. */
@@ -39,13 +41,7 @@ export interface TlsFacts {
 }
 
 /** The authorities that clients of a site have their certificates from. */
-export interface ClientAuthorities {
-  readonly caPem: string;
-  /** PEM of revocation lists; '' where none are checked. */
-  readonly crlPem: string;
-  /** Equal means the same authorities and lists. */
-  readonly fingerprint: string;
-}
+export type ClientAuthorities = Omit<ClientCertificatesConfig, 'optional'>;
 
 /**
  * What OpenSSL says of a client's certificate. `unchecked`: a list of revoked ones is missing, has

@@ -9,7 +9,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DescMessage } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
-import { RuntimeBotSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { siteOptions } from '../../control/domain/site/site-options.ts';
+import {
+  RuntimeBotSchema,
+  RuntimeSiteOptionsSchema,
+} from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { SiteDeliverySchema } from '../../proto/gen/waf/v1/delivery_pb.ts';
 import { RateLimitEndpointRecordSchema } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { BotProtectionConfigSchema } from '../../proto/gen/waf/v1/site_pb.ts';
@@ -42,15 +46,10 @@ const placesMax = 4;
 /** Fields that more files name, and how many: what they decide is asked in several places. */
 const inMore: Readonly<Record<string, number>> = {
   allowUntrusted: 6,
-  allowedOrigins: 5,
-  allowedPaths: 5,
   challengePaths: 6,
-  copiedFields: 6,
-  crlPem: 6,
+  copiedFields: 5,
   countingKey: 5,
-  exemptMethods: 5,
   exemptPaths: 5,
-  minBytes: 5,
   mitigationSeconds: 5,
   trustedIpListIds: 7,
 };
@@ -97,6 +96,11 @@ test('a setting is in at most four files', () => {
   expect(counted.length).toBeGreaterThan(30);
   const more = counted.filter(([, count]) => count > placesMax);
   expect(Object.fromEntries(more)).toEqual(inMore);
+});
+
+test('options of sites travel by name', () => {
+  const names = RuntimeSiteOptionsSchema.fields.map(({ jsonName }) => jsonName);
+  expect(['siteId', ...siteOptions.map(({ field }) => field)].sort()).toEqual(names.sort());
 });
 
 test('what a site can demand of clients travels by name', () => {

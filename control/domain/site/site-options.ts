@@ -3,6 +3,11 @@
  * sites that are not named. Pure.
  */
 
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type {
+  RuntimeSiteOptions,
+  RuntimeSiteOptionsSchema,
+} from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { readChosen } from '../../../engine/detect/applications/application.ts';
 import { applicationNames } from '../../../engine/detect/applications/profiles.ts';
 import { resourceLimits } from '../../limits/resource-limits.ts';
@@ -14,6 +19,8 @@ type Values = Readonly<Record<string, unknown>>;
 /** One such setting: its key, what may be chosen, the standard first. */
 export interface SiteOption {
   readonly key: string;
+  /** Where nodes get it. */
+  readonly field: Exclude<keyof RuntimeSiteOptions, 'siteId' | '$typeName' | '$unknown'>;
   readonly choices: readonly string[];
   /** What may be chosen, where that is no list. Errors: invalid_argument under `at`. */
   readonly check?: (value: unknown, at: string) => void;
@@ -22,26 +29,41 @@ export interface SiteOption {
 /** Whether messages of WebSockets are inspected. */
 export const websocketMessages: SiteOption = {
   key: 'websocket.messages',
+  field: 'websocketMessages',
   choices: ['off', 'observe', 'block'],
 };
 /** Whether answers have RateLimit fields. */
-export const rateLimitFields: SiteOption = { key: 'rate_limit.fields', choices: ['off', 'on'] };
+export const rateLimitFields: SiteOption = {
+  key: 'rate_limit.fields',
+  field: 'rateLimitFields',
+  choices: ['off', 'on'],
+};
 
 /** Whether text fields of gRPC messages are inspected as arguments. */
-export const grpcFields: SiteOption = { key: 'grpc.fields', choices: ['off', 'on'] };
+export const grpcFields: SiteOption = {
+  key: 'grpc.fields',
+  field: 'grpcFields',
+  choices: ['off', 'on'],
+};
 
 /** How a site's origin reads names such as `n[]`, for checks of API documents. */
-export const arrayNames: SiteOption = { key: 'api.array_names', choices: ['none', 'php', 'qs'] };
+export const arrayNames: SiteOption = {
+  key: 'api.array_names',
+  field: 'arrayNames',
+  choices: ['none', 'php', 'qs'],
+};
 
 /** Whether values that regularly hold what looks like an attack are proposed, or let through. */
 export const detectionLearning: SiteOption = {
   key: 'detection.learning',
+  field: 'detectionLearning',
   choices: ['suggest', 'off', 'auto'],
 };
 
 /** Applications whose fields are known: `wordpress@/blog,dokuwiki`. */
 export const detectionApplications: SiteOption = {
   key: 'detection.applications',
+  field: 'detectionApplications',
   choices: [''],
   check: checkApplications,
 };
@@ -123,28 +145,16 @@ export function withoutSite(values: Values, siteId: string): Record<string, unkn
   return left;
 }
 
-/** What nodes get: a site, '' for all that are not named, and what is chosen; '' for nothing. */
-export interface TravelingOptions {
-  readonly siteId: string;
-  readonly websocketMessages: string;
-  readonly rateLimitFields: string;
-  readonly grpcFields: string;
-  readonly arrayNames: string;
-  readonly detectionLearning: string;
-  readonly detectionApplications: string;
-}
-
-/** What nodes get, sorted by site. */
-export function travelingOptions(values: Values): TravelingOptions[] {
+/** What nodes get of each site by field, '' for nothing; sorted by site, '' for all others. */
+export function travelingOptions(
+  values: Values,
+): MessageInitShape<typeof RuntimeSiteOptionsSchema>[] {
   const sites = new Set(siteOptions.flatMap(({ key }) => Object.keys(choicesOf(values, key))));
   return [...sites].toSorted().map((site) => ({
     siteId: site === everySite ? '' : site,
-    websocketMessages: choicesOf(values, websocketMessages.key)[site] ?? '',
-    rateLimitFields: choicesOf(values, rateLimitFields.key)[site] ?? '',
-    grpcFields: choicesOf(values, grpcFields.key)[site] ?? '',
-    arrayNames: choicesOf(values, arrayNames.key)[site] ?? '',
-    detectionLearning: choicesOf(values, detectionLearning.key)[site] ?? '',
-    detectionApplications: choicesOf(values, detectionApplications.key)[site] ?? '',
+    ...Object.fromEntries(
+      siteOptions.map(({ key, field }) => [field, choicesOf(values, key)[site] ?? '']),
+    ),
   }));
 }
 
