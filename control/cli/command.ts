@@ -53,9 +53,9 @@ export interface CommandDefinition {
   readonly path: readonly string[];
   readonly summary: string;
   /** Longer text and examples, shown by --help. */
-  readonly help: string;
-  readonly arguments: readonly ArgumentDefinition[];
-  readonly flags: readonly FlagDefinition[];
+  readonly help?: string;
+  readonly arguments?: readonly ArgumentDefinition[];
+  readonly flags?: readonly FlagDefinition[];
   /** Changes what nodes serve: the command ends when the built-in one does, or says why not. */
   readonly published?: boolean;
   /** Shows the warnings of answers itself; those of other commands are printed as they come. */

@@ -24,8 +24,6 @@ export const commandSources: readonly CommandSource[] = [
   { word: 'export', load: async () => (await import('./manifest/export.ts')).exportCommand },
   { word: 'get', load: async () => (await import('./manifest/get.ts')).getCommand },
   { word: 'site', load: async () => (await import('./site/site-create.ts')).siteCreateCommand },
-  { word: 'site', load: async () => (await import('./site/site-list.ts')).siteListCommand },
-  { word: 'site', load: async () => (await import('./site/site-get.ts')).siteGetCommand },
   { word: 'site', load: async () => (await import('./site/site-change.ts')).siteChangeCommands },
   { word: 'site', load: async () => (await import('./site/site-routing.ts')).siteRoutingCommands },
   { word: 'site', load: async () => [(await import('./site/site-canary.ts')).siteCanaryCommand] },
@@ -33,12 +31,7 @@ export const commandSources: readonly CommandSource[] = [
   { word: 'site', load: async () => (await import('./site/site-tls.ts')).siteTlsCommand },
   {
     word: 'site',
-    load: async () => (await import('./site/site-websocket.ts')).siteWebsocketCommand,
-  },
-  { word: 'site', load: async () => (await import('./site/site-grpc.ts')).siteGrpcCommand },
-  {
-    word: 'site',
-    load: async () => (await import('./site/site-array-names.ts')).siteArrayNamesCommand,
+    load: async () => (await import('./site/site-option-commands.ts')).siteOptionCommands,
   },
   {
     word: 'site',
@@ -115,7 +108,6 @@ export const commandSources: readonly CommandSource[] = [
     word: 'agent-group',
     load: async () => (await import('./agent/agent-group-commands.ts')).agentGroupCommands,
   },
-  { word: 'policy', load: async () => (await import('./policy/policy-list.ts')).policyListCommand },
   {
     word: 'policy',
     load: async () => (await import('./policy/policy-commands.ts')).policyCommands,

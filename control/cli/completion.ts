@@ -11,7 +11,6 @@ export const completionCommand: CommandDefinition = {
 zsh:  source <(waf completion zsh)          in ~/.zshrc, after compinit
 fish: waf completion fish > ~/.config/fish/completions/waf.fish`,
   arguments: [{ name: '<shell>', summary: 'which shell', choices: Object.keys(shells) }],
-  flags: [],
   run: (context, [shell = '']) => {
     process.stdout.write(shells[shell as Shell](context.commandTree()));
     return Promise.resolve(0);

@@ -15,7 +15,7 @@ async function read(text: string, argv: readonly string[] = []) {
   writeFileSync(path, text);
   const file = (await readSettingsFile({}, { WAF_CONFIG: path }))!;
   const commands = await loadCommands(['run']);
-  const own = commands.find(({ path: words }) => words.join(' ') === 'run')!.flags;
+  const own = commands.find(({ path: words }) => words.join(' ') === 'run')?.flags ?? [];
   const program = buildProgram(commands, () => undefined);
   const run = program.commands.find((one) => one.name() === 'run')!;
   run.parseOptions([...argv]);

@@ -71,6 +71,19 @@ export function readPairs(pairs: readonly string[], flag: string): Record<string
   );
 }
 
+/** A whole number, within what its field takes where that is said. Errors: AppError bad_flag. */
+export function wholeNumber(
+  text: string,
+  flag: string,
+  bounds?: { readonly min: number; readonly max: number },
+): number {
+  const { min = 0, max = Infinity } = bounds ?? {};
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  const range = bounds === undefined ? '' : ` from ${min} to ${max}`;
+  throw badFlag(`${flag} wants a whole number${range}`);
+}
+
 /** A command line that cannot be carried out as it stands. */
 export function badFlag(message: string): AppError {
   return new AppError('bad_flag', message, { source: 'config' });

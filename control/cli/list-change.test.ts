@@ -392,10 +392,10 @@ const heldElsewhere: Readonly<Record<string, string>> = {
 
 test('every command with a list flag is known here', () => {
   const tabled = new Set(Object.keys(rows).map((name) => name.replace(/ --.*$/, '')));
-  const listing = commands.filter(({ flags }) => flags.some(({ repeatable }) => repeatable));
+  const listing = commands.filter(({ flags = [] }) => flags.some(({ repeatable }) => repeatable));
   const names = listing.map(({ path }) => path.join(' '));
   const grows = listing
-    .filter(({ flags }) => flags.some((flag) => flag.flags === '--replace'))
+    .filter(({ flags = [] }) => flags.some((flag) => flag.flags === '--replace'))
     .map(({ path }) => path.join(' '));
   const held = [...tabled, ...Object.keys(heldElsewhere)];
   expect(grows.filter((name) => !held.includes(name))).toEqual([]);

@@ -18,3 +18,20 @@ export type NamedResource =
   | 'custom-rule'
   | 'alert-rule'
   | 'alert-channel';
+
+/** What help calls them where it is not the word for the kind. */
+const placeholders: Partial<Record<NamedResource, string>> = {
+  'ip-list': 'list',
+  upstream: 'pool',
+  'agent-group': 'group',
+  'dns-provider': 'provider',
+  'country-rule': 'rule',
+  'custom-rule': 'rule',
+  'alert-rule': 'rule',
+  'alert-channel': 'channel',
+};
+
+/** The argument that names one of these, as most commands take it. */
+export function nameArgument(resource: NamedResource, summary = 'id or name') {
+  return { name: `<${placeholders[resource] ?? resource}>`, summary, resource };
+}

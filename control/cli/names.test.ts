@@ -164,13 +164,13 @@ test.each(
 test.each(Object.keys(lines) as NamedResource[])(
   'an unknown %s is refused by its name',
   async (kind) => {
-    const definition = commands.find(({ arguments: all }) => all[0]?.resource === kind);
+    const definition = commands.find(({ arguments: all }) => all?.[0]?.resource === kind);
     if (definition === undefined || kind === 'node') {
       expect(['template', 'node']).toContain(kind);
       return;
     }
-    const rest = definition.arguments.slice(1).map(({ choices }) => choices?.[0] ?? 'x');
-    const required = definition.flags.filter((flag) => flag.required === true);
+    const rest = (definition.arguments ?? []).slice(1).map(({ choices }) => choices?.[0] ?? 'x');
+    const required = (definition.flags ?? []).filter((flag) => flag.required === true);
     const flags = required.flatMap(({ flags: text }) => [/--[a-z-]+/.exec(text)?.[0] ?? '', 'x']);
     expect(await run([...definition.path, 'Nobody', ...rest, ...flags])).toBe(1);
     expect(printed.err).toMatch(/No .+ named "Nobody"\. List them with: waf .+/);
@@ -185,7 +185,7 @@ const noResource = new Set(
 );
 
 test('every argument names a resource, is a choice, or has no name', () => {
-  const left = commands.flatMap(({ path, arguments: all }) =>
+  const left = commands.flatMap(({ path, arguments: all = [] }) =>
     all
       .filter((one) => one.resource === undefined && one.choices === undefined)
       .filter(({ name }) => !noResource.has(name))
@@ -279,7 +279,7 @@ test('names in pairs are those of the resource that the pair is about', async ()
 test('every flag that takes an id takes a name', () => {
   const kinds = 'site policy list pool ruleset certificate role user node group rule template';
   const meant = new RegExp(`<(?:id|[\\w-]*\\b(?:${kinds.replaceAll(' ', '|')}))>`);
-  const left = commands.flatMap(({ path, flags: all }) =>
+  const left = commands.flatMap(({ path, flags: all = [] }) =>
     all
       .filter((one) => one.resource === undefined && one.pairResources === undefined)
       .filter(({ flags }) => meant.test(flags))

@@ -23,7 +23,8 @@ describe('every command', () => {
       expect(printed.out).toContain(definition.summary);
       // Prose that was wrapped by hand and then by width leaves short lines in the middle.
       expect(printed.out).not.toMatch(/[^\n]{70,}[a-z;,] ?\n[A-Za-z][^\n]{0,25}[a-z;,]\n\S/);
-      for (const flag of definition.flags) expect(printed.out).toContain(flag.flags.split(' ')[0]);
+      for (const flag of definition.flags ?? [])
+        expect(printed.out).toContain(flag.flags.split(' ')[0]);
     },
   );
 

@@ -111,10 +111,10 @@ function addCommand(
     throw new Error(`two commands are called ${definition.path.join(' ')}`);
   }
   const command = parent.command(name).summary(definition.summary).exitOverride();
-  command.description(`${definition.summary}\n\n${unwrapped(definition.help)}`.trim());
+  command.description(`${definition.summary}\n\n${unwrapped(definition.help ?? '')}`.trim());
   command.showHelpAfterError(`(waf ${definition.path.join(' ')} --help says how it is used)`);
-  for (const one of definition.arguments) command.addArgument(toArgument(one));
-  for (const flag of definition.flags) command.addOption(toOption(flag));
+  for (const one of definition.arguments ?? []) command.addArgument(toArgument(one));
+  for (const flag of definition.flags ?? []) command.addOption(toOption(flag));
   if (definition.published === true) {
     command.option('--no-wait', 'do not wait until the built-in node serves the change');
   }
@@ -122,7 +122,8 @@ function addCommand(
   command.action(async () => {
     const given = { ...program.opts(), ...command.opts() } as GlobalFlags;
     const file = await readSettingsFile(given, process.env);
-    if (file !== null) applyFileFlags(command, definition.path.join(' '), definition.flags, file);
+    if (file !== null)
+      applyFileFlags(command, definition.path.join(' '), definition.flags ?? [], file);
     const flags = { ...program.opts(), ...command.opts() };
     const context = createContext(given, commandTree, definition, file);
     try {
@@ -152,9 +153,10 @@ async function runDefinition(
   args: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
+  const { arguments: argumentsOf = [], flags: flagsOf = [] } = definition;
   const named =
-    definition.arguments.some((one) => one.resource) ||
-    definition.flags.some((one) => one.resource ?? one.pairResources);
+    argumentsOf.some((one) => one.resource) ||
+    flagsOf.some((one) => one.resource ?? one.pairResources);
   const waits =
     definition.published === true && flags['wait'] !== false && flags['dryRun'] !== true;
   if (!named && !waits) return definition.run(context, args, flags);
@@ -162,8 +164,8 @@ async function runDefinition(
   const { awaitServing, readServing } = await import('./await-serving.ts');
   const api = () => context.api();
   const before = waits ? await readServing(await api()) : null;
-  const ids = await resolveArguments(api, definition.arguments, args);
-  const values = await resolveFlags(api, definition.flags, flags);
+  const ids = await resolveArguments(api, argumentsOf, args);
+  const values = await resolveFlags(api, flagsOf, flags);
   const code = await definition.run(context, ids, values);
   if (waits && code === EXIT.done) await awaitServing(await api(), context.output, before);
   return code;

@@ -16,24 +16,111 @@ interface Named {
   readonly also?: readonly string[];
 }
 
-/** How people call a resource in a sentence, and the command that lists them. */
-const words: Readonly<Record<NamedResource, readonly [what: string, list: string]>> = {
-  site: ['site', 'waf site list'],
-  policy: ['policy', 'waf policy list'],
-  template: ['template', 'waf policy templates'],
-  'ip-list': ['IP list', 'waf ip-list list'],
-  upstream: ['upstream pool', 'waf upstream list'],
-  ruleset: ['ruleset', 'waf crs list'],
-  role: ['role', 'waf role list'],
-  user: ['user', 'waf user list'],
-  node: ['node', 'waf agent list'],
-  'agent-group': ['group of nodes', 'waf agent-group list'],
-  certificate: ['certificate', 'waf cert list'],
-  'dns-provider': ['DNS provider', 'waf cert dns-list'],
-  'country-rule': ['country rule', 'waf country list'],
-  'custom-rule': ['custom rule', 'waf rule list POLICY'],
-  'alert-rule': ['alert rule', 'waf alert rules'],
-  'alert-channel': ['alert channel', 'waf alert channels'],
+/** A kind of resource that people name. */
+interface NamedKind {
+  /** In a sentence. */
+  readonly what: string;
+  /** The command that lists them. */
+  readonly list: string;
+  /** Those whose name or host has `query`, all where lists are not searched. */
+  readonly found: (api: ApiClient, query: string) => Promise<readonly Named[]>;
+}
+
+const kinds: Readonly<Record<NamedResource, NamedKind>> = {
+  site: {
+    what: 'site',
+    list: 'waf site list',
+    found: ({ sites }, query) => allPages((page) => sites.listSites({ query, page })),
+  },
+  policy: {
+    what: 'policy',
+    list: 'waf policy list',
+    found: async ({ policies }, query) => {
+      // Templates have the names of the policies that were made from them: they go by their id.
+      const all = await allPages((page) => policies.listPolicies({ query, page }));
+      return all.map(({ id, name, isTemplate }) => ({
+        id,
+        name: isTemplate ? id : name.replace(/ \(built in\)$/, ''),
+      }));
+    },
+  },
+  template: {
+    what: 'template',
+    list: 'waf policy templates',
+    found: ({ policies }) => allPages((page) => policies.listPolicyTemplates({ page })),
+  },
+  'ip-list': {
+    what: 'IP list',
+    list: 'waf ip-list list',
+    found: ({ ipLists }, query) => allPages((page) => ipLists.listIpLists({ query, page })),
+  },
+  upstream: {
+    what: 'upstream pool',
+    list: 'waf upstream list',
+    found: ({ upstreams }, query) => allPages((page) => upstreams.listUpstreams({ query, page })),
+  },
+  ruleset: {
+    what: 'ruleset',
+    list: 'waf crs list',
+    found: async ({ system }) => {
+      const all = await allPages((page) => system.listSystemCrsRulesets({ page }));
+      return all.map(({ id, version, status }) => ({
+        id,
+        name: version === '' ? id : `crs-${version}`,
+        also: [version, ...(status === 'active' ? ['default'] : [])].filter((one) => one !== ''),
+      }));
+    },
+  },
+  role: {
+    what: 'role',
+    list: 'waf role list',
+    found: ({ roles }, query) => allPages((page) => roles.listRoles({ query, page })),
+  },
+  user: {
+    what: 'user',
+    list: 'waf user list',
+    found: async ({ users }, query) => {
+      const all = await allPages((page) => users.listUsers({ query, page }));
+      return all.map(({ id, username }) => ({ id, name: username }));
+    },
+  },
+  node: {
+    what: 'node',
+    list: 'waf agent list',
+    found: async ({ agents }) => (await agents.listNodes({ query: '' })).items,
+  },
+  'agent-group': {
+    what: 'group of nodes',
+    list: 'waf agent-group list',
+    found: ({ agentGroups }, query) =>
+      allPages((page) => agentGroups.listAgentGroups({ query, page })),
+  },
+  certificate: {
+    what: 'certificate',
+    list: 'waf cert list',
+    found: ({ certs }) => allPages((page) => certs.listCerts({ page })),
+  },
+  'dns-provider': {
+    what: 'DNS provider',
+    list: 'waf cert dns-list',
+    found: async ({ certs }) => (await certs.listDNSProviders({})).items,
+  },
+  'country-rule': {
+    what: 'country rule',
+    list: 'waf country list',
+    found: async ({ countries }) => (await countries.listCountryAccessRules({})).items,
+  },
+  'custom-rule': { what: 'custom rule', list: 'waf rule list POLICY', found: customRules },
+  'alert-rule': {
+    what: 'alert rule',
+    list: 'waf alert rules',
+    found: ({ alerts }, query) => allPages((page) => alerts.listAlertRules({ query, page })),
+  },
+  'alert-channel': {
+    what: 'alert channel',
+    list: 'waf alert channels',
+    found: ({ alerts }) => allPages((page) => alerts.listAlertChannels({ page })),
+  },
 };
 
 /** Ids that the service makes; none of them is looked up. */
@@ -52,7 +139,7 @@ export async function resolveName(
   // Lists are searched by name: an id of another form is found in the whole list only.
   const named = matching(await listNamed(api, resource, text), text);
   const ids = named.length > 0 ? named : matching(await listNamed(api, resource, ''), text);
-  const [what, list] = words[resource];
+  const { what, list } = kinds[resource];
   if (ids.length === 1) return ids[0]!;
   if (ids.length > 1) {
     const several = `Several have the name "${text}"; give an id: ${ids.join(', ')}.`;
@@ -117,61 +204,12 @@ export async function resolveFlags(
 }
 
 /** All resources of a kind whose name or host has `query`, with the names that people use. */
-export async function listNamed(
+export function listNamed(
   api: ApiClient,
   resource: NamedResource,
   query: string,
 ): Promise<readonly Named[]> {
-  switch (resource) {
-    case 'site':
-      return allPages((page) => api.sites.listSites({ query, page }));
-    case 'policy': {
-      // Templates have the names of the policies that were made from them: they go by their id.
-      const all = await allPages((page) => api.policies.listPolicies({ query, page }));
-      return all.map(({ id, name, isTemplate }) => ({
-        id,
-        name: isTemplate ? id : name.replace(/ \(built in\)$/, ''),
-      }));
-    }
-    case 'template':
-      return allPages((page) => api.policies.listPolicyTemplates({ page }));
-    case 'ip-list':
-      return allPages((page) => api.ipLists.listIpLists({ query, page }));
-    case 'upstream':
-      return allPages((page) => api.upstreams.listUpstreams({ query, page }));
-    case 'ruleset': {
-      const all = await allPages((page) => api.system.listSystemCrsRulesets({ page }));
-      return all.map(({ id, version, status }) => ({
-        id,
-        name: version === '' ? id : `crs-${version}`,
-        also: [version, ...(status === 'active' ? ['default'] : [])].filter((one) => one !== ''),
-      }));
-    }
-    case 'role':
-      return allPages((page) => api.roles.listRoles({ query, page }));
-    case 'user': {
-      const all = await allPages((page) => api.users.listUsers({ query, page }));
-      return all.map(({ id, username }) => ({ id, name: username }));
-    }
-    case 'node': {
-      const { items } = await api.agents.listNodes({ query: '' });
-      return items;
-    }
-    case 'agent-group':
-      return allPages((page) => api.agentGroups.listAgentGroups({ query, page }));
-    case 'certificate':
-      return allPages((page) => api.certs.listCerts({ page }));
-    case 'dns-provider':
-      return (await api.certs.listDNSProviders({})).items;
-    case 'country-rule':
-      return (await api.countries.listCountryAccessRules({})).items;
-    case 'custom-rule':
-      return customRules(api);
-    case 'alert-rule':
-      return allPages((page) => api.alerts.listAlertRules({ query, page }));
-    case 'alert-channel':
-      return allPages((page) => api.alerts.listAlertChannels({ page }));
-  }
+  return kinds[resource].found(api, query);
 }
 
 /** Of all policies; a rule may be named by its number, too. */

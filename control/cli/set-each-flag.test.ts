@@ -93,7 +93,7 @@ test.each(Object.entries(setRows))('waf %s keeps what is not named', async (name
 
 test('every command that changes something stands here, with every flag', () => {
   const flagOf = (text: string): string => /--[a-z-]+/.exec(text)?.[0] ?? '';
-  const missing = commands.flatMap(({ path, flags }) => {
+  const missing = commands.flatMap(({ path, flags = [] }) => {
     const name = path.join(' ');
     const row = setRows[name];
     if (row === undefined) {

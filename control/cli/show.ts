@@ -8,13 +8,14 @@ import { badFlag } from './input.ts';
 import type { Table } from './output.ts';
 import { withNames } from './shown-names.ts';
 
-/** Writes an answer in the format that was asked for. */
+/** Writes an answer in the format that was asked for. Resolves to the exit code of success. */
 export async function showMessage(
   context: CommandContext,
   message: Message,
   table: Table,
-): Promise<void> {
+): Promise<number> {
   context.output.result(await jsonOf(message), await withNames(context, table));
+  return 0;
 }
 
 /** Writes the one resource that an answer holds in `field`: all its fields for people, too. */
@@ -22,9 +23,15 @@ export async function showResource(
   { output }: CommandContext,
   message: Message,
   field: string,
-): Promise<void> {
+): Promise<number> {
   const answer = await jsonOf(message);
   output.result(answer, detailTable(answer[field] ?? {}));
+  return 0;
+}
+
+/** The rows for what an answer holds at most once. */
+export function only<T>(one: T | undefined): readonly T[] {
+  return one === undefined ? [] : [one];
 }
 
 /** A message of the API in its JSON form. */
@@ -39,9 +46,10 @@ export function printable(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
 }
 
-/** Says that something is gone. */
-export function showRemoved({ output }: CommandContext, kind: string, id: string): void {
+/** Says that something is gone. Returns the exit code of success. */
+export function showRemoved({ output }: CommandContext, kind: string, id: string): number {
   output.result({ id, removed: true }, { columns: ['REMOVED', 'ID'], rows: [[kind, id]] });
+  return 0;
 }
 
 /** The message of a JSON value. Errors: AppError bad_flag that names `where` it came from. */

@@ -17,8 +17,9 @@ import {
   UpstreamHealthCheckSchema,
   UpstreamResiliencePolicySchema,
 } from '../../proto/gen/waf/v1/upstream_pb.ts';
+import { boundsOf } from '../limits/field-bounds.ts';
 import { longestBodyBytes } from './policy/policy-seclang.ts';
-import { boundsOf, checkBounds } from './proto-bounds.ts';
+import { checkBounds } from './proto-bounds.ts';
 
 /** Messages whose numbers are all bounded, with how many they have. */
 const messages: readonly (readonly [DescMessage, number])[] = [

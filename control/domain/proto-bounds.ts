@@ -1,23 +1,10 @@
-/** Bounds of the .proto files, for what is no request: manifests, layers. */
+/** Holds what is no request, such as manifests and layers, to the bounds of the .proto files. */
 
-import { getOption, hasOption, type DescField, type DescMessage } from '@bufbuild/protobuf';
+import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
-import {
-  field as fieldRules,
-  Ignore,
-  type FieldRules,
-} from '../../proto/gen/buf/validate/validate_pb.ts';
+import type { FieldRules } from '../../proto/gen/buf/validate/validate_pb.ts';
+import { numberBounds, rulesOf } from '../limits/field-bounds.ts';
 import { invalidField } from './errors.ts';
-
-/** What a number may be, both ends included. */
-export interface Bounds {
-  readonly min: number;
-  readonly max: number;
-  /** Whether 0 may stand for the default, too. */
-  readonly zeroIsDefault: boolean;
-}
-
-const knownRules = new WeakMap<DescField, FieldRules | null>();
 
 /**
  * Checks all numbers, texts and lists of a message in its JSON form, and of what lies in it. Other
@@ -30,15 +17,6 @@ export function checkBounds(schema: DescMessage, message: object, at: string): v
     const value = values[field.jsonName] ?? absentValue(field);
     if (value !== undefined) checkValue(field, rulesOf(field), value, `${at}.${field.jsonName}`);
   }
-}
-
-/** The bounds of one number. Errors: an assertion where the field has none. */
-export function boundsOf(schema: DescMessage, jsonName: string): Bounds {
-  const field = schema.fields.find((one) => one.jsonName === jsonName);
-  const rules = field === undefined ? null : rulesOf(field);
-  const bounds = rules === null ? null : numberBounds(rules);
-  if (bounds === null) throw new Error(`${schema.typeName}.${jsonName} has no bounds`);
-  return bounds;
 }
 
 /** A number that is not sent is 0, unless its field tells the two apart. */
@@ -87,23 +65,4 @@ function textProblem(
   if (isLong) return `must be at most ${maxLen} characters`;
   const isLarge = maxBytes > 0n && Buffer.byteLength(value) > maxBytes;
   return isLarge ? `must be at most ${maxBytes} bytes` : '';
-}
-
-function rulesOf(field: DescField): FieldRules | null {
-  const known = knownRules.get(field);
-  if (known !== undefined) return known;
-  const found = hasOption(field, fieldRules) ? getOption(field, fieldRules) : null;
-  knownRules.set(field, found);
-  return found;
-}
-
-function numberBounds({ type, ignore }: FieldRules): Bounds | null {
-  if (type.case !== 'int32' && type.case !== 'int64' && type.case !== 'double') return null;
-  const { greaterThan, lessThan } = type.value;
-  if (greaterThan.case !== 'gte') return null;
-  return {
-    min: Number(greaterThan.value),
-    max: lessThan.case === 'lte' ? Number(lessThan.value) : Infinity,
-    zeroIsDefault: ignore === Ignore.IF_ZERO_VALUE,
-  };
 }

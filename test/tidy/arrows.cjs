@@ -239,7 +239,7 @@ const rooms = [
 
   { room: 'control', may: ['control/*', common, gen] },
   // Bounds of the management plane, by the part that they bound.
-  { room: limits, may: [] },
+  { room: limits, may: [gen] },
   {
     room: 'control/domain',
     // The detectors' rules: what can be excluded by number.

@@ -13,7 +13,6 @@ export const adminVerifyCommand: CommandDefinition = {
 a backup also every checksum. Changed, removed and reordered audit rows are named. Works while waf
 runs. The exit code is 1 where something is wrong.`,
   arguments: [{ name: '[file]', summary: 'a backup; left out: the store of the data folder' }],
-  flags: [],
   run: async (context, [file]) => {
     requireLocal(context);
     if (file === undefined) return verifyData(context);

@@ -10,7 +10,9 @@ import {
 } from '../command.ts';
 import { AppError } from '../../../base/errors.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
+import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
+import { callCommand } from '../regular-commands.ts';
 import { showMessage, timeText } from '../show.ts';
 
 const tokenFlags: readonly FlagDefinition[] = [
@@ -18,7 +20,7 @@ const tokenFlags: readonly FlagDefinition[] = [
   { flags: '--ttl <seconds>', summary: '60 to 2592000; default 86400' },
   { flags: '--nodes <n>', summary: 'nodes that may enroll, 1 to 1000; default 1' },
 ];
-const agentArgument = [{ name: '<node>', summary: 'id or name', resource: 'node' }] as const;
+const agentArgument = [nameArgument('node')];
 
 /** Commands that change nodes. */
 export const agentChangeCommands: readonly CommandDefinition[] = [
@@ -26,7 +28,6 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
     path: ['agent', 'install'],
     summary: 'Print the command that installs and enrolls a node',
     help: 'The command holds the enrollment secret: whoever has it can enroll a node until it expires.',
-    arguments: [],
     flags: [
       {
         flags: '--controller <url>',
@@ -53,8 +54,7 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
         'foreground-script': answer.foregroundScript,
       };
       if (context.output.format === 'json') {
-        await showMessage(context, answer, empty);
-        return 0;
+        return showMessage(context, answer, empty);
       }
       process.stdout.write(`${texts[textFlag(flags, 'print') ?? 'command'] ?? ''}\n`);
       process.stderr.write(
@@ -66,12 +66,10 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
   {
     path: ['agent', 'install-status'],
     summary: 'Show how many nodes used an enrollment token',
-    help: '',
     arguments: [{ name: '<token>', summary: 'id of the token' }],
-    flags: [],
     run: async (context, [tokenId = '']) => {
       const answer = await (await context.api()).agents.getNodeInstallStatus({ tokenId });
-      await showMessage(context, answer, {
+      return showMessage(context, answer, {
         columns: ['TOKEN', 'ENROLLED', 'OF', 'EXPIRES'],
         rows: [
           [
@@ -82,37 +80,25 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
           ],
         ],
       });
-      return 0;
     },
   },
-  {
+  callCommand({
     path: ['agent', 'token'],
     summary: 'Issue an enrollment token; it is shown once',
-    help: '',
-    arguments: [],
     flags: tokenFlags,
-    run: async (context, _args, flags) => {
-      const { agents } = await context.api();
-      const answer = await agents.issueEnrollmentToken(tokenWish(flags));
-      await showMessage(context, answer, {
-        columns: ['ID', 'TOKEN', 'NODES', 'EXPIRES'],
-        rows: [[answer.tokenId, answer.token, String(answer.maxNodes), timeText(answer.expiresAt)]],
-      });
-      return 0;
-    },
-  },
-  {
+    call: ({ agents }, _args, flags) => agents.issueEnrollmentToken(tokenWish(flags)),
+    table: (answer) => ({
+      columns: ['ID', 'TOKEN', 'NODES', 'EXPIRES'],
+      rows: [[answer.tokenId, answer.token, String(answer.maxNodes), timeText(answer.expiresAt)]],
+    }),
+  }),
+  callCommand({
     path: ['agent', 'show'],
     summary: 'Show an enrolled node',
-    help: '',
     arguments: agentArgument,
-    flags: [],
-    run: async (context, [id = '']) => {
-      const answer = await (await context.api()).agents.getAgent({ id });
-      await showMessage(context, answer, agentTable(answer.agent));
-      return 0;
-    },
-  },
+    call: ({ agents }, [id = '']) => agents.getAgent({ id }),
+    table: ({ agent }) => agentTable(agent),
+  }),
   {
     path: ['agent', 'update'],
     summary: 'Change the name or the tags of a node',
@@ -135,8 +121,7 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
       const agent = { id, name: name ?? '', tags };
       const answer = await agents.updateAgent({ agent, updateMask: mask.join(',') });
       noteChange(context.output, 'tags removed', present, answer.agent?.tags ?? []);
-      await showMessage(context, answer, agentTable(answer.agent));
-      return 0;
+      return showMessage(context, answer, agentTable(answer.agent));
     },
   },
   {
@@ -144,14 +129,12 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
     summary: 'Remove a node; its streams end and its certificate is no longer accepted',
     help: 'It serves its last configuration until it is stopped. It cannot enroll with the same token again.',
     arguments: agentArgument,
-    flags: [],
     run: async (context, [id = '']) => {
       const answer = await (await context.api()).agents.deleteAgent({ id });
-      await showMessage(context, answer, {
+      return showMessage(context, answer, {
         columns: ['ID', 'DELETED'],
         rows: [[id, answer.result?.changed === true ? 'yes' : 'no']],
       });
-      return 0;
     },
   },
 ];

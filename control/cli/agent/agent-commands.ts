@@ -4,8 +4,8 @@ import type { ConfigBundleSummary, Node } from '../../../proto/gen/waf/v1/agent_
 import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
 import { switchFlag, textFlag } from '../command.ts';
 import type { Table } from '../output.ts';
-import { notePage, pageFlags, readPage } from '../paging.ts';
-import { showMessage, timeText } from '../show.ts';
+import { callCommand, listCommand } from '../regular-commands.ts';
+import { only, showMessage, timeText } from '../show.ts';
 
 const nodeArgument: readonly ArgumentDefinition[] = [
   { name: '[node]', summary: 'id or name; default is the built-in node', resource: 'node' },
@@ -15,8 +15,6 @@ const idArgument = [{ name: '<id>', summary: 'configuration id' }];
 const agentListCommand: CommandDefinition = {
   path: ['agent', 'list'],
   summary: 'List nodes, the built-in one first',
-  help: '',
-  arguments: [],
   flags: [
     { flags: '--query <text>', summary: 'part of an id or name' },
     { flags: '--status <status>', summary: 'local, connected, degraded or offline' },
@@ -29,8 +27,7 @@ const agentListCommand: CommandDefinition = {
       status: textFlag(flags, 'status') ?? '',
       localOnly: switchFlag(flags, 'local'),
     });
-    await showMessage(context, response, nodeTable(response.items));
-    return 0;
+    return showMessage(context, response, nodeTable(response.items));
   },
 };
 
@@ -43,9 +40,7 @@ export const agentCommands: readonly CommandDefinition[] = [
   {
     path: ['agent', 'state'],
     summary: 'Show the configuration of a node; exit code 1 until the node confirms it',
-    help: '',
     arguments: nodeArgument,
-    flags: [],
     run: async (context, [nodeId = 'local']) => {
       const response = await (await context.api()).agents.getNodeServingState({ nodeId });
       await showMessage(context, response, {
@@ -64,77 +59,54 @@ export const agentCommands: readonly CommandDefinition[] = [
       return response.acknowledged ? 0 : 1;
     },
   },
-  {
+  callCommand({
     path: ['agent', 'capabilities'],
     summary: 'Show the capabilities of the current connection of a node',
-    help: '',
     arguments: nodeArgument,
-    flags: [],
-    run: async (context, [nodeId = 'local']) => {
-      const response = await (await context.api()).agents.getNodeCapabilities({ nodeId });
-      await showMessage(context, response, {
-        columns: ['NODE', 'KNOWN', 'ARTIFACT FORMAT', 'SHA-256'],
-        rows: [
-          [
-            response.nodeId,
-            response.known ? 'yes' : 'no',
-            response.capabilities?.artifactFormat ?? '-',
-            response.capabilitiesSha256,
-          ],
+    call: ({ agents }, [nodeId = 'local']) => agents.getNodeCapabilities({ nodeId }),
+    table: (response) => ({
+      columns: ['NODE', 'KNOWN', 'ARTIFACT FORMAT', 'SHA-256'],
+      rows: [
+        [
+          response.nodeId,
+          response.known ? 'yes' : 'no',
+          response.capabilities?.artifactFormat ?? '-',
+          response.capabilitiesSha256,
         ],
-      });
-      return 0;
-    },
-  },
+      ],
+    }),
+  }),
   {
     path: ['agent', 'retry'],
     summary: 'Deliver the latest configuration to a node again',
-    help: '',
     arguments: nodeArgument,
-    flags: [],
     run: async (context, [nodeId = 'local']) => {
       const response = await (await context.api()).agents.retryNodeConfig({ nodeId });
-      await showMessage(context, response, {
+      return showMessage(context, response, {
         columns: ['NODE', 'CONFIGURATION'],
         rows: [[nodeId, `config-${response.result?.revision ?? 0n}`]],
       });
-      return 0;
     },
   },
-  {
+  listCommand({
     path: ['agent', 'bundles'],
     summary: 'List the configurations that a node was given, newest first',
-    help: '',
     arguments: nodeArgument,
-    flags: pageFlags,
-    run: async (context, [nodeId = 'local'], flags) => {
-      const { agents } = await context.api();
-      const response = await agents.listConfigBundles({ nodeId, page: readPage(flags) });
-      const table = bundleTable(response.items);
-      await showMessage(context, response, table);
-      notePage(context.output, response.items.length, response.page?.total);
-      return 0;
-    },
-  },
-  {
+    call: ({ agents }, { page }, [nodeId = 'local']) => agents.listConfigBundles({ nodeId, page }),
+    table: bundleTable,
+  }),
+  callCommand({
     path: ['agent', 'bundle'],
     summary: 'Show one configuration; its content with --output json',
-    help: '',
     arguments: idArgument,
-    flags: [],
-    run: async (context, [id = '']) => {
-      const response = await (await context.api()).agents.getConfigBundle({ id });
-      const found = response.bundle === undefined ? [] : [response.bundle];
-      await showMessage(context, response, bundleTable(found));
-      return 0;
-    },
-  },
+    call: ({ agents }, [id = '']) => agents.getConfigBundle({ id }),
+    table: ({ bundle }) => bundleTable(only(bundle)),
+  }),
   {
     path: ['agent', 'events'],
     summary: 'Follow what happens to nodes until interrupted',
     help: 'One line an event; with --output json one object a line.',
     arguments: nodeArgument,
-    flags: [],
     run: async (context, [agentId = '']) => {
       const { AgentEventSchema } = await import('../../../proto/gen/waf/v1/agent_pb.ts');
       const { toJson } = await import('@bufbuild/protobuf');

@@ -41,7 +41,6 @@ export const agentEnrollCommand: CommandDefinition = {
   path: ['agent', 'enroll'],
   summary: 'Enroll this machine as a node of a controller',
   help: 'waf agent install on the controller prints the whole command. Writes node/identity.json below the data folder.',
-  arguments: [],
   flags: [
     {
       flags: '--controller <url>',

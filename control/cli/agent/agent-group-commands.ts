@@ -2,22 +2,15 @@
 
 import type { AgentGroup } from '../../../proto/gen/waf/v1/agent_group_pb.ts';
 import { againWhenChanged, readAt } from '../change-attempts.ts';
-import type {
-  CommandContext,
-  ArgumentDefinition,
-  CommandDefinition,
-  FlagDefinition,
-  FlagValues,
-} from '../command.ts';
+import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from '../command.ts';
 import { listFlag, textFlag } from '../command.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
+import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
-import { notePage, pageFlags, readPage } from '../paging.ts';
-import { showMessage, showRemoved } from '../show.ts';
+import { callCommand, deleteCommand, listCommand } from '../regular-commands.ts';
+import { only, showMessage } from '../show.ts';
 
-const idArgument: readonly ArgumentDefinition[] = [
-  { name: '<group>', summary: 'id or name', resource: 'agent-group' },
-];
+const idArgument = [nameArgument('agent-group')];
 const selectorFlags: readonly FlagDefinition[] = [
   { flags: '--tag <tag>', summary: 'nodes that have every such tag; repeatable', repeatable: true },
   {
@@ -30,47 +23,29 @@ const selectorFlags: readonly FlagDefinition[] = [
 
 /** Commands on groups of nodes. */
 export const agentGroupCommands: readonly CommandDefinition[] = [
-  {
+  listCommand({
     path: ['agent-group', 'list'],
     summary: 'List groups of nodes',
-    help: '',
-    arguments: [],
-    flags: [{ flags: '--query <text>', summary: 'part of a name' }, ...pageFlags],
-    run: async (context, _args, flags) => {
-      const { agentGroups } = await context.api();
-      const query = textFlag(flags, 'query') ?? '';
-      const response = await agentGroups.listAgentGroups({ page: readPage(flags), query });
-      const table = groupTable(response.items);
-      await showMessage(context, response, table);
-      notePage(context.output, response.items.length, response.page?.total);
-      return 0;
-    },
-  },
-  {
+    query: 'part of a name',
+    call: ({ agentGroups }, { page, query }) => agentGroups.listAgentGroups({ page, query }),
+    table: groupTable,
+  }),
+  callCommand({
     path: ['agent-group', 'get'],
     summary: 'Show one group of nodes',
-    help: '',
     arguments: idArgument,
-    flags: [],
-    run: async (context, [id = '']) => {
-      const response = await (await context.api()).agentGroups.getAgentGroup({ id });
-      const found = response.group === undefined ? [] : [response.group];
-      await showMessage(context, response, groupTable(found));
-      return 0;
-    },
-  },
+    call: ({ agentGroups }, [id = '']) => agentGroups.getAgentGroup({ id }),
+    table: ({ group }) => groupTable(only(group)),
+  }),
   {
     path: ['agent-group', 'create'],
     summary: 'Create a group of nodes',
     help: 'Example: waf agent-group create --name edge --tag eu --tag edge',
-    arguments: [],
     flags: [{ flags: '--name <name>', summary: 'name', required: true }, ...selectorFlags],
     run: async (context, _args, flags) => {
       const group = { name: textFlag(flags, 'name') ?? '', selector: selectorOf(flags) };
       const response = await (await context.api()).agentGroups.createAgentGroup({ group });
-      const made = response.group === undefined ? [] : [response.group];
-      await showMessage(context, response, groupTable(made));
-      return 0;
+      return showMessage(context, response, groupTable(only(response.group)));
     },
   },
   {
@@ -88,41 +63,31 @@ export const agentGroupCommands: readonly CommandDefinition[] = [
         const expectedUpdatedAt = readAt(before?.updatedAt);
         return agentGroups.updateAgentGroup({ group, expectedUpdatedAt });
       });
-      const changed = response.group === undefined ? [] : [response.group];
-      await showMessage(context, response, groupTable(changed));
-      return 0;
+      return showMessage(context, response, groupTable(only(response.group)));
     },
   },
-  {
+  deleteCommand({
     path: ['agent-group', 'delete'],
     summary: 'Remove a group; its nodes stay',
-    help: '',
     arguments: idArgument,
-    flags: [],
-    run: async (context, [id = '']) => {
-      await (await context.api()).agentGroups.deleteAgentGroup({ id });
-      showRemoved(context, 'group', id);
-      return 0;
-    },
-  },
-  {
+    kind: 'group',
+    call: ({ agentGroups }, id) => agentGroups.deleteAgentGroup({ id }),
+  }),
+  callCommand({
     path: ['agent-group', 'resolve'],
     summary: 'List the nodes of a group, saved or given by flags',
     help: 'Example: waf agent-group resolve --tag eu',
     arguments: [{ name: '[group]', summary: 'id or name', resource: 'agent-group' }],
     flags: selectorFlags,
-    run: async (context, [id = ''], flags) => {
-      const { agentGroups } = await context.api();
-      const response = await agentGroups.resolveAgentGroup(
+    call: ({ agentGroups }, [id = ''], flags) =>
+      agentGroups.resolveAgentGroup(
         id === '' ? { group: { selector: selectorOf(flags) } } : { id },
-      );
-      await showMessage(context, response, {
-        columns: ['ID', 'NAME', 'TAGS'],
-        rows: response.agents.map((one) => [one.id, one.name, one.tags.join(' ')]),
-      });
-      return 0;
-    },
-  },
+      ),
+    table: ({ agents }) => ({
+      columns: ['ID', 'NAME', 'TAGS'],
+      rows: agents.map((one) => [one.id, one.name, one.tags.join(' ')]),
+    }),
+  }),
 ];
 
 function selectorOf(flags: FlagValues) {

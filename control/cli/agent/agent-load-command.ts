@@ -33,8 +33,7 @@ export const agentLoadCommands: readonly CommandDefinition[] = [
         endTime: end,
         maxPoints: readCount(flags, 'points', '--points'),
       });
-      const table = loadTable(response.samples);
-      await showMessage(context, response, table);
+      await showMessage(context, response, loadTable(response.samples));
       if (response.samples.length === 0)
         context.output.note('the node reported nothing in that time');
       return 0;

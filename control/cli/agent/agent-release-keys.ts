@@ -14,7 +14,6 @@ export const agentReleaseKeysCommand: CommandDefinition = {
   summary: 'Show or replace the keys whose releases this node takes',
   help: 'Run it on the node. A node without keys takes no release. waf release key makes a key.',
   arguments: [{ name: '[key...]', summary: 'minisign public keys: lines such as RWQ…' }],
-  flags: [],
   run: ({ options, output }, keys) => {
     const path = releaseKeysFile(options.data);
     if (keys.length > 0) writeReleaseKeys(options.data, keys);

@@ -4,10 +4,15 @@ import { join } from 'node:path';
 import { createLogger, logFormatVariable } from '../../../base/log.ts';
 import { formatAddress, readAddress } from '../../supervisor/address.ts';
 import { superviseNode } from '../../supervisor/supervise-node.ts';
-import { accessLogArgs, accessLogFlags } from '../process/access-log-flags.ts';
+import {
+  accessLogArgs,
+  accessLogFlags,
+  inspectionFlag,
+  proxyProtocolArgs,
+  proxyProtocolFlags,
+} from '../process/engine-flags.ts';
 import { ignoreClosedOutput } from '../closed-output.ts';
 import { textFlag, type CommandDefinition } from '../command.ts';
-import { proxyProtocolArgs, proxyProtocolFlags } from '../process/proxy-protocol-flags.ts';
 import { onRestartAsked, readSecureProxy, readWorkers, stopSignals } from '../process/run.ts';
 
 /** The command. */
@@ -15,7 +20,6 @@ export const agentRunCommand: CommandDefinition = {
   path: ['agent', 'run'],
   summary: 'Run this machine as an enrolled node in the foreground',
   help: 'Needs waf agent enroll first. Serves the last configuration while the controller is away.',
-  arguments: [],
   flags: [
     { flags: '--proxy <host:port>', summary: 'where clients connect', default: '0.0.0.0:8080' },
     {
@@ -29,11 +33,7 @@ export const agentRunCommand: CommandDefinition = {
     },
     ...proxyProtocolFlags('--proxy', '--https'),
     { flags: '--workers <n>', summary: 'front threads; default is one per core' },
-    {
-      flags: '--inspection <where>',
-      summary: 'where requests are inspected',
-      choices: ['auto', 'pool', 'inline'],
-    },
+    inspectionFlag,
     ...accessLogFlags,
   ],
   run: async ({ options, packageFolder, output }, _args, flags) => {

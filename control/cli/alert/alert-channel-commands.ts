@@ -8,22 +8,17 @@ import type { CommandContext, CommandDefinition, FlagValues } from '../command.t
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { channelFieldHelp } from './channel-fields.ts';
 import { badFlag, readInputObject, readPairs } from '../input.ts';
-import { printable, showMessage, showRemoved, timeText } from '../show.ts';
+import { nameArgument } from '../named-resource.ts';
+import { deleteCommand } from '../regular-commands.ts';
+import { printable, showMessage, timeText } from '../show.ts';
 
-const channelArgument = {
-  name: '<channel>',
-  summary: 'id or name',
-  resource: 'alert-channel',
-} as const;
+const channelArgument = nameArgument('alert-channel');
 
 /** Commands on channels and silences. */
 export const alertChannelCommands: readonly CommandDefinition[] = [
   {
     path: ['alert', 'channels'],
     summary: 'List the channels, and how sending through them goes',
-    help: '',
-    arguments: [],
-    flags: [],
     run: async (context) => {
       const { alerts } = await context.api();
       return showChannels(context, await allPages((page) => alerts.listAlertChannels({ page })));
@@ -37,7 +32,6 @@ export const alertChannelCommands: readonly CommandDefinition[] = [
       'reads `configured`, the secret that is kept stays.\n' +
       `${channelFieldHelp}\n` +
       'Example: waf alert channel-set --name ops --kind webhook --file hook.json',
-    arguments: [],
     flags: [
       { flags: '--id <channel>', summary: 'the one to change', resource: 'alert-channel' },
       { flags: '--name <name>', summary: 'name for people; needed for a new one' },
@@ -52,18 +46,13 @@ export const alertChannelCommands: readonly CommandDefinition[] = [
     ],
     run: setChannel,
   },
-  {
+  deleteCommand({
     path: ['alert', 'channel-delete'],
     summary: 'Remove a channel that no rule uses',
-    help: '',
     arguments: [channelArgument],
-    flags: [],
-    run: async (context, [id = '']) => {
-      await (await context.api()).alerts.deleteAlertChannel({ id });
-      showRemoved(context, 'alert channel', id);
-      return 0;
-    },
-  },
+    kind: 'alert channel',
+    call: ({ alerts }, id) => alerts.deleteAlertChannel({ id }),
+  }),
   {
     path: ['alert', 'channel-rules'],
     summary: 'Set exactly which rules use a channel',
@@ -72,7 +61,6 @@ export const alertChannelCommands: readonly CommandDefinition[] = [
       channelArgument,
       { name: '[rules...]', summary: 'ids or names', resource: 'alert-rule' },
     ],
-    flags: [],
     run: async (context, [channelId = '', ...ruleIds]) => {
       const { alerts } = await context.api();
       const answer = await alerts.applyAlertChannelToRules({ channelId, ruleIds });
@@ -87,9 +75,7 @@ export const alertChannelCommands: readonly CommandDefinition[] = [
   {
     path: ['alert', 'test'],
     summary: 'Send a test message through a channel',
-    help: '',
     arguments: [channelArgument],
-    flags: [],
     run: async (context, [id = '']) => {
       const { alerts } = await context.api();
       const { channel } = await alerts.getAlertChannel({ id });
@@ -105,8 +91,6 @@ export const alertChannelCommands: readonly CommandDefinition[] = [
   {
     path: ['alert', 'silences'],
     summary: 'List silences',
-    help: '',
-    arguments: [],
     flags: [{ flags: '--active', summary: 'only those in force now' }],
     run: async (context, _args, flags) => {
       const { alerts } = await context.api();
@@ -119,7 +103,6 @@ export const alertChannelCommands: readonly CommandDefinition[] = [
     path: ['alert', 'silence'],
     summary: 'Keep matching alerts quiet for a time',
     help: 'Example: waf alert silence --match siteId=SITE --for 2h --reason maintenance',
-    arguments: [],
     flags: [
       {
         flags: '--match <name=value>',
@@ -134,18 +117,13 @@ export const alertChannelCommands: readonly CommandDefinition[] = [
     ],
     run: silence,
   },
-  {
+  deleteCommand({
     path: ['alert', 'silence-delete'],
     summary: 'End a silence',
-    help: '',
     arguments: [{ name: '<silence>', summary: 'silence id' }],
-    flags: [],
-    run: async (context, [id = '']) => {
-      await (await context.api()).alerts.deleteAlertSilence({ id });
-      showRemoved(context, 'alert silence', id);
-      return 0;
-    },
-  },
+    kind: 'alert silence',
+    call: ({ alerts }, id) => alerts.deleteAlertSilence({ id }),
+  }),
 ];
 
 async function setChannel(
@@ -189,8 +167,7 @@ async function silence(
   const matchers = readPairs(listFlag(flags, 'match'), '--match');
   if (switchFlag(flags, 'dryRun')) {
     const answer = await alerts.previewAlertSilence({ matchers });
-    const table = await tableOf(answer.items);
-    await showMessage(context, answer, table);
+    await showMessage(context, answer, await tableOf(answer.items));
     context.output.note(`matching alerts: ${answer.matchingCount}`);
     return 0;
   }
@@ -212,7 +189,7 @@ async function showChannels(
   const { AlertChannelKind, ListAlertChannelsResponseSchema } = await loadAlerts();
   const { create } = await import('@bufbuild/protobuf');
   const answer = create(ListAlertChannelsResponseSchema, { items: [...channels] });
-  await showMessage(context, answer, {
+  return showMessage(context, answer, {
     columns: ['ID', 'NAME', 'KIND', 'STATE', 'SENT', 'FAILED', 'WAITING', 'LAST ERROR'],
     rows: channels.map(({ id, name, kind, enabled, health }) => [
       id,
@@ -225,7 +202,6 @@ async function showChannels(
       health?.lastError ?? '',
     ]),
   });
-  return 0;
 }
 
 async function showSilences(
@@ -235,7 +211,7 @@ async function showSilences(
   const { ListAlertSilencesResponseSchema } = await loadAlerts();
   const { create } = await import('@bufbuild/protobuf');
   const answer = create(ListAlertSilencesResponseSchema, { items: [...silences] });
-  await showMessage(context, answer, {
+  return showMessage(context, answer, {
     columns: ['ID', 'MATCHES', 'FROM', 'UNTIL', 'REASON'],
     rows: silences.map((one) => [
       one.id,
@@ -247,5 +223,4 @@ async function showSilences(
       printable(one.reason),
     ]),
   });
-  return 0;
 }

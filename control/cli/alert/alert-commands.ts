@@ -6,6 +6,7 @@ import type { CommandContext, CommandDefinition, FlagValues } from '../command.t
 import { switchFlag, textFlag } from '../command.ts';
 import { badFlag } from '../input.ts';
 import { notePage, pageFlags, readPage } from '../paging.ts';
+import { callCommand } from '../regular-commands.ts';
 import { printable, showMessage, timeText } from '../show.ts';
 
 const statusChoices = ['open', 'acked', 'resolved'];
@@ -16,7 +17,6 @@ export const alertCommands: readonly CommandDefinition[] = [
     path: ['alert', 'list'],
     summary: 'List alerts that are open or acknowledged, newest first',
     help: 'Example: waf alert list --severity critical',
-    arguments: [],
     flags: [
       { flags: '--all', summary: 'list those that ended, too' },
       { flags: '--status <status>', summary: 'only this status', choices: statusChoices },
@@ -31,23 +31,16 @@ export const alertCommands: readonly CommandDefinition[] = [
   {
     path: ['alert', 'show'],
     summary: 'Show an alert with its timeline',
-    help: '',
     arguments: [{ name: '<alert>', summary: 'alert id' }],
-    flags: [],
     run: showAlert,
   },
-  {
+  callCommand({
     path: ['alert', 'notes'],
     summary: 'Show the timeline of an alert',
-    help: '',
     arguments: [{ name: '<alert>', summary: 'alert id' }],
-    flags: [],
-    run: async (context, [alertId = '']) => {
-      const notes = await (await context.api()).alerts.listAlertNotes({ alertId });
-      await showMessage(context, notes, timeline(notes.items));
-      return 0;
-    },
-  },
+    call: ({ alerts }, [alertId = '']) => alerts.listAlertNotes({ alertId }),
+    table: ({ items }) => timeline(items),
+  }),
   {
     path: ['alert', 'ack'],
     summary: 'Acknowledge an open alert: its message is not repeated',
@@ -138,7 +131,5 @@ async function showOne(context: CommandContext, alert: Alert | undefined): Promi
   const { GetAlertResponseSchema } = await loadAlerts();
   const { create } = await import('@bufbuild/protobuf');
   const answer = create(GetAlertResponseSchema, alert === undefined ? {} : { alert });
-  const table = await tableOf(alert === undefined ? [] : [alert]);
-  await showMessage(context, answer, table);
-  return 0;
+  return showMessage(context, answer, await tableOf(alert === undefined ? [] : [alert]));
 }

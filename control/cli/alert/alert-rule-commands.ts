@@ -8,7 +8,9 @@ import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } fr
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { badFlag, readPairs } from '../input.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
-import { printable, showMessage, showRemoved, timeText } from '../show.ts';
+import { nameArgument } from '../named-resource.ts';
+import { deleteCommand } from '../regular-commands.ts';
+import { printable, showMessage, timeText } from '../show.ts';
 
 const kindChoices = [
   ...['security_threshold', 'node_offline', 'config_not_applied', 'config_apply_failed'],
@@ -47,8 +49,6 @@ export const alertRuleCommands: readonly CommandDefinition[] = [
   {
     path: ['alert', 'rules'],
     summary: 'List the rules of alerts',
-    help: '',
-    arguments: [],
     flags: [{ flags: '--query <text>', summary: 'part of the name' }],
     run: async (context, _args, flags) => {
       const { alerts } = await context.api();
@@ -63,7 +63,6 @@ export const alertRuleCommands: readonly CommandDefinition[] = [
       'With --id, unspecified options are unchanged; channels are added.\n' +
       'Example: waf alert rule-set --name attacks --severity critical --kind security_threshold ' +
       '--threshold 100 --channel ops',
-    arguments: [],
     flags: [
       { flags: '--id <rule>', summary: 'the rule to change, id or name', resource: 'alert-rule' },
       { flags: '--name <name>', summary: 'name for people; needed for a new one' },
@@ -81,18 +80,13 @@ export const alertRuleCommands: readonly CommandDefinition[] = [
     ],
     run: setRule,
   },
-  {
+  deleteCommand({
     path: ['alert', 'rule-delete'],
     summary: 'Remove a rule and close its alerts',
-    help: '',
-    arguments: [{ name: '<rule>', summary: 'id or name', resource: 'alert-rule' }],
-    flags: [],
-    run: async (context, [id = '']) => {
-      await (await context.api()).alerts.deleteAlertRule({ id });
-      showRemoved(context, 'alert rule', id);
-      return 0;
-    },
-  },
+    arguments: [nameArgument('alert-rule')],
+    kind: 'alert rule',
+    call: ({ alerts }, id) => alerts.deleteAlertRule({ id }),
+  }),
   {
     path: ['alert', 'replay'],
     summary: 'Show what a rule would have done in the last day',
@@ -104,8 +98,7 @@ export const alertRuleCommands: readonly CommandDefinition[] = [
   {
     path: ['alert', 'preview'],
     summary: 'Show the message that a rule would send',
-    help: '',
-    arguments: [{ name: '<rule>', summary: 'id or name', resource: 'alert-rule' }],
+    arguments: [nameArgument('alert-rule')],
     flags: [
       { flags: '--channel <channel>', summary: 'as this one gets it', resource: 'alert-channel' },
       {
@@ -215,7 +208,7 @@ async function replay(
   const expression = conditionOf(flags, rule?.expression) ?? rule?.expression;
   if (expression === undefined) throw badFlag('name a rule, or give a condition by flags');
   const answer = await alerts.replayAlertRule({ expression });
-  await showMessage(context, answer, {
+  return showMessage(context, answer, {
     columns: ['SINCE', 'EVENTS', 'TRIGGERED', 'RESOLVED', 'MESSAGES', 'RECOVERIES', 'OPEN AT END'],
     rows: [
       [
@@ -229,7 +222,6 @@ async function replay(
       ],
     ],
   });
-  return 0;
 }
 
 async function preview(
@@ -244,18 +236,17 @@ async function preview(
     channelId: textFlag(flags, 'channel') ?? '',
     lifecycleEvent: textFlag(flags, 'event') ?? '',
   });
-  await showMessage(context, answer, {
+  return showMessage(context, answer, {
     columns: ['TITLE', 'MESSAGE', 'LOCALE', 'TIMEZONE'],
     rows: [[printable(answer.title), printable(answer.message), answer.locale, answer.timezone]],
   });
-  return 0;
 }
 
 async function showRules(context: CommandContext, rules: readonly AlertRule[]): Promise<number> {
   const { AlertSeverity, ListAlertRulesResponseSchema } = await loadAlerts();
   const { create } = await import('@bufbuild/protobuf');
   const answer = create(ListAlertRulesResponseSchema, { items: [...rules] });
-  await showMessage(context, answer, {
+  return showMessage(context, answer, {
     columns: ['ID', 'NAME', 'SEVERITY', 'STATE', 'CHANNELS', 'CONDITION'],
     ids: { CHANNELS: ['alert-channel'] },
     rows: rules.map((rule) => [
@@ -267,5 +258,4 @@ async function showRules(context: CommandContext, rules: readonly AlertRule[]): 
       rule.expression,
     ]),
   });
-  return 0;
 }

@@ -77,7 +77,6 @@ export const apiDocumentCommands: readonly CommandDefinition[] = apiDocumentStep
     path: ['api-document', name],
     summary,
     help: helpOf(name, rpc),
-    arguments: [],
     flags: rpc === 'stageSchemaSource' ? [fileFlag, ...uploadFlags] : [fileFlag],
     ...(rpc === 'changeSchemaControl' ? { published: true } : {}),
     run: (context, _args, flags) => runStep(context, rpc, flags),
@@ -111,8 +110,7 @@ async function runStep(context: CommandContext, rpc: Rpc, flags: FlagValues): Pr
   const answer = (await waitFor(context, 'Waiting for the answer', (options) =>
     call(request, options),
   )) as MessageShape<typeof output>;
-  await showMessage(context, answer, await answerTable(output, answer));
-  return 0;
+  return showMessage(context, answer, await answerTable(output, answer));
 }
 
 /** The upload that flags describe; null where none does. Errors: AppError bad_flag. */

@@ -20,7 +20,6 @@ export function apiStatusCommand(siteFlag: FlagDefinition): CommandDefinition {
     path: ['api', 'status'],
     summary: 'Show what an API is checked for, what nodes serve of it, and what was found',
     help: 'Counts are of the last hour; parameters and body of a request count each for itself.',
-    arguments: [],
     flags: [siteFlag],
     run: async (context, _args, flags) => {
       const siteId = textFlag(flags, 'site') ?? '';

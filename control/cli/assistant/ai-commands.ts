@@ -4,34 +4,30 @@ import type { AIProposal } from '../../../proto/gen/waf/v1/ai_pb.ts';
 import { textFlag, type CommandDefinition } from '../command.ts';
 import { findEventOfRequest } from '../log/found-event.ts';
 import { badFlag, readInputText } from '../input.ts';
+import { nameArgument } from '../named-resource.ts';
 import type { Output } from '../output.ts';
 import { commandLineLimits } from '../../limits/command-limits.ts';
-import { printable, showMessage, timeText } from '../show.ts';
+import { callCommand } from '../regular-commands.ts';
+import { only, printable, showMessage, timeText } from '../show.ts';
 
 const idArgument = [{ name: '<proposal>', summary: 'proposal id' }];
 
 /** Commands on the assistant. */
 export const aiCommands: readonly CommandDefinition[] = [
-  {
+  callCommand({
     path: ['ai', 'status'],
     summary: 'Show whether a model is set up, and which',
     help: 'It is set up with waf system settings-set, key ai.config; nothing is sent before.',
-    arguments: [],
-    flags: [],
-    run: async (context) => {
-      const response = await (await context.api()).ai.getAIStatus({});
-      await showMessage(context, response, {
-        columns: ['ENABLED', 'PROVIDER', 'MODEL'],
-        rows: [[response.enabled ? 'yes' : 'no', response.provider, response.modelSummary || '-']],
-      });
-      return 0;
-    },
-  },
+    call: ({ ai }) => ai.getAIStatus({}),
+    table: ({ enabled, modelSummary, provider }) => ({
+      columns: ['ENABLED', 'PROVIDER', 'MODEL'],
+      rows: [[enabled ? 'yes' : 'no', provider, modelSummary || '-']],
+    }),
+  }),
   {
     path: ['ai', 'set-key'],
     summary: 'Store the key of the model provider; it is never shown again',
     help: 'Example: waf ai set-key --file key.txt   (- reads standard input)',
-    arguments: [],
     flags: [{ flags: '--file <file>', summary: 'file with the key', required: true }],
     run: async (context, _args, flags) => {
       const apiKey = readInputText(textFlag(flags, 'file') ?? '-').trim();
@@ -45,7 +41,6 @@ export const aiCommands: readonly CommandDefinition[] = [
     summary: 'Turn a question into filters of waf log security',
     help: 'Example: waf ai query "what was blocked by rule 942100 in the last hour"',
     arguments: [{ name: '<question>', summary: 'in your words' }],
-    flags: [],
     run: async (context, [query = '']) => {
       const api = await context.api();
       const options = { timeoutMs: commandLineLimits.modelTimeoutMs };
@@ -73,7 +68,6 @@ export const aiCommands: readonly CommandDefinition[] = [
     summary: 'Have the model explain the event of a request',
     help: 'Example: waf ai explain 3f0c…   (the X-Request-Id of an answer)',
     arguments: [{ name: '<request>', summary: 'id of a request that left a security event' }],
-    flags: [],
     run: async (context, [requestId = '']) => {
       const { LogKind } = await import('../../../proto/gen/waf/v1/ai_pb.ts');
       const api = await context.api();
@@ -88,64 +82,42 @@ export const aiCommands: readonly CommandDefinition[] = [
     path: ['ai', 'draft-rule'],
     summary: 'Have the model draft a custom rule; it becomes a proposal',
     help: 'The draft is compiled and tried on retained requests before it is shown.',
-    arguments: [
-      { name: '<policy>', summary: 'id or name', resource: 'policy' },
-      { name: '<intent>', summary: 'what the rule is to do' },
-    ],
-    flags: [],
+    arguments: [nameArgument('policy'), { name: '<intent>', summary: 'what the rule is to do' }],
     run: async (context, [policyId = '', intent = '']) => {
       const api = await context.api();
       const options = { timeoutMs: commandLineLimits.longCallTimeoutMs };
       const response = await api.ai.draftCustomRule({ policyId, intent }, options);
       const { proposal, seclangPreview } = response;
-      const found = proposal === undefined ? [] : [proposal];
-      await showMessage(context, response, proposalTable(found));
+      await showMessage(context, response, proposalTable(only(proposal)));
       for (const line of seclangPreview.split('\n')) context.output.line(printable(line));
       return 0;
     },
   },
-  {
+  callCommand({
     path: ['ai', 'proposals'],
     summary: 'List what the model suggested, newest first',
-    help: '',
-    arguments: [],
-    flags: [],
-    run: async (context) => {
-      const response = await (await context.api()).ai.listAIProposals({});
-      const table = proposalTable(response.items);
-      await showMessage(context, response, table);
-      return 0;
-    },
-  },
+    call: ({ ai }) => ai.listAIProposals({}),
+    table: ({ items }) => proposalTable(items),
+  }),
   {
     path: ['ai', 'apply'],
     summary: 'Carry a proposal out, with the checks of a change by hand',
-    help: '',
     arguments: idArgument,
-    flags: [],
     published: true,
     run: async (context, [id = '']) => {
       const api = await context.api();
       const options = { timeoutMs: commandLineLimits.longCallTimeoutMs };
       const response = await api.ai.applyAIProposal({ id }, options);
-      const found = response.proposal === undefined ? [] : [response.proposal];
-      await showMessage(context, response, proposalTable(found));
-      return 0;
+      return showMessage(context, response, proposalTable(only(response.proposal)));
     },
   },
-  {
+  callCommand({
     path: ['ai', 'reject'],
     summary: 'Mark a proposal as not wanted',
-    help: '',
     arguments: idArgument,
-    flags: [],
-    run: async (context, [id = '']) => {
-      const response = await (await context.api()).ai.rejectAIProposal({ id });
-      const found = response.proposal === undefined ? [] : [response.proposal];
-      await showMessage(context, response, proposalTable(found));
-      return 0;
-    },
-  },
+    call: ({ ai }, [id = '']) => ai.rejectAIProposal({ id }),
+    table: ({ proposal }) => proposalTable(only(proposal)),
+  }),
 ];
 
 /** Prints an answer when it is whole. */

@@ -13,8 +13,6 @@ export const mcpCommand: CommandDefinition = {
     'Speaks the Model Context Protocol on standard input and output until the input ends. Its\n' +
     'tools read only, with what the caller of this command may do: give --api and --token of a\n' +
     'user with few permissions. Texts from traffic are part of the answers.',
-  arguments: [],
-  flags: [],
   run: async (context) => {
     const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
     const server = await openMcpServer(await context.api());

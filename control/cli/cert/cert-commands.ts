@@ -2,17 +2,17 @@
 
 import { commandLineLimits } from '../../limits/command-limits.ts';
 import type { Certificate } from '../../../proto/gen/waf/v1/cert_pb.ts';
-import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
+import type { CommandDefinition } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { readInput, readInputText } from '../input.ts';
+import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
 import { notePage, pageFlags, readPage } from '../paging.ts';
-import { showMessage, showRemoved, timeText } from '../show.ts';
+import { callCommand, deleteCommand } from '../regular-commands.ts';
+import { only, showMessage, timeText } from '../show.ts';
 import { noteCertificate } from '../try-lines.ts';
 
-const idArgument: readonly ArgumentDefinition[] = [
-  { name: '<certificate>', summary: 'id or name', resource: 'certificate' },
-];
+const idArgument = [nameArgument('certificate')];
 
 /** An authority takes its time. */
 const patience = { timeoutMs: commandLineLimits.longCallTimeoutMs };
@@ -22,8 +22,6 @@ export const certCommands: readonly CommandDefinition[] = [
   {
     path: ['cert', 'list'],
     summary: 'List certificates',
-    help: '',
-    arguments: [],
     flags: [{ flags: '--query <text>', summary: 'part of a name or host' }, ...pageFlags],
     run: async (context, _args, flags) => {
       const { certs } = await context.api();
@@ -36,26 +34,19 @@ export const certCommands: readonly CommandDefinition[] = [
       return 0;
     },
   },
-  {
+  callCommand({
     path: ['cert', 'get'],
     summary: 'Show one certificate',
-    help: '',
     arguments: idArgument,
-    flags: [],
-    run: async (context, [id = '']) => {
-      const response = await (await context.api()).certs.getCert({ id });
-      const found = response.cert === undefined ? [] : [response.cert];
-      await showMessage(context, response, certTable(found));
-      return 0;
-    },
-  },
+    call: ({ certs }, [id = '']) => certs.getCert({ id }),
+    table: ({ cert }) => certTable(only(cert)),
+  }),
   {
     path: ['cert', 'issue'],
     summary: 'Order a certificate from an authority and have it renewed',
     help:
       'Example: waf cert issue --name shop --host shop.example --host www.shop.example\n' +
       'http-01 needs port 80 of the hosts to reach the proxy; a wildcard needs --challenge dns-01.',
-    arguments: [],
     flags: [
       { flags: '--name <name>', summary: 'name for people; default is the first host' },
       {
@@ -96,7 +87,6 @@ export const certCommands: readonly CommandDefinition[] = [
   {
     path: ['cert', 'renew'],
     summary: 'Renew a certificate that was ordered here, when it is due',
-    help: '',
     arguments: idArgument,
     flags: [{ flags: '--force', summary: 'renew it even if it is not due' }],
     run: async (context, [id = ''], flags) => {
@@ -121,9 +111,7 @@ export const certCommands: readonly CommandDefinition[] = [
       const includePrivateKey = switchFlag(flags, 'key');
       const response = await certs.downloadCert({ id, includePrivateKey });
       if (context.output.format === 'json') {
-        const table = { columns: [], rows: [] };
-        await showMessage(context, response, table);
-        return 0;
+        return showMessage(context, response, { columns: [], rows: [] });
       }
       const text = new TextDecoder();
       const { certPem, chainPem, keyPem } = response;
@@ -131,18 +119,13 @@ export const certCommands: readonly CommandDefinition[] = [
       return 0;
     },
   },
-  {
+  deleteCommand({
     path: ['cert', 'delete'],
     summary: 'Remove a certificate that no site uses',
-    help: '',
     arguments: idArgument,
-    flags: [],
-    run: async (context, [id = '']) => {
-      await (await context.api()).certs.deleteCert({ id });
-      showRemoved(context, 'certificate', id);
-      return 0;
-    },
-  },
+    kind: 'certificate',
+    call: ({ certs }, id) => certs.deleteCert({ id }),
+  }),
 ];
 
 /** `upload` is the name that the API gives it. */
@@ -153,7 +136,6 @@ function keepCommand(word: 'import' | 'upload'): CommandDefinition {
     help:
       `Example: waf cert ${word} --name shop --cert fullchain.pem --key privkey.pem\n` +
       'The certificate file may hold the chain too. - reads standard input.',
-    arguments: [],
     flags: [
       { flags: '--name <name>', summary: 'name for people', required: true },
       { flags: '--cert <file>', summary: 'certificate, PEM', required: true },

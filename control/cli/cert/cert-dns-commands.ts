@@ -2,21 +2,16 @@
 
 import type { ACMEDNSProvider } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import { againWhenChanged, readAt } from '../change-attempts.ts';
-import type {
-  ArgumentDefinition,
-  CommandDefinition,
-  FlagDefinition,
-  FlagValues,
-} from '../command.ts';
+import type { CommandDefinition, FlagDefinition, FlagValues } from '../command.ts';
 import { listFlag, textFlag } from '../command.ts';
-import { badFlag, readInput, readPairs } from '../input.ts';
+import { readInput, readPairs, wholeNumber } from '../input.ts';
 import { changeList, changePairs, listChangeFlags, listMode, noteChange } from '../list-change.ts';
+import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
-import { showMessage, showRemoved } from '../show.ts';
+import { callCommand, deleteCommand } from '../regular-commands.ts';
+import { only, showMessage } from '../show.ts';
 
-const idArgument: readonly ArgumentDefinition[] = [
-  { name: '<provider>', summary: 'id or name', resource: 'dns-provider' },
-];
+const idArgument = [nameArgument('dns-provider')];
 const settingFlags: readonly FlagDefinition[] = [
   { flags: '--zone <domain>', summary: 'zone it answers for; repeatable', repeatable: true },
   { flags: '--setting <name=value>', summary: 'setting; repeatable', repeatable: true },
@@ -26,55 +21,40 @@ const credentialsFlag = { flags: '--credentials <file>', summary: 'JSON file; - 
 
 /** Commands on accounts at DNS providers. */
 export const certDnsCommands: readonly CommandDefinition[] = [
-  {
+  callCommand({
     path: ['cert', 'dns-list'],
     summary: 'List accounts at DNS providers',
-    help: '',
-    arguments: [],
-    flags: [],
-    run: async (context) => {
-      const response = await (await context.api()).certs.listDNSProviders({});
-      const table = providerTable(response.items);
-      await showMessage(context, response, table);
-      return 0;
-    },
-  },
+    call: ({ certs }) => certs.listDNSProviders({}),
+    table: ({ items }) => providerTable(items),
+  }),
   {
     path: ['cert', 'dns-drivers'],
     summary: 'List the kinds of DNS provider',
-    help: '',
-    arguments: [],
-    flags: [],
     run: async (context) => {
       const { drivers } = await (await context.api()).certs.listDNSProviderDrivers({});
       context.output.result(drivers, { columns: ['DRIVER'], rows: drivers.map((one) => [one]) });
       return 0;
     },
   },
-  {
+  callCommand({
     path: ['cert', 'dns-create'],
     summary: 'Add an account at a DNS provider',
     help: 'Example: waf cert dns-create --name cf --provider cloudflare --credentials token.json',
-    arguments: [],
     flags: [
       { flags: '--name <name>', summary: 'name for people', required: true },
       { flags: '--provider <driver>', summary: 'kind of provider', required: true },
       { ...credentialsFlag, required: true },
       ...settingFlags,
     ],
-    run: async (context, _args, flags) => {
-      const { certs } = await context.api();
-      const response = await certs.createDNSProvider({
+    call: ({ certs }, _args, flags) =>
+      certs.createDNSProvider({
         name: textFlag(flags, 'name') ?? '',
         provider: textFlag(flags, 'provider') ?? '',
         ...readSettings(flags),
         credentialsJson: readInput(textFlag(flags, 'credentials') ?? ''),
-      });
-      const made = response.provider === undefined ? [] : [response.provider];
-      await showMessage(context, response, providerTable(made));
-      return 0;
-    },
-  },
+      }),
+    table: ({ provider }) => providerTable(only(provider)),
+  }),
   {
     path: ['cert', 'dns-update'],
     summary: 'Change an account at a DNS provider; unspecified options are unchanged',
@@ -107,23 +87,16 @@ export const certDnsCommands: readonly CommandDefinition[] = [
         noteChange(context.output, 'taken away', partsOf(before), partsOf(answer.provider));
         return answer;
       });
-      const changed = response.provider === undefined ? [] : [response.provider];
-      await showMessage(context, response, providerTable(changed));
-      return 0;
+      return showMessage(context, response, providerTable(only(response.provider)));
     },
   },
-  {
+  deleteCommand({
     path: ['cert', 'dns-delete'],
     summary: 'Remove an account at a DNS provider that no site needs',
-    help: '',
     arguments: idArgument,
-    flags: [],
-    run: async (context, [id = '']) => {
-      await (await context.api()).certs.deleteDNSProvider({ id });
-      showRemoved(context, 'DNS provider', id);
-      return 0;
-    },
-  },
+    kind: 'DNS provider',
+    call: ({ certs }, id) => certs.deleteDNSProvider({ id }),
+  }),
 ];
 
 /** Zones and settings after the change; unspecified ones are unchanged, also with --replace. */
@@ -146,12 +119,10 @@ function partsOf(provider: ACMEDNSProvider | undefined): string[] {
 }
 
 function readSettings(flags: FlagValues) {
-  const propagation = textFlag(flags, 'propagation') ?? '0';
-  if (!/^\d{1,6}$/.test(propagation)) throw badFlag('--propagation wants a whole number');
   return {
     zones: [...listFlag(flags, 'zone')],
     settings: readPairs(listFlag(flags, 'setting'), '--setting'),
-    propagationSeconds: Number(propagation),
+    propagationSeconds: wholeNumber(textFlag(flags, 'propagation') ?? '0', '--propagation'),
   };
 }
 

@@ -19,7 +19,6 @@ export const auditCommands: readonly CommandDefinition[] = [
     path: ['audit', 'list'],
     summary: 'List audit entries, newest first',
     help: 'Example: waf audit list --type user --since 60',
-    arguments: [],
     flags: [
       { flags: '--actor <text>', summary: 'part of the name of who did it' },
       { flags: '--actor-id <id>', summary: 'id of who did it' },
@@ -37,22 +36,21 @@ export const auditCommands: readonly CommandDefinition[] = [
   {
     path: ['audit', 'get'],
     summary: 'Show an audit entry with what changed',
-    help: '',
     arguments: [{ name: '<id>', summary: 'id of the entry' }],
-    flags: [],
     run: runGet,
   },
   {
     path: ['audit', 'status'],
     summary: 'Show the state of the audit chain',
     help: 'Exit code 1 when it is broken.',
-    arguments: [],
-    flags: [],
     run: async (context) => {
       const { audit } = await context.api();
       const response = await audit.getChainStatus({});
-      const table = chainTable(response, timeText(response.latestVerifiedAt));
-      await showMessage(context, response, table);
+      await showMessage(
+        context,
+        response,
+        chainTable(response, timeText(response.latestVerifiedAt)),
+      );
       showBreaks(context, response.breaks);
       return response.healthy ? 0 : 1;
     },
@@ -61,13 +59,11 @@ export const auditCommands: readonly CommandDefinition[] = [
     path: ['audit', 'verify'],
     summary: 'Verify the audit chain and list every broken entry',
     help: 'Exit code 1 when a row was changed, removed or moved.',
-    arguments: [],
     flags: timeFlags,
     run: async (context, _args, flags) => {
       const { audit } = await context.api();
       const response = await audit.verifyChain(await readTimeRange(flags));
-      const table = chainTable(response, timeText(response.verifiedAt));
-      await showMessage(context, response, table);
+      await showMessage(context, response, chainTable(response, timeText(response.verifiedAt)));
       showBreaks(context, response.breaks);
       return response.healthy ? 0 : 1;
     },
@@ -117,11 +113,10 @@ async function runGet(context: CommandContext, [id = '']: readonly string[]): Pr
   const { audit } = await context.api();
   const response = await audit.getAuditEntry({ id });
   const { entry } = response;
-  await showMessage(context, response, {
+  return showMessage(context, response, {
     columns: ['FIELD', 'BEFORE', 'AFTER'],
     rows: entry === undefined ? [] : [...headRows(entry), ...changeRows(entry)],
   });
-  return 0;
 }
 
 function headRows(entry: AuditEntry): string[][] {

@@ -31,7 +31,6 @@ export const dashboardCommand: CommandDefinition = {
   help: `Example: waf dashboard --hours 1 --watch 5
 Requests and sites are exact counts in steps of an hour. Rules, attacks and attackers rank the
 security events that are kept. --watch repeats the page until Ctrl-C; on a terminal in its place.`,
-  arguments: [],
   flags: [
     { flags: '--hours <n>', summary: 'how far back', default: '24' },
     { flags: '--site <site>', summary: 'only requests and events of this site', resource: 'site' },

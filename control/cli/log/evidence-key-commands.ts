@@ -15,8 +15,6 @@ export const evidenceKeyCommands: readonly CommandDefinition[] = [
     help:
       'The bytes of keys are never shown. A new key is taken every 30 days. Where the file of\n' +
       'keys was lost, a line says which evidence cannot be read any more.',
-    arguments: [],
-    flags: [],
     run: async (context) => {
       const { evidenceKeys } = await context.api();
       const response = await evidenceKeys.listEvidenceKeys({});
@@ -35,15 +33,13 @@ export const evidenceKeyCommands: readonly CommandDefinition[] = [
       'Evidence that is kept stays readable with the key that encrypted it, until its days end.\n' +
       'After a leak of the file of keys remove earlier evidence, too: lower --evidence-days of\n' +
       'log policy-set. Example: waf log evidence-key-rotate',
-    arguments: [],
     flags: [{ flags: '--current <key>', summary: 'rotate only while this key is the one in use' }],
     run: async (context, _args, flags) => {
       const { evidenceKeys } = await context.api();
       const currentKeyId = textFlag(flags, 'current') ?? '';
       const response = await evidenceKeys.rotateEvidenceKey({ currentKeyId });
       const rows = [response.key!].map(rowOf);
-      await showMessage(context, response, { columns, rows });
-      return 0;
+      return showMessage(context, response, { columns, rows });
     },
   },
 ];

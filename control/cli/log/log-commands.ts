@@ -11,7 +11,6 @@ const logAccessCommand: CommandDefinition = {
   path: ['log', 'access'],
   summary: 'Show requests that the log policy kept',
   help: 'Example: waf log access --status 502 --path /api --since 60',
-  arguments: [],
   flags: [
     ...eventFlags,
     { flags: '--client <cidr>', summary: 'only these clients; repeatable', repeatable: true },
@@ -44,7 +43,6 @@ const logErrorsCommand: CommandDefinition = {
   path: ['log', 'errors'],
   summary: 'Show failures of origins, refused requests and our own faults',
   help: 'Example: waf log errors --level error --part upstream --since 60',
-  arguments: [],
   flags: [
     ...eventFlags,
     { flags: '--level <name>', summary: 'only this level', choices: ['error', 'warn'] },
@@ -75,7 +73,6 @@ const logTailCommand: CommandDefinition = {
   path: ['log', 'tail'],
   summary: 'Show security events as they happen, until you stop it',
   help: 'Example: waf log tail --site shop',
-  arguments: [],
   flags: [{ flags: '--site <site>', summary: 'only this site', resource: 'site' }],
   run: async (context, _args, flags) => {
     const { output } = context;

@@ -17,7 +17,6 @@ export const logExplainCommand: CommandDefinition = {
     'Example: waf log explain 3f0c…   (the X-Request-Id of an answer)\n' +
     'waf rule exclude --from ID adds one of the exclusions.',
   arguments: [{ name: '<request>', summary: 'id of a request that left a security event' }],
-  flags: [],
   run: async (context, [requestId = '']) => {
     const { output } = context;
     const found = await findEventOfRequest(await context.api(), output, requestId);

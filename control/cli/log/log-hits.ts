@@ -11,10 +11,9 @@ export const logHitsCommand: CommandDefinition = {
     'Ids are in the first column of waf ip-list bindings, country list and rate-limit list.\n' +
     'Example: waf log hits RULE',
   arguments: [{ name: '<rule...>', summary: 'ids of bindings, country rules or rate limits' }],
-  flags: [],
   run: async (context, ruleIds) => {
     const response = await (await context.api()).guards.listRuleHits({ ruleIds: [...ruleIds] });
-    await showMessage(context, response, {
+    return showMessage(context, response, {
       columns: ['RULE', 'HITS', 'LAST HIT'],
       rows: response.items.map(({ ruleId, hits, lastHitAt }) => [
         ruleId,
@@ -22,6 +21,5 @@ export const logHitsCommand: CommandDefinition = {
         timeText(lastHitAt) || 'never',
       ]),
     });
-    return 0;
   },
 };

@@ -100,8 +100,6 @@ export const logPolicyCommands: readonly CommandDefinition[] = [
   {
     path: ['log', 'policy'],
     summary: 'Show what is recorded of requests, and for how long',
-    help: '',
-    arguments: [],
     flags: [siteFlag],
     run: async (context, _args, flags) => {
       const siteId = textFlag(flags, 'site') ?? '';
@@ -114,7 +112,6 @@ export const logPolicyCommands: readonly CommandDefinition[] = [
     summary: 'Change what is recorded of requests; unspecified options are unchanged',
     help: 'Example: waf log policy-set --site shop --access all --access-days 14',
     published: true,
-    arguments: [],
     flags: [
       siteFlag,
       ...fieldFlags.map(({ name, summary, words, onOff }) => ({
@@ -136,7 +133,6 @@ export const logPolicyCommands: readonly CommandDefinition[] = [
     summary: 'Let a site use the log policy of the deployment again',
     help: 'Example: waf log policy-reset --site shop',
     published: true,
-    arguments: [],
     flags: [{ ...siteFlag, summary: 'the site', required: true }],
     run: async (context, _args, flags) => {
       const siteId = textFlag(flags, 'site') ?? '';
@@ -146,8 +142,7 @@ export const logPolicyCommands: readonly CommandDefinition[] = [
         const expectedRevision = override?.revision ?? 0n;
         return logs.deleteSiteLogPolicyOverride({ siteId, expectedRevision });
       });
-      showRemoved(context, 'log policy of site', siteId);
-      return 0;
+      return showRemoved(context, 'log policy of site', siteId);
     },
   },
 ];
@@ -161,8 +156,7 @@ async function showGlobal(context: CommandContext, logs: Logs): Promise<number> 
   const policy = response.policy?.policy;
   const json = policy === undefined ? {} : (toJson(LogPolicySchema, policy) as LogPolicyJson);
   const rows = fieldFlags.map((flag) => [flag.name, wordOf(flag, json)]);
-  const table = { columns: ['SETTING', 'VALUE'], rows };
-  await showMessage(context, response, table);
+  await showMessage(context, response, { columns: ['SETTING', 'VALUE'], rows });
   const { storageHealth } = response;
   if (storageHealth !== undefined) context.output.note(await healthText(storageHealth));
   return 0;
@@ -182,9 +176,7 @@ async function showSite(context: CommandContext, logs: Logs, siteId: string): Pr
     wordOf(flag, json.effective ?? {}),
     (json.effectiveSources?.[flag.field] ?? '').replace('LOG_POLICY_SOURCE_', '').toLowerCase(),
   ]);
-  const table = { columns: ['SETTING', 'VALUE', 'SET BY'], rows };
-  await showMessage(context, response, table);
-  return 0;
+  return showMessage(context, response, { columns: ['SETTING', 'VALUE', 'SET BY'], rows });
 }
 
 async function setGlobal(context: CommandContext, logs: Logs, flags: FlagValues): Promise<number> {
@@ -202,9 +194,7 @@ async function setGlobal(context: CommandContext, logs: Logs, flags: FlagValues)
     return [after, answer] as const;
   });
   const rows = fieldFlags.map((flag) => [flag.name, wordOf(flag, wanted)]);
-  const table = { columns: ['SETTING', 'VALUE'], rows };
-  await showMessage(context, response, table);
-  return 0;
+  return showMessage(context, response, { columns: ['SETTING', 'VALUE'], rows });
 }
 
 async function setSite(
@@ -232,9 +222,7 @@ async function setSite(
   const rows = fieldFlags
     .filter(({ field }) => field in wanted)
     .map((flag) => [flag.name, wordOf(flag, wanted)]);
-  const table = { columns: ['SETTING', 'VALUE'], rows };
-  await showMessage(context, response, table);
-  return 0;
+  return showMessage(context, response, { columns: ['SETTING', 'VALUE'], rows });
 }
 
 /** What flags say, as fields of the API. Errors: AppError bad_flag. */

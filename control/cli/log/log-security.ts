@@ -10,7 +10,6 @@ export const logSecurityCommand: CommandDefinition = {
   path: ['log', 'security'],
   summary: 'Show security events',
   help: 'Example: waf log security --request-id ID   (the X-Request-Id of an answer)',
-  arguments: [],
   flags: [
     ...eventFlags,
     { flags: '--rule <id>', summary: 'only with this rule; repeatable', repeatable: true },

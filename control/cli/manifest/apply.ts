@@ -12,7 +12,6 @@ export const applyCommand: CommandDefinition = {
 Site, CountryRule, Deployment. A field that a document leaves out gets its standard value; resources
 that no document names stay.
 Example: waf apply -f shop.yaml --dry-run`,
-  arguments: [],
   flags: [
     manifestFlag,
     { flags: '--dry-run', summary: 'check everything, show what would change, write nothing' },

@@ -14,7 +14,6 @@ export const diffCommand: CommandDefinition = {
 identifier: waf apply --plan carries out that plan or nothing. With --output json the plan holds
 every field before and after.
 Example: waf diff -f shop.yaml`,
-  arguments: [],
   flags: [manifestFlag],
   run: async (context, _args, flags) => {
     const manifestYaml = readManifests(flags);

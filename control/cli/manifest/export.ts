@@ -19,7 +19,6 @@ users, groups of nodes and accounts at DNS providers. Certificates and rulesets 
 stand as configured, passwords are left out: apply keeps what is stored and says what is missing.
 Log policies, API documents with their body controls and silences of alerts are not part of it.
 Example: waf export -o waf.yaml`,
-  arguments: [],
   flags: [{ flags: '-o, --out <file>', summary: 'file to write; default is standard output' }],
   // An export is no place to repeat what is not enforced.
   showsWarnings: true,

@@ -36,7 +36,6 @@ Example: waf get site shop > shop.yaml`,
     },
     { name: '[name]', summary: 'name or id of one of them' },
   ],
-  flags: [],
   showsWarnings: true,
   run: async (context, [asked = '', name]) => {
     const word = aliases[asked] ?? asked;

@@ -2,55 +2,44 @@
 
 import type { PolicyCrsExclusionPlugin } from '../../../proto/gen/waf/v1/crs_pb.ts';
 import { againWhenChanged, readAt } from '../change-attempts.ts';
-import type {
-  ArgumentDefinition,
-  CommandContext,
-  CommandDefinition,
-  FlagValues,
-} from '../command.ts';
+import type { CommandContext, CommandDefinition, FlagValues } from '../command.ts';
 import { switchFlag, textFlag } from '../command.ts';
 import { readArchive } from './crs-commands.ts';
 import { bindingTable, pluginTable } from './crs-table.ts';
-import { badFlag } from '../input.ts';
+import { badFlag, wholeNumber } from '../input.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
+import { nameArgument } from '../named-resource.ts';
 import { waitFor } from '../policy-progress.ts';
-import { showMessage, showRemoved } from '../show.ts';
+import { callCommand, deleteCommand } from '../regular-commands.ts';
+import { only, showMessage } from '../show.ts';
 
 const pluginArgument = [{ name: '<plugin>', summary: 'slug, for example wordpress' }];
-const policyArgument: readonly ArgumentDefinition[] = [
-  { name: '<policy>', summary: 'id or name', resource: 'policy' },
-];
+const policyArgument = [nameArgument('policy')];
 
 /** Commands on plugins. */
 export const crsPluginCommands: readonly CommandDefinition[] = [
-  {
+  callCommand({
     path: ['crs', 'plugins'],
     summary: 'List the plugins of a ruleset',
     help: 'A policy switches one on in its layer plugins: waf policy set-layer POLICY plugins.',
-    arguments: [{ name: '<ruleset>', summary: 'id or name', resource: 'ruleset' }],
-    flags: [],
-    run: async (context, [rulesetId = '']) => {
-      const response = await (await context.api()).crs.listCrsPlugins({ rulesetId });
-      await showMessage(context, response, {
-        columns: ['ID', 'VERSION', 'FILES'],
-        rows: response.plugins.map((one) => [one.id, one.version || '-', one.files.join(' ')]),
-      });
-      return 0;
-    },
-  },
+    arguments: [nameArgument('ruleset')],
+    call: ({ crs }, [rulesetId = '']) => crs.listCrsPlugins({ rulesetId }),
+    table: ({ plugins }) => ({
+      columns: ['ID', 'VERSION', 'FILES'],
+      rows: plugins.map((one) => [one.id, one.version || '-', one.files.join(' ')]),
+    }),
+  }),
   {
     path: ['crs', 'plugin-schema'],
     summary: 'Show the settings that a plugin takes',
-    help: '',
     arguments: [{ name: '<plugin>', summary: 'plugin id, or slug of an exclusion plugin' }],
-    flags: [],
     run: async (context, [pluginId = '']) => {
       const response = await (await context.api()).crs.getCrsPluginConfigSchema({ pluginId });
       const properties = (response.schema?.['properties'] ?? {}) as Record<
         string,
         { type?: string; default?: unknown; description?: string }
       >;
-      await showMessage(context, response, {
+      return showMessage(context, response, {
         columns: ['SETTING', 'TYPE', 'DEFAULT', 'DESCRIPTION'],
         rows: Object.entries(properties).map(([name, one]) => [
           name,
@@ -59,35 +48,21 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
           one.description ?? '',
         ]),
       });
-      return 0;
     },
   },
-  {
+  callCommand({
     path: ['crs', 'exclusions'],
     summary: 'List exclusion plugins',
-    help: '',
-    arguments: [],
-    flags: [],
-    run: async (context) => {
-      const response = await (await context.api()).crs.listCrsExclusionPlugins({});
-      const table = pluginTable(response.items);
-      await showMessage(context, response, table);
-      return 0;
-    },
-  },
-  {
+    call: ({ crs }) => crs.listCrsExclusionPlugins({}),
+    table: ({ items }) => pluginTable(items),
+  }),
+  callCommand({
     path: ['crs', 'exclusion'],
     summary: 'Show one exclusion plugin',
-    help: '',
     arguments: pluginArgument,
-    flags: [],
-    run: async (context, [idOrSlug = '']) => {
-      const response = await (await context.api()).crs.getCrsExclusionPlugin({ idOrSlug });
-      const found = response.plugin === undefined ? [] : [response.plugin];
-      await showMessage(context, response, pluginTable(found));
-      return 0;
-    },
-  },
+    call: ({ crs }, [idOrSlug = '']) => crs.getCrsExclusionPlugin({ idOrSlug }),
+    table: ({ plugin }) => pluginTable(only(plugin)),
+  }),
   {
     path: ['crs', 'exclusion-import'],
     summary: 'Import an exclusion plugin; a newer import replaces it',
@@ -105,25 +80,16 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
       const response = await waitFor(context, 'Compiling the plugin', (options) =>
         crs.importCrsExclusionPlugin({ idOrSlug, githubTag, archive }, options),
       );
-      const kept = response.plugin === undefined ? [] : [response.plugin];
-      const table = pluginTable(kept);
-      await showMessage(context, response, table);
-      return 0;
+      return showMessage(context, response, pluginTable(only(response.plugin)));
     },
   },
-  {
+  callCommand({
     path: ['crs', 'exclusion-uses'],
     summary: 'List the exclusion plugins of a policy',
-    help: '',
     arguments: policyArgument,
-    flags: [],
-    run: async (context, [policyId = '']) => {
-      const response = await (await context.api()).crs.listPolicyExclusionPlugins({ policyId });
-      const table = bindingTable(response.items);
-      await showMessage(context, response, table);
-      return 0;
-    },
-  },
+    call: ({ crs }, [policyId = '']) => crs.listPolicyExclusionPlugins({ policyId }),
+    table: ({ items }) => bindingTable(items),
+  }),
   {
     path: ['crs', 'exclusion-use'],
     summary: 'Let a policy use an exclusion plugin, everywhere or under a path',
@@ -141,19 +107,14 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
     published: true,
     run: useExclusions,
   },
-  {
+  deleteCommand({
     path: ['crs', 'exclusion-drop'],
     summary: 'Remove an exclusion plugin from a policy',
-    help: '',
     arguments: [{ name: '<use>', summary: 'id of the use' }],
-    flags: [],
     published: true,
-    run: async (context, [id = '']) => {
-      await (await context.api()).crs.deletePolicyExclusionPlugin({ id });
-      showRemoved(context, 'exclusion plugin', id);
-      return 0;
-    },
-  },
+    kind: 'exclusion plugin',
+    call: ({ crs }, id) => crs.deletePolicyExclusionPlugin({ id }),
+  }),
 ];
 
 async function useExclusions(
@@ -180,8 +141,7 @@ async function useExclusions(
   noteChange(context.output, 'taken away', present.map(useOf), items.map(useOf));
   const { create } = await import('@bufbuild/protobuf');
   const response = create(ListPolicyExclusionPluginsResponseSchema, { items });
-  await showMessage(context, response, bindingTable(items));
-  return 0;
+  return showMessage(context, response, bindingTable(items));
 }
 
 /** Sets one use; its place in the order stays unless a flag names another. */
@@ -192,14 +152,13 @@ async function keepUse(
   flags: FlagValues,
 ): Promise<void> {
   const order = textFlag(flags, 'order');
-  if (order !== undefined && !/^\d{1,9}$/.test(order))
-    throw badFlag('--order wants a whole number');
+  const sortOrderAsked = order === undefined ? undefined : wholeNumber(order, '--order');
   const { crs } = await context.api();
   const asked = { ...place, enabled: !switchFlag(flags, 'off') };
   await againWhenChanged(async () => {
     const { items } = await crs.listPolicyExclusionPlugins({ policyId: place.policyId });
     const before = items.find((one) => useOf(one) === named);
-    const sortOrder = order === undefined ? (before?.sortOrder ?? 0) : Number(order);
+    const sortOrder = sortOrderAsked ?? before?.sortOrder ?? 0;
     const binding = { ...asked, id: before?.id ?? '', sortOrder };
     const expectedUpdatedAt = readAt(before?.updatedAt);
     await waitFor(context, 'Compiling rules', (options) =>

@@ -8,6 +8,7 @@ import { switchFlag, textFlag, type CommandContext, type CommandDefinition } fro
 import type { TestCase } from './crs-test/case.ts';
 import { closingLine, familyTable, type RunReport } from './crs-test/summary.ts';
 import { readCount } from '../paging.ts';
+import { inspectionFlag, listenerFlag } from '../process/engine-flags.ts';
 
 /** The command. */
 export const crsTestCommand: CommandDefinition = {
@@ -33,16 +34,8 @@ The last line is "N passed, N failed, N skipped"; exit code 1 when a case failed
     { flags: '--lanes <n>', summary: 'connections at a time', default: '8' },
     { flags: '--timeout <ms>', summary: 'longest wait for an answer', default: '5000' },
     { flags: '--report <file>', summary: 'write results as JSON' },
-    {
-      flags: '--inspection <where>',
-      summary: 'where requests are inspected',
-      choices: ['auto', 'pool', 'inline'],
-    },
-    {
-      flags: '--listener <kind>',
-      summary: 'what reads requests: our strict parser, or uWebSockets.js (HTTP/1.1 only)',
-      choices: ['strict', 'uws'],
-    },
+    inspectionFlag,
+    listenerFlag,
     { flags: '--workers <n>', summary: 'front threads', default: '1' },
   ],
   run: async (context, [path = ''], flags) => {

@@ -74,7 +74,7 @@ async function update(
   if (seconds > 0 && switchFlag(flags, 'switch')) {
     throw badFlag('--shadow and --switch exclude each other');
   }
-  const sharePercent = readShare(flags);
+  const sharePercent = await readShare(flags);
   const release = path === undefined ? mirrorOf(flags) : signedFile(path, flags);
   const { system } = await context.api();
   const { ruleset } = await waitFor(context, 'Compiling the ruleset', (options) =>

@@ -5,18 +5,15 @@ import { readYaml } from '../../documents/yaml-text.ts';
 import type { CustomRule } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { allPages } from '../all-pages.ts';
 import type { ApiClient } from '../api-client.ts';
-import type { ArgumentDefinition, CommandContext, CommandDefinition } from '../command.ts';
+import type { CommandContext, CommandDefinition } from '../command.ts';
 import { switchFlag, textFlag } from '../command.ts';
 import { badFlag, readInputText } from '../input.ts';
+import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
 import { withNames } from '../shown-names.ts';
 import { readMessage } from '../show.ts';
 
-const policyArgument: ArgumentDefinition = {
-  name: '<policy>',
-  summary: 'id or name',
-  resource: 'policy',
-};
+const policyArgument = nameArgument('policy');
 
 /** A patch of a file: what the rule around it says, and the patch itself. */
 interface PatchDocument {
@@ -90,9 +87,7 @@ export const patchCommands: readonly CommandDefinition[] = [
   {
     path: ['patch', 'list'],
     summary: 'List the virtual patches of a policy',
-    help: '',
     arguments: [policyArgument],
-    flags: [],
     run: async (context, [policyId = '']) => {
       const { customRules } = await context.api();
       await showPatches(context, await patchesOf(customRules, policyId));
@@ -104,7 +99,6 @@ export const patchCommands: readonly CommandDefinition[] = [
     summary: 'Remove a virtual patch from a policy, for all sites',
     help: 'Example: waf patch remove shop CVE-2021-44228',
     arguments: [policyArgument, { name: '<id>', summary: 'id of the patch, such as a CVE' }],
-    flags: [],
     published: true,
     run: async (context, [policyId = '', id = '']) => {
       const { customRules } = await context.api();

@@ -2,12 +2,12 @@
 
 import { decisionFlags, readDecision } from './decision-flags.ts';
 import { againWhenChanged, givenRevision, isRevisionGiven } from '../change-attempts.ts';
-import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
+import type { CommandDefinition } from '../command.ts';
 import { listFlag, textFlag } from '../command.ts';
 import { leaveFlag, requireLeaving, tuningAt } from '../left-behind.ts';
 import { badFlag, readInputObject } from '../input.ts';
 import { leafPaths } from '../leaf-paths.ts';
-import { notePage, pageFlags, readPage } from '../paging.ts';
+import { nameArgument } from '../named-resource.ts';
 import { waitFor } from '../policy-progress.ts';
 import {
   blockingModeNames,
@@ -16,12 +16,11 @@ import {
   revisionFlag,
   revisionOf,
 } from './policy-table.ts';
-import { readMessage, showMessage, showRemoved, showResource } from '../show.ts';
+import { listCommand } from '../regular-commands.ts';
+import { only, readMessage, showMessage, showRemoved, showResource } from '../show.ts';
 
 const compiling = 'Compiling rules';
-const idArgument: readonly ArgumentDefinition[] = [
-  { name: '<policy>', summary: 'id or name', resource: 'policy' },
-];
+const idArgument = [nameArgument('policy')];
 const layerKinds = ['crs-core', 'http-policy', 'arg-limits', 'plugins', 'ip-list-bindings'];
 const fileFlag = {
   flags: '--file <file>',
@@ -30,12 +29,17 @@ const fileFlag = {
 
 /** Commands on policies themselves. */
 export const policyCommands: readonly CommandDefinition[] = [
+  listCommand({
+    path: ['policy', 'list'],
+    summary: 'List policies',
+    query: 'part of a name',
+    call: ({ policies }, { page, query }) => policies.listPolicies({ page, query }),
+    table: policyTable,
+  }),
   {
     path: ['policy', 'get'],
     summary: 'Show all settings of one policy',
-    help: '',
     arguments: idArgument,
-    flags: [],
     run: async (context, [id = '']) => {
       const response = await (await context.api()).policies.getPolicy({ id });
       await showResource(context, response, 'policy');
@@ -43,28 +47,18 @@ export const policyCommands: readonly CommandDefinition[] = [
       return 0;
     },
   },
-  {
+  listCommand({
     path: ['policy', 'templates'],
     summary: 'List the templates from which policies are made',
-    help: '',
-    arguments: [],
-    flags: pageFlags,
-    run: async (context, _args, flags) => {
-      const { policies } = await context.api();
-      const response = await policies.listPolicyTemplates({ page: readPage(flags) });
-      const table = policyTable(response.items);
-      await showMessage(context, response, table);
-      notePage(context.output, response.items.length, response.page?.total);
-      return 0;
-    },
-  },
+    call: ({ policies }, { page }) => policies.listPolicyTemplates({ page }),
+    table: policyTable,
+  }),
   {
     path: ['policy', 'create'],
     summary: 'Create a policy, from a template or from a file',
     help:
       'Examples: waf policy create --name shop --template template-standard\n' +
       '          waf policy create --name shop --file - < policy.yaml',
-    arguments: [],
     flags: [
       { flags: '--name <name>', summary: 'name for people', required: true },
       { flags: '--description <text>', summary: 'text for people' },
@@ -110,8 +104,7 @@ export const policyCommands: readonly CommandDefinition[] = [
       const table = policyTable(made === undefined ? [] : [made]);
       const { create } = await import('@bufbuild/protobuf');
       const shown = create(CreatePolicyResponseSchema, made === undefined ? {} : { policy: made });
-      await showMessage(context, shown, table);
-      return 0;
+      return showMessage(context, shown, table);
     },
   },
   {
@@ -178,9 +171,7 @@ export const policyCommands: readonly CommandDefinition[] = [
           api.policies.updatePolicy({ policy, revision, updateMask }, options),
         );
       }, isRevisionGiven(flags));
-      const changed = response.policy === undefined ? [] : [response.policy];
-      await showMessage(context, response, policyTable(changed));
-      return 0;
+      return showMessage(context, response, policyTable(only(response.policy)));
     },
   },
   {
@@ -210,9 +201,7 @@ export const policyCommands: readonly CommandDefinition[] = [
       }, isRevisionGiven(flags));
       const { noteLayer } = await import('./policy-layer.ts');
       noteLayer(context.output, layer, policy, config);
-      const changed = response.policy === undefined ? [] : [response.policy];
-      await showMessage(context, response, policyTable(changed));
-      return 0;
+      return showMessage(context, response, policyTable(only(response.policy)));
     },
   },
   {
@@ -237,15 +226,12 @@ export const policyCommands: readonly CommandDefinition[] = [
         const revision = await revisionOf(api, policyId, flags);
         return api.policies.setEngineState({ policyId, revision, engineState });
       }, isRevisionGiven(flags));
-      const changed = response.policy === undefined ? [] : [response.policy];
-      await showMessage(context, response, policyTable(changed));
-      return 0;
+      return showMessage(context, response, policyTable(only(response.policy)));
     },
   },
   {
     path: ['policy', 'delete'],
     summary: 'Remove a policy that no site uses',
-    help: '',
     arguments: idArgument,
     flags: [leaveFlag],
     run: async (context, [id = ''], flags) => {
@@ -253,8 +239,7 @@ export const policyCommands: readonly CommandDefinition[] = [
       const what = '%s exclusions, overrides and rules go with the policy';
       await requireLeaving(context, flags, await tuningAt(api, id), what);
       await api.policies.deletePolicy({ id });
-      showRemoved(context, 'policy', id);
-      return 0;
+      return showRemoved(context, 'policy', id);
     },
   },
 ];

@@ -3,14 +3,14 @@
 import type { CommandDefinition } from '../command.ts';
 import { textFlag } from '../command.ts';
 import { readInputObject } from '../input.ts';
+import { nameArgument } from '../named-resource.ts';
 import { readMessage } from '../show.ts';
 
 /** The command. */
 export const policyPreviewCommand: CommandDefinition = {
   path: ['policy', 'preview'],
   summary: 'Print the SecLang text of a policy',
-  help: '',
-  arguments: [{ name: '<policy>', summary: 'id or name', resource: 'policy' }],
+  arguments: [nameArgument('policy')],
   flags: [
     {
       flags: '--site <site>',

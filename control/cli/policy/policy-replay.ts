@@ -2,9 +2,11 @@
 
 import type { ReplayDifference } from '../../../proto/gen/waf/replay/v1/replay_pb.ts';
 import { PolicySchema } from '../../../proto/gen/waf/v1/policy_pb.ts';
+import { boundsOf } from '../../limits/field-bounds.ts';
 import type { CommandDefinition } from '../command.ts';
 import { textFlag } from '../command.ts';
-import { badFlag, readInputObject } from '../input.ts';
+import { badFlag, readInputObject, wholeNumber } from '../input.ts';
+import { nameArgument } from '../named-resource.ts';
 import { readTimeRange } from '../log/log-flags.ts';
 import { describeReplay, replay } from './replay-run.ts';
 import { printable, readMessage, timeText } from '../show.ts';
@@ -18,7 +20,7 @@ export const policyReplayCommand: CommandDefinition = {
     '          waf policy replay Standard --file draft.yaml --site shop --sample 1000\n' +
     'Shows which requests would newly be blocked or passed, and by which rules. What is retained\n' +
     'of requests says the log policy: waf log policy.',
-  arguments: [{ name: '<policy>', summary: 'id or name', resource: 'policy' }],
+  arguments: [nameArgument('policy')],
   flags: [
     { flags: '--draft <policy>', summary: 'compare with this policy', resource: 'policy' },
     { flags: '--file <file>', summary: 'settings of the draft; - reads standard input' },
@@ -39,7 +41,7 @@ export const policyReplayCommand: CommandDefinition = {
       policyId,
       draftPolicyId,
       siteId: textFlag(flags, 'site') ?? '',
-      sampleMax: readSample(textFlag(flags, 'sample')),
+      sampleMax: await readSample(textFlag(flags, 'sample')),
       ...(await readTimeRange(textFlag(flags, 'since'))),
       ...candidate,
     });
@@ -74,9 +76,9 @@ export function differenceRow(one: ReplayDifference): string[] {
 }
 
 /** Errors: AppError bad_flag. */
-function readSample(text: string | undefined): number {
+async function readSample(text: string | undefined): Promise<number> {
   if (text === undefined) return 0;
-  const count = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
-  if (count > 0 && count <= 10_000) return count;
-  throw badFlag('--sample wants a number from 1 to 10000');
+  const { RunReplayRequestSchema } = await import('../../../proto/gen/waf/replay/v1/replay_pb.ts');
+  const { max } = boundsOf(RunReplayRequestSchema, 'sampleMax');
+  return wholeNumber(text, '--sample', { min: 1, max });
 }

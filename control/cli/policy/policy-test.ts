@@ -2,6 +2,7 @@
 
 import type { CommandDefinition } from '../command.ts';
 import { textFlag } from '../command.ts';
+import { nameArgument } from '../named-resource.ts';
 import { describedRequest, requestFlags } from './described-request.ts';
 import { waitFor } from '../policy-progress.ts';
 import { showMessage } from '../show.ts';
@@ -11,7 +12,7 @@ export const policyTestCommand: CommandDefinition = {
   path: ['policy', 'test'],
   summary: 'Test a request against a policy; exit code 1 when it is blocked',
   help: `Example: waf policy test POLICY --url '/?id=1%27%20OR%20%271%27=%271'`,
-  arguments: [{ name: '<policy>', summary: 'id or name', resource: 'policy' }],
+  arguments: [nameArgument('policy')],
   flags: [
     ...requestFlags,
     { flags: '--url <url>', summary: 'path or full URL', required: true },

@@ -1,56 +1,41 @@
 /** `waf policy`: versions of a policy, and moving it to another ruleset. */
 
 import { againWhenChanged, isRevisionGiven } from '../change-attempts.ts';
-import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
+import type { CommandDefinition } from '../command.ts';
 import { leaveFlag } from '../left-behind.ts';
-import { notePage, pageFlags, readPage } from '../paging.ts';
+import { nameArgument } from '../named-resource.ts';
 import { waitFor } from '../policy-progress.ts';
 import { requireOverridesLeft } from './left-overrides.ts';
 import { policyTable, revisionFlag, revisionOf, versionTable } from './policy-table.ts';
-import { showMessage } from '../show.ts';
+import { listCommand } from '../regular-commands.ts';
+import { only, showMessage } from '../show.ts';
 import { policyOfVersion, versionIdOf } from './version-names.ts';
 
 const compiling = 'Compiling rules';
-const idArgument: readonly ArgumentDefinition[] = [
-  { name: '<policy>', summary: 'id or name', resource: 'policy' },
-];
+const idArgument = [nameArgument('policy')];
 const versionArgument = { name: '<version>', summary: 'version id, or a revision such as 3' };
-const rulesetArgument: ArgumentDefinition = {
-  name: '<ruleset>',
-  summary: 'id, or name such as crs-4.28.0',
-  resource: 'ruleset',
-};
+const rulesetArgument = nameArgument('ruleset', 'id, or name such as crs-4.28.0');
 
 /** Commands on versions and rulesets of a policy. */
 export const policyVersionCommands: readonly CommandDefinition[] = [
-  {
+  listCommand({
     path: ['policy', 'versions'],
     summary: 'List the saved versions of a policy, newest first',
-    help: '',
     arguments: idArgument,
-    flags: pageFlags,
-    run: async (context, [policyId = ''], flags) => {
-      const { policies } = await context.api();
-      const response = await policies.listPolicyVersions({ policyId, page: readPage(flags) });
-      const table = versionTable(response.items);
-      await showMessage(context, response, table);
-      notePage(context.output, response.items.length, response.page?.total);
-      return 0;
-    },
-  },
+    call: ({ policies }, { page }, [policyId = '']) =>
+      policies.listPolicyVersions({ policyId, page }),
+    table: versionTable,
+  }),
   {
     path: ['policy', 'version'],
     summary: 'Show one saved version',
     help: 'A revision is given with its policy, as standard:3. Its settings: waf policy version ID --output json',
     arguments: [versionArgument],
-    flags: [],
     run: async (context, [text = '']) => {
       const api = await context.api();
       const id = await versionIdOf(api, text, '');
       const response = await api.policies.getPolicyVersion({ id });
-      const found = response.version === undefined ? [] : [response.version];
-      await showMessage(context, response, versionTable(found));
-      return 0;
+      return showMessage(context, response, versionTable(only(response.version)));
     },
   },
   {
@@ -61,7 +46,6 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
       { name: '<left>', summary: 'version id, or POLICY:REVISION' },
       { name: '<right>', summary: 'the same; a revision alone is of the same policy' },
     ],
-    flags: [],
     run: async (context, [left = '', right = '']) => {
       const api = await context.api();
       const policy = policyOfVersion(left) || policyOfVersion(right);
@@ -92,9 +76,7 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
       const response = await waitFor(context, compiling, (options) =>
         api.policies.rollbackPolicy({ policyId, versionId }, options),
       );
-      const restored = response.policy === undefined ? [] : [response.policy];
-      await showMessage(context, response, policyTable(restored));
-      return 0;
+      return showMessage(context, response, policyTable(only(response.policy)));
     },
   },
   {
@@ -113,17 +95,13 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
           api.policies.setActiveCrsRuleset({ policyId, revision, crsRulesetId }, options),
         );
       }, isRevisionGiven(flags));
-      const moved = response.policy === undefined ? [] : [response.policy];
-      await showMessage(context, response, policyTable(moved));
-      return 0;
+      return showMessage(context, response, policyTable(only(response.policy)));
     },
   },
   {
     path: ['policy', 'impact'],
     summary: 'Show what a move to another ruleset changes',
-    help: '',
     arguments: [...idArgument, rulesetArgument],
-    flags: [],
     run: async (context, [policyId = '', crsRulesetId = '']) => {
       const { policies } = await context.api();
       const response = await policies.previewCrsImpact({ policyId, crsRulesetId });

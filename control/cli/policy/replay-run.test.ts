@@ -22,7 +22,9 @@ test('requests that are not kept whole name the command that keeps the next ones
   const bodies = described('body_cut');
   expect(bodies).toContain('Not tried: 23 body_cut.');
   expect(bodies).toContain('waf log policy-set --evidence-body prefix --evidence-body-bytes');
-  const flags = logPolicyCommands.flatMap((command) => command.flags.map((flag) => flag.flags));
+  const flags = logPolicyCommands.flatMap((command) =>
+    (command.flags ?? []).map((flag) => flag.flags),
+  );
   for (const name of ['--evidence-body ', '--evidence-body-bytes ', '--evidence-header-bytes ']) {
     expect(flags.some((flag) => flag.startsWith(name))).toBe(true);
   }

@@ -1,24 +1,17 @@
 /** `waf rule`: rules of operators. */
 
 import type { CustomRule } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
-import type {
-  ArgumentDefinition,
-  CommandDefinition,
-  FlagDefinition,
-  FlagValues,
-} from '../command.ts';
+import type { CommandDefinition, FlagDefinition, FlagValues } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
-import { badFlag, readInputObject, readInputText, readPairs } from '../input.ts';
+import { badFlag, readInputObject, readInputText, readPairs, wholeNumber } from '../input.ts';
+import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
-import { notePage, pageFlags, readPage } from '../paging.ts';
-import { readMessage, showMessage, showRemoved } from '../show.ts';
+import { pageFlags, readPage } from '../paging.ts';
+import { callCommand, deleteCommand, listCommand } from '../regular-commands.ts';
+import { only, readMessage, showMessage } from '../show.ts';
 
-const idArgument: readonly ArgumentDefinition[] = [
-  { name: '<rule>', summary: 'id, name or number', resource: 'custom-rule' },
-];
-const policyArgument: readonly ArgumentDefinition[] = [
-  { name: '<policy>', summary: 'id or name', resource: 'policy' },
-];
+const idArgument = [nameArgument('custom-rule', 'id, name or number')];
+const policyArgument = [nameArgument('policy')];
 const settingFlags: readonly FlagDefinition[] = [
   { flags: '--name <name>', summary: 'name for people' },
   { flags: '--description <text>', summary: 'text for people' },
@@ -36,30 +29,21 @@ const settingFlags: readonly FlagDefinition[] = [
 
 /** Commands on custom rules. */
 export const ruleCommands: readonly CommandDefinition[] = [
-  {
+  listCommand({
     path: ['rule', 'list'],
     summary: 'List the custom rules of a policy in their order',
-    help: '',
     arguments: policyArgument,
-    flags: pageFlags,
-    run: async (context, [policyId = ''], flags) => {
-      const { customRules } = await context.api();
-      const response = await customRules.listCustomRules({ policyId, page: readPage(flags) });
-      await showMessage(context, response, ruleTable(response.items));
-      notePage(context.output, response.items.length, response.page?.total);
-      return 0;
-    },
-  },
+    call: ({ customRules }, { page }, [policyId = '']) =>
+      customRules.listCustomRules({ policyId, page }),
+    table: ruleTable,
+  }),
   {
     path: ['rule', 'get'],
     summary: 'Show one custom rule with its SecLang',
-    help: '',
     arguments: idArgument,
-    flags: [],
     run: async (context, [id = '']) => {
       const response = await (await context.api()).customRules.getCustomRule({ id });
-      const found = response.rule === undefined ? [] : [response.rule];
-      await showMessage(context, response, ruleTable(found));
+      await showMessage(context, response, ruleTable(only(response.rule)));
       context.output.line(response.rule?.seclang.trimEnd() ?? '');
       return 0;
     },
@@ -96,15 +80,12 @@ export const ruleCommands: readonly CommandDefinition[] = [
         'flags',
       );
       const response = await (await context.api()).customRules.createCustomRule({ rule });
-      const made = response.rule === undefined ? [] : [response.rule];
-      await showMessage(context, response, ruleTable(made));
-      return 0;
+      return showMessage(context, response, ruleTable(only(response.rule)));
     },
   },
   {
     path: ['rule', 'update'],
     summary: 'Change a custom rule; unspecified options are unchanged',
-    help: '',
     arguments: idArgument,
     flags: [
       ...settingFlags,
@@ -123,25 +104,18 @@ export const ruleCommands: readonly CommandDefinition[] = [
       const rule = await readMessage(CustomRuleSchema, { ...value, id }, 'flags');
       const { customRules } = await context.api();
       const response = await customRules.updateCustomRule({ rule, updateMask: mask.join(',') });
-      const changed = response.rule === undefined ? [] : [response.rule];
-      await showMessage(context, response, ruleTable(changed));
-      return 0;
+      return showMessage(context, response, ruleTable(only(response.rule)));
     },
   },
-  {
+  deleteCommand({
     path: ['rule', 'delete'],
     summary: 'Remove a custom rule',
-    help: '',
     arguments: idArgument,
-    flags: [],
     published: true,
-    run: async (context, [id = '']) => {
-      await (await context.api()).customRules.deleteCustomRule({ id });
-      showRemoved(context, 'rule', id);
-      return 0;
-    },
-  },
-  {
+    kind: 'rule',
+    call: ({ customRules }, id) => customRules.deleteCustomRule({ id }),
+  }),
+  callCommand({
     path: ['rule', 'reorder'],
     summary: 'Set the order of all custom rules of a policy',
     help: 'Names every rule of the policy once.',
@@ -149,21 +123,14 @@ export const ruleCommands: readonly CommandDefinition[] = [
       ...policyArgument,
       { name: '<rules...>', summary: 'ids or names in the order wanted', resource: 'custom-rule' },
     ],
-    flags: [],
     published: true,
-    run: async (context, [policyId = '', ...ruleIds]) => {
-      const { customRules } = await context.api();
-      const response = await customRules.reorderCustomRules({ policyId, ruleIds });
-      const table = ruleTable(response.rules);
-      await showMessage(context, response, table);
-      return 0;
-    },
-  },
+    call: ({ customRules }, [policyId = '', ...ruleIds]) =>
+      customRules.reorderCustomRules({ policyId, ruleIds }),
+    table: ({ rules }) => ruleTable(rules),
+  }),
   {
     path: ['rule', 'preview'],
     summary: 'Preview a rule without saving it',
-    help: '',
-    arguments: [],
     flags: settingFlags,
     run: async (context, _args, flags) => {
       const { CustomRuleSchema } = await import('../../../proto/gen/waf/v1/custom_rule_pb.ts');
@@ -178,29 +145,24 @@ export const ruleCommands: readonly CommandDefinition[] = [
       return 0;
     },
   },
-  {
+  callCommand({
     path: ['rule', 'templates'],
     summary: 'List the templates from which custom rules are made',
-    help: '',
-    arguments: [],
     flags: pageFlags,
-    run: async (context, _args, flags) => {
-      const { customRules } = await context.api();
-      const response = await customRules.listCustomRuleTemplates({ page: readPage(flags) });
-      await showMessage(context, response, {
-        columns: ['ID', 'NAME', 'CATEGORY', 'PARAMETERS'],
-        rows: response.items.map((one) => [
-          one.id,
-          one.name,
-          one.category,
-          Object.entries(one.defaults ?? {})
-            .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
-            .join(' '),
-        ]),
-      });
-      return 0;
-    },
-  },
+    call: ({ customRules }, _args, flags) =>
+      customRules.listCustomRuleTemplates({ page: readPage(flags) }),
+    table: ({ items }) => ({
+      columns: ['ID', 'NAME', 'CATEGORY', 'PARAMETERS'],
+      rows: items.map((one) => [
+        one.id,
+        one.name,
+        one.category,
+        Object.entries(one.defaults ?? {})
+          .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+          .join(' '),
+      ]),
+    }),
+  }),
   {
     path: ['rule', 'from-template'],
     summary: 'Create a custom rule from a template',
@@ -217,9 +179,7 @@ export const ruleCommands: readonly CommandDefinition[] = [
       const { customRules } = await context.api();
       const request = { policyId, templateId, parameters, siteId };
       const response = await customRules.createFromTemplate(request);
-      const made = response.rule === undefined ? [] : [response.rule];
-      await showMessage(context, response, ruleTable(made));
-      return 0;
+      return showMessage(context, response, ruleTable(only(response.rule)));
     },
   },
 ];
@@ -241,10 +201,8 @@ function readSettings(flags: FlagValues): [Record<string, unknown>, string[]] {
   const asIs = (text: string): string => text;
   const number =
     (flag: string) =>
-    (text: string): number => {
-      if (!/^\d{1,9}$/.test(text)) throw badFlag(`--${flag} wants a whole number`);
-      return Number(text);
-    };
+    (text: string): number =>
+      wholeNumber(text, `--${flag}`);
   set('name', 'name', asIs);
   set('description', 'description', asIs);
   set('seclang', 'seclang', readInputText);

@@ -28,7 +28,6 @@ export const ruleExcludeCommand: CommandDefinition = {
     'Examples: waf rule exclude --from 3f0c…\n' +
     '          waf rule exclude --from 3f0c… --choose 2 --apply\n' +
     'The first exclusion is the narrowest. What a rule leaves out already stays.',
-  arguments: [],
   flags: [
     { flags: '--from <request>', summary: 'id of the request that was blocked', required: true },
     { flags: '--choose <n>', summary: 'number of the exclusion; 1 unless given' },

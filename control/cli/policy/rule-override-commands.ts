@@ -3,19 +3,15 @@
 import type { RuleOverride } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { allPages } from '../all-pages.ts';
 import type { ApiClient } from '../api-client.ts';
-import type {
-  ArgumentDefinition,
-  CommandContext,
-  CommandDefinition,
-  FlagValues,
-} from '../command.ts';
+import type { CommandContext, CommandDefinition, FlagValues } from '../command.ts';
 import { listFlag, textFlag } from '../command.ts';
 import { crsRuleTable } from './crs-table.ts';
-import { badFlag, readInputObject } from '../input.ts';
+import { badFlag, readInputObject, wholeNumber } from '../input.ts';
 import { listChangeFlags, listMode, noteChange, type ListMode } from '../list-change.ts';
+import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
-import { notePage, pageFlags, readPage } from '../paging.ts';
-import { readMessage, showMessage, showRemoved } from '../show.ts';
+import { callCommand, deleteCommand, listCommand } from '../regular-commands.ts';
+import { only, readMessage, showMessage, showRemoved } from '../show.ts';
 
 const actions = ['exclude', 'disable', 'log-only', 'score'];
 /** Words of earlier releases. */
@@ -26,41 +22,26 @@ const actionNames: Readonly<Record<string, string>> = {
   'log-only': 'RULE_OVERRIDE_ACTION_LOG_ONLY',
   score: 'RULE_OVERRIDE_ACTION_SCORE_OVERRIDE',
 };
-const policyArgument: readonly ArgumentDefinition[] = [
-  { name: '<policy>', summary: 'id or name', resource: 'policy' },
-];
+const policyArgument = [nameArgument('policy')];
 const idArgument = [{ name: '<override>', summary: 'override id' }];
 
 /** Commands on overrides. */
 export const ruleOverrideCommands: readonly CommandDefinition[] = [
-  {
+  listCommand({
     path: ['rule', 'overrides'],
     summary: 'List the overrides of a policy by rule',
-    help: '',
     arguments: policyArgument,
-    flags: pageFlags,
-    run: async (context, [policyId = ''], flags) => {
-      const { ruleOverrides } = await context.api();
-      const response = await ruleOverrides.listRuleOverrides({ policyId, page: readPage(flags) });
-      const table = overrideTable(response.items);
-      await showMessage(context, response, table);
-      notePage(context.output, response.items.length, response.page?.total);
-      return 0;
-    },
-  },
-  {
+    call: ({ ruleOverrides }, { page }, [policyId = '']) =>
+      ruleOverrides.listRuleOverrides({ policyId, page }),
+    table: overrideTable,
+  }),
+  callCommand({
     path: ['rule', 'override-get'],
     summary: 'Show one override',
-    help: '',
     arguments: idArgument,
-    flags: [],
-    run: async (context, [id = '']) => {
-      const response = await (await context.api()).ruleOverrides.getRuleOverride({ id });
-      const found = response.override === undefined ? [] : [response.override];
-      await showMessage(context, response, overrideTable(found));
-      return 0;
-    },
-  },
+    call: ({ ruleOverrides }, [id = '']) => ruleOverrides.getRuleOverride({ id }),
+    table: ({ override }) => overrideTable(only(override)),
+  }),
   {
     path: ['rule', 'override'],
     summary: 'Add an exclusion to a rule, disable it, only log it, or change its score',
@@ -109,41 +90,26 @@ export const ruleOverrideCommands: readonly CommandDefinition[] = [
       const request = await readMessage(BulkUpsertRuleOverridesRequestSchema, value, file);
       const { ruleOverrides } = await context.api();
       const response = await ruleOverrides.bulkUpsertRuleOverrides(request);
-      const table = overrideTable(response.overrides);
-      await showMessage(context, response, table);
-      return 0;
+      return showMessage(context, response, overrideTable(response.overrides));
     },
   },
-  {
+  deleteCommand({
     path: ['rule', 'override-delete'],
     summary: 'Remove an override',
-    help: '',
     arguments: idArgument,
-    flags: [],
     published: true,
-    run: async (context, [id = '']) => {
-      await (await context.api()).ruleOverrides.deleteRuleOverride({ id });
-      showRemoved(context, 'override', id);
-      return 0;
-    },
-  },
-  {
+    kind: 'override',
+    call: ({ ruleOverrides }, id) => ruleOverrides.deleteRuleOverride({ id }),
+  }),
+  listCommand({
     path: ['rule', 'search'],
     summary: 'List the ruleset rules that a policy runs, by number or message',
-    help: '',
     arguments: policyArgument,
-    flags: [{ flags: '--query <text>', summary: 'number or part of a message' }, ...pageFlags],
-    run: async (context, [policyId = ''], flags) => {
-      const query = textFlag(flags, 'query') ?? '';
-      const { ruleOverrides } = await context.api();
-      const request = { policyId, query, page: readPage(flags) };
-      const response = await ruleOverrides.listCrsRulesForPolicy(request);
-      const table = crsRuleTable(response.items);
-      await showMessage(context, response, table);
-      notePage(context.output, response.items.length, response.page?.total);
-      return 0;
-    },
-  },
+    query: 'number or part of a message',
+    call: ({ ruleOverrides }, { page, query }, [policyId = '']) =>
+      ruleOverrides.listCrsRulesForPolicy({ policyId, query, page }),
+    table: crsRuleTable,
+  }),
 ];
 
 async function setOverride(
@@ -166,8 +132,7 @@ async function setOverride(
     if (before === undefined) throw badFlag('there is no override of this rule there');
     await api.ruleOverrides.deleteRuleOverride({ id: before.id });
     noteChange(context.output, 'taken away', partsOf(before), []);
-    showRemoved(context, 'override', before.id);
-    return 0;
+    return showRemoved(context, 'override', before.id);
   }
   const request = await readMessage(
     UpsertRuleOverrideRequestSchema,
@@ -178,8 +143,7 @@ async function setOverride(
   const kept = response.override === undefined ? [] : [response.override];
   const [after] = kept;
   noteChange(context.output, 'taken away', partsOf(before), partsOf(after));
-  await showMessage(context, response, overrideTable(kept));
-  return 0;
+  return showMessage(context, response, overrideTable(kept));
 }
 
 /** Names the flags in what the API refuses, in place of its own fields. */
@@ -232,9 +196,6 @@ function readOverride(
   const actionEnum = actionNames[action];
   if (actionEnum === undefined) throw badFlag(`the action is one of ${actions.join(', ')}`);
   const score = textFlag(flags, 'score');
-  if (score !== undefined && !/^\d{1,4}$/.test(score)) {
-    throw badFlag('--score wants a whole number');
-  }
   return {
     policyId,
     crsRuleId,
@@ -245,7 +206,7 @@ function readOverride(
     addedTargets: listFlag(flags, 'with'),
     tags: listFlag(flags, 'tag'),
     rationale: textFlag(flags, 'rationale') ?? '',
-    ...(score === undefined ? {} : { scoreOverride: Number(score) }),
+    ...(score === undefined ? {} : { scoreOverride: wholeNumber(score, '--score') }),
   };
 }
 

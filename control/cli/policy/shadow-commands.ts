@@ -1,24 +1,16 @@
 /** `waf crs shadow`: a ruleset that inspects live traffic beside the one that decides. */
 
 import type { ShadowRun } from '../../../proto/gen/waf/shadow/v1/shadow_pb.ts';
-import type {
-  ArgumentDefinition,
-  CommandContext,
-  CommandDefinition,
-  FlagDefinition,
-  FlagValues,
-} from '../command.ts';
+import { boundsOf } from '../../limits/field-bounds.ts';
+import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from '../command.ts';
 import { textFlag } from '../command.ts';
-import { badFlag } from '../input.ts';
+import { badFlag, wholeNumber } from '../input.ts';
+import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
 import { waitFor } from '../policy-progress.ts';
 import { showMessage, timeText } from '../show.ts';
 
-const policyArgument: ArgumentDefinition = {
-  name: '<policy>',
-  summary: 'id or name',
-  resource: 'policy',
-};
+const policyArgument = nameArgument('policy');
 const shadowHelp =
   'Each request, or with --share that part of them, is inspected twice until the run ends: it\n' +
   'costs the CPU time of a second inspection. Nothing is blocked by the other ruleset. Answers and bodies past 64 KB are not\n' +
@@ -37,15 +29,12 @@ export const shadowCommands: readonly CommandDefinition[] = [
     path: ['crs', 'shadow-start'],
     summary: 'Compare another ruleset on live traffic of a policy; it blocks nothing',
     help: shadowHelp,
-    arguments: [
-      policyArgument,
-      { name: '<ruleset>', summary: 'id, or name such as crs-4.28.0', resource: 'ruleset' },
-    ],
+    arguments: [policyArgument, nameArgument('ruleset', 'id, or name such as crs-4.28.0')],
     flags: [{ flags: '--for <time>', summary: 'how long: 30m, 2h, 1d', default: '1h' }, shareFlag],
     published: true,
     run: async (context, [policyId = '', crsRulesetId = ''], flags) => {
       const durationSeconds = readSeconds(textFlag(flags, 'for') ?? '', '--for');
-      const sharePercent = readShare(flags);
+      const sharePercent = await readShare(flags);
       await startShadow(context, { policyId, crsRulesetId, durationSeconds, sharePercent });
       return 0;
     },
@@ -53,9 +42,7 @@ export const shadowCommands: readonly CommandDefinition[] = [
   {
     path: ['crs', 'shadow'],
     summary: 'Show how the decisions of a policy and of the ruleset beside it compare',
-    help: '',
     arguments: [policyArgument],
-    flags: [],
     run: async (context, [policyId = '']) => {
       const { shadows } = await context.api();
       const response = await shadows.getShadowRun({ policyId });
@@ -67,9 +54,7 @@ export const shadowCommands: readonly CommandDefinition[] = [
   {
     path: ['crs', 'shadow-stop'],
     summary: 'End the comparison of a policy with another ruleset; its counts stay',
-    help: '',
     arguments: [policyArgument],
-    flags: [],
     published: true,
     run: async (context, [policyId = '']) => {
       const { shadows } = await context.api();
@@ -90,11 +75,12 @@ export interface ShadowWish {
 }
 
 /** The share that is named. Errors: AppError bad_flag. */
-export function readShare(flags: FlagValues): number {
-  const text = textFlag(flags, 'share') ?? '';
-  const percent = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (percent < 1 || percent > 100) throw badFlag('--share wants a whole number from 1 to 100');
-  return percent;
+export async function readShare(flags: FlagValues): Promise<number> {
+  const { StartShadowRunRequestSchema } =
+    await import('../../../proto/gen/waf/shadow/v1/shadow_pb.ts');
+  // 0 is the default of the service: nobody means it here.
+  const { max } = boundsOf(StartShadowRunRequestSchema, 'sharePercent');
+  return wholeNumber(textFlag(flags, 'share') ?? '', '--share', { min: 1, max });
 }
 
 /** Begins a run and says how to look at it. */

@@ -11,7 +11,6 @@ export const bundleBuildCommand: CommandDefinition = {
   path: ['bundle', 'build'],
   summary: 'Build a runtime bundle from Site, Upstream and Policy documents',
   help: 'Example: waf bundle build -f site.yaml -o site.bundle',
-  arguments: [],
   flags: [
     { flags: '-f, --file <manifest>', summary: 'YAML documents', required: true },
     { flags: '-o, --out <file>', summary: 'bundle to write', default: 'waf.bundle' },

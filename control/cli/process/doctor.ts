@@ -52,7 +52,6 @@ export const doctorCommand: CommandDefinition = {
   summary: 'Diagnose this installation',
   help: `Findings are shown worst first, each with what to do about it. The exit code is 1 when one of
 them is an error. Changes nothing.`,
-  arguments: [],
   flags: [
     { flags: '--deep', summary: 'check the whole store, as waf admin verify does' },
     { flags: '--proxy <host:port>', summary: 'as for waf run', default: '127.0.0.1:8080' },

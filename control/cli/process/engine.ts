@@ -4,8 +4,14 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { logFormatVariable } from '../../../base/log.ts';
 import { readChildMessage } from '../../supervisor/messages.ts';
-import { accessLogArgs, accessLogFlags } from './access-log-flags.ts';
-import { proxyProtocolArgs, proxyProtocolFlags } from './proxy-protocol-flags.ts';
+import {
+  accessLogArgs,
+  accessLogFlags,
+  inspectionFlag,
+  listenerFlag,
+  proxyProtocolArgs,
+  proxyProtocolFlags,
+} from './engine-flags.ts';
 import { ignoreClosedOutput } from '../closed-output.ts';
 import { textFlag, type CommandDefinition } from '../command.ts';
 
@@ -14,7 +20,6 @@ export const engineCommand: CommandDefinition = {
   path: ['engine'],
   summary: 'Run the engine alone from a bundle file',
   help: 'Example: waf bundle build -f site.yaml -o site.bundle && waf engine --bundle site.bundle',
-  arguments: [],
   flags: [
     { flags: '--bundle <file>', summary: 'bundle made by waf bundle build', required: true },
     { flags: '--listen <host:port>', summary: 'where clients connect', default: '127.0.0.1:8080' },
@@ -25,16 +30,8 @@ export const engineCommand: CommandDefinition = {
     },
     ...proxyProtocolFlags('--listen', '--https-listen'),
     { flags: '--workers <n>', summary: 'front threads; default is one per core' },
-    {
-      flags: '--inspection <where>',
-      summary: 'where requests are inspected',
-      choices: ['auto', 'pool', 'inline'],
-    },
-    {
-      flags: '--listener <kind>',
-      summary: 'what reads requests: our strict parser, or uWebSockets.js (HTTP/1.1 only)',
-      choices: ['strict', 'uws'],
-    },
+    inspectionFlag,
+    listenerFlag,
     { flags: '--events <file>', summary: 'write one JSON line for each finished request' },
     ...accessLogFlags,
     {

@@ -16,7 +16,6 @@ export const installCommand: CommandDefinition = {
   path: ['install'],
   summary: 'Install this program as a systemd service',
   help: 'Run it from an unpacked package. Places it in /opt/waf, its unit in /etc/systemd/system and its data in /var/lib/waf; the service runs as the user waf, in a sandbox. Starts nothing.',
-  arguments: [],
   flags: [{ flags: '--node', summary: 'an enrolled node instead of the whole product' }, rootFlag],
   run: (context, _args, flags) => {
     const node = switchFlag(flags, 'node');
@@ -38,7 +37,6 @@ export const uninstallCommand: CommandDefinition = {
   path: ['uninstall'],
   summary: 'Stop and remove the service and its program',
   help: 'The data folder stays unless --purge is given.',
-  arguments: [],
   flags: [{ flags: '--purge', summary: 'remove /var/lib/waf as well' }, rootFlag],
   run: (context, _args, flags) => {
     const root = resolve(textFlag(flags, 'root') ?? '/');

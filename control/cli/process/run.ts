@@ -12,8 +12,14 @@ import { storeAddressText, storeVariable } from '../../store/shared/store-option
 import { formatAddress, readAddress, type Address } from '../../supervisor/address.ts';
 import { createProgressView } from '../../supervisor/progress.ts';
 import { supervise, type Supervised } from '../../supervisor/supervise.ts';
-import { accessLogArgs, accessLogFlags } from './access-log-flags.ts';
-import { proxyProtocolArgs, proxyProtocolFlags } from './proxy-protocol-flags.ts';
+import {
+  accessLogArgs,
+  accessLogFlags,
+  inspectionFlag,
+  listenerFlag,
+  proxyProtocolArgs,
+  proxyProtocolFlags,
+} from './engine-flags.ts';
 import { ignoreClosedOutput } from '../closed-output.ts';
 import {
   switchFlag,
@@ -29,7 +35,6 @@ export const runCommand: CommandDefinition = {
   path: ['run'],
   summary: 'Run control and engine in the foreground',
   help: 'Stops cleanly on SIGTERM and SIGINT. SIGUSR2 restarts control and engine, SIGUSR1 opens the access log anew. The first start makes a demo site on a demo origin.',
-  arguments: [],
   flags: [
     {
       flags: '--proxy <host:port>',
@@ -68,16 +73,8 @@ export const runCommand: CommandDefinition = {
     },
     { flags: '--no-demo', summary: 'no demo site and no demo origin' },
     { flags: '--workers <n>', summary: 'front threads; default is one per core' },
-    {
-      flags: '--inspection <where>',
-      summary: 'where requests are inspected',
-      choices: ['auto', 'pool', 'inline'],
-    },
-    {
-      flags: '--listener <kind>',
-      summary: 'what reads requests: our strict parser, or uWebSockets.js (HTTP/1.1 only)',
-      choices: ['strict', 'uws'],
-    },
+    inspectionFlag,
+    listenerFlag,
     {
       flags: '--store <where>',
       summary: 'embedded, postgres://USER@HOST/DATABASE that controllers share, or a file with it',

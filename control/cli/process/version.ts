@@ -8,8 +8,6 @@ import { switchFlag, type CommandContext, type CommandDefinition } from '../comm
 export const versionCommand: CommandDefinition = {
   path: ['version'],
   summary: 'Print version and platform',
-  help: '',
-  arguments: [],
   flags: [{ flags: '--server', summary: "the running service's version instead" }],
   run: async (context, _args, flags) => {
     const { output, packageFolder } = context;

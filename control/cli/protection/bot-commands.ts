@@ -12,6 +12,7 @@ import {
 import { badFlag } from '../input.ts';
 import { withListeners } from '../listeners.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
+import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
 import { showMessage } from '../show.ts';
 import { curlOf } from '../try-lines.ts';
@@ -97,9 +98,7 @@ export const botCommands: readonly CommandDefinition[] = [
   {
     path: ['bot', 'show'],
     summary: 'Show which challenge clients of a site must solve',
-    help: '',
-    arguments: [{ name: '<site>', summary: 'id or name', resource: 'site' }],
-    flags: [],
+    arguments: [nameArgument('site')],
     run: async (context, [id = '']) => {
       const response = await (await context.api()).sites.getSite({ id });
       await showMessage(context, response, botTable(response.site));
@@ -116,7 +115,7 @@ export const botCommands: readonly CommandDefinition[] = [
       'browser: the browser works on a puzzle by itself; human: a person answers, too.\n' +
       'Clients that are not browsers get 403: exempt their paths or trust their addresses.\n' +
       'Example: waf bot set shop --mode browser --difficulty 16 --exempt-path /api',
-    arguments: [{ name: '<site>', summary: 'id or name', resource: 'site' }],
+    arguments: [nameArgument('site')],
     flags: [
       { flags: '--mode <mode>', summary: 'what is asked', choices: modes.slice(1) },
       ...numberFlags.map(({ name, summary }) => ({ flags: `--${name} <number>`, summary })),

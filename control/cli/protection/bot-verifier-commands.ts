@@ -35,9 +35,6 @@ export const botVerifierCommands: readonly CommandDefinition[] = [
   {
     path: ['bot', 'verifier-list'],
     summary: 'List third-party services that verify people',
-    help: '',
-    arguments: [],
-    flags: [],
     run: async (context) => {
       show(context, (await read(context)).verifiers);
       return 0;
@@ -86,9 +83,7 @@ export const botVerifierCommands: readonly CommandDefinition[] = [
   {
     path: ['bot', 'verifier-delete'],
     summary: 'Remove a verification service; the built-in question returns',
-    help: '',
     arguments: idArgument,
-    flags: [],
     published: true,
     run: async (context, [id = '']) => {
       const kept = await change(context, (verifiers) => {

@@ -6,7 +6,9 @@ import type { CommandContext, CommandDefinition, FlagValues } from '../command.t
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { badFlag } from '../input.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
-import { showMessage, showRemoved } from '../show.ts';
+import { nameArgument } from '../named-resource.ts';
+import { deleteCommand } from '../regular-commands.ts';
+import { showMessage } from '../show.ts';
 import { noteCountryRule } from '../try-lines.ts';
 
 const loadCountries = () => import('../../../proto/gen/waf/v1/country_access_pb.ts');
@@ -16,9 +18,6 @@ export const countryCommands: readonly CommandDefinition[] = [
   {
     path: ['country', 'list'],
     summary: 'List country rules',
-    help: '',
-    arguments: [],
-    flags: [],
     run: async (context) => {
       const { items } = await (await context.api()).countries.listCountryAccessRules({});
       return showRules(context, items);
@@ -30,7 +29,6 @@ export const countryCommands: readonly CommandDefinition[] = [
     help:
       'With --id, unspecified options are unchanged; countries and places are added.\n' +
       'Example: waf country set --name embargo --kind deny --country KP --country IR',
-    arguments: [],
     flags: [
       { flags: '--id <rule>', summary: 'the rule to change, id or name', resource: 'country-rule' },
       { flags: '--name <name>', summary: 'name for people; needed for a new one' },
@@ -88,24 +86,16 @@ export const countryCommands: readonly CommandDefinition[] = [
       return code;
     },
   },
-  {
+  deleteCommand({
     path: ['country', 'delete'],
     summary: 'Remove a country rule',
-    help: '',
-    arguments: [{ name: '<rule>', summary: 'id or name', resource: 'country-rule' }],
-    flags: [],
-    run: async (context, [id = '']) => {
-      await (await context.api()).countries.deleteCountryAccessRule({ id });
-      showRemoved(context, 'country rule', id);
-      return 0;
-    },
-  },
+    arguments: [nameArgument('country-rule')],
+    kind: 'country rule',
+    call: ({ countries }, id) => countries.deleteCountryAccessRule({ id }),
+  }),
   {
     path: ['country', 'catalog'],
     summary: 'Show the countries that the data set knows',
-    help: '',
-    arguments: [],
-    flags: [],
     run: async (context) => {
       const response = await (await context.api()).countries.getCountryCatalog({});
       await showMessage(context, response, {
@@ -177,7 +167,7 @@ async function showRules(
   const { ListCountryAccessRulesResponseSchema } = await loadCountries();
   const { create } = await import('@bufbuild/protobuf');
   const response = create(ListCountryAccessRulesResponseSchema, { items: [...rules] });
-  await showMessage(context, response, {
+  return showMessage(context, response, {
     columns: ['ID', 'NAME', 'KIND', 'MATCH', 'COUNTRIES', 'PLACES', 'STATE'],
     ids: { PLACES: ['site', 'policy'] },
     rows: rules.map((rule) => [
@@ -190,5 +180,4 @@ async function showRules(
       rule.enabled ? 'on' : 'off',
     ]),
   });
-  return 0;
 }

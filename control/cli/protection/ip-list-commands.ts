@@ -10,25 +10,20 @@ import type {
   IpListEntrySchema,
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import type { ApiClient } from '../api-client.ts';
-import type {
-  ArgumentDefinition,
-  CommandContext,
-  CommandDefinition,
-  FlagDefinition,
-} from '../command.ts';
+import type { CommandContext, CommandDefinition, FlagDefinition } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { againWhenChanged } from '../change-attempts.ts';
 import { badFlag } from '../input.ts';
+import { nameArgument } from '../named-resource.ts';
 import { importCsv } from './ip-list-import.ts';
 import type { Table } from '../output.ts';
 import { notePage, pageFlags, readPage } from '../paging.ts';
+import { deleteCommand, listCommand } from '../regular-commands.ts';
 import { showMessage, showRemoved, timeText } from '../show.ts';
 import { noteBinding } from '../try-lines.ts';
 import { listEverywhere } from './every-place.ts';
 
-const idArgument: readonly ArgumentDefinition[] = [
-  { name: '<list>', summary: 'id or name', resource: 'ip-list' },
-];
+const idArgument = [nameArgument('ip-list')];
 const loadLists = () => import('../../../proto/gen/waf/v1/ip_list_pb.ts');
 const kinds = ['allow', 'deny', 'monitor'];
 const placeFlags: readonly FlagDefinition[] = [
@@ -42,34 +37,21 @@ const placeFlags: readonly FlagDefinition[] = [
 
 /** Commands on lists. */
 export const ipListCommands: readonly CommandDefinition[] = [
-  {
+  listCommand({
     path: ['ip-list', 'list'],
     summary: 'List IP lists',
-    help: '',
-    arguments: [],
+    query: 'part of a name',
     flags: [
-      { flags: '--query <text>', summary: 'part of a name' },
       { flags: '--mode <mode>', summary: 'who fills them', choices: ['manual', 'subscription'] },
-      ...pageFlags,
     ],
-    run: async (context, _args, flags) => {
-      const { ipLists } = await context.api();
-      const response = await ipLists.listIpLists({
-        page: readPage(flags),
-        query: textFlag(flags, 'query') ?? '',
-        managementMode: textFlag(flags, 'mode') ?? '',
-      });
-      await showMessage(context, response, listTable(response.items));
-      notePage(context.output, response.items.length, response.page?.total);
-      return 0;
-    },
-  },
+    call: ({ ipLists }, { page, query }, _args, flags) =>
+      ipLists.listIpLists({ page, query, managementMode: textFlag(flags, 'mode') ?? '' }),
+    table: listTable,
+  }),
   {
     path: ['ip-list', 'get'],
     summary: 'Show one IP list',
-    help: '',
     arguments: idArgument,
-    flags: [],
     run: async (context, [id = '']) => {
       const { ipList } = await (await context.api()).ipLists.getIpList({ id });
       return showOne(context, ipList);
@@ -79,7 +61,6 @@ export const ipListCommands: readonly CommandDefinition[] = [
     path: ['ip-list', 'create'],
     summary: 'Create a manual IP list',
     help: 'Example: waf ip-list create --name office --entry 192.0.2.0/24',
-    arguments: [],
     flags: [
       { flags: '--name <name>', summary: 'name for people', required: true },
       { flags: '--description <text>', summary: 'text for people' },
@@ -97,22 +78,16 @@ export const ipListCommands: readonly CommandDefinition[] = [
       return showOne(context, ipList);
     },
   },
-  {
+  deleteCommand({
     path: ['ip-list', 'delete'],
     summary: 'Remove an IP list that nothing uses',
-    help: '',
     arguments: idArgument,
-    flags: [],
-    run: async (context, [id = '']) => {
-      await (await context.api()).ipLists.deleteIpList({ id });
-      showRemoved(context, 'IP list', id);
-      return 0;
-    },
-  },
+    kind: 'IP list',
+    call: ({ ipLists }, id) => ipLists.deleteIpList({ id }),
+  }),
   {
     path: ['ip-list', 'entries'],
     summary: 'Show entries of an IP list',
-    help: '',
     arguments: idArgument,
     flags: [{ flags: '--query <text>', summary: 'part of an address or note' }, ...pageFlags],
     run: async (context, [ipListId = ''], flags) => {
@@ -158,9 +133,7 @@ export const ipListCommands: readonly CommandDefinition[] = [
   {
     path: ['ip-list', 'remove'],
     summary: 'Remove addresses or networks from an IP list',
-    help: '',
     arguments: [...idArgument, { name: '<value...>', summary: 'addresses or networks' }],
-    flags: [],
     run: async (context, [ipListId = '', ...values]) => {
       const { ipLists } = await context.api();
       return showOne(context, (await ipLists.removeEntries({ ipListId, values })).ipList);
@@ -178,9 +151,7 @@ export const ipListCommands: readonly CommandDefinition[] = [
   {
     path: ['ip-list', 'export'],
     summary: 'Write an IP list as CSV to standard output',
-    help: '',
     arguments: idArgument,
-    flags: [],
     run: async (context, [ipListId = '']) => {
       const { csv } = await (await context.api()).ipLists.exportCsv({ ipListId });
       process.stdout.write(csv);
@@ -190,7 +161,6 @@ export const ipListCommands: readonly CommandDefinition[] = [
   {
     path: ['ip-list', 'lookup'],
     summary: 'Show what the bound lists decide for an address',
-    help: '',
     arguments: [{ name: '<ip>', summary: 'address of a client' }],
     flags: [
       { flags: '--site <site>', summary: 'the site that is asked', resource: 'site' },
@@ -279,8 +249,6 @@ export const ipListCommands: readonly CommandDefinition[] = [
   {
     path: ['ip-list', 'bindings'],
     summary: 'Show where IP lists decide: for a policy, for a site, or everywhere',
-    help: '',
-    arguments: [],
     flags: [
       { flags: '--policy <policy>', summary: 'only a policy', resource: 'policy' },
       { flags: '--site <site>', summary: 'only a site', resource: 'site' },
@@ -301,7 +269,6 @@ export const ipListCommands: readonly CommandDefinition[] = [
   {
     path: ['ip-list', 'unbind'],
     summary: 'Remove a binding',
-    help: '',
     arguments: [{ name: '<binding>', summary: 'binding id' }],
     flags: [{ flags: '--global', summary: 'it is one of the deployment' }],
     published: true,
@@ -309,8 +276,7 @@ export const ipListCommands: readonly CommandDefinition[] = [
       const { ipLists } = await context.api();
       if (switchFlag(flags, 'global')) await ipLists.deleteGlobalIpListBinding({ id });
       else await ipLists.deleteIpListBinding({ id });
-      showRemoved(context, 'binding', id);
-      return 0;
+      return showRemoved(context, 'binding', id);
     },
   },
 ];
@@ -342,8 +308,7 @@ async function entryOf(
 /** Shows one list; a list that is not there is a mistake of ours. */
 export async function showOne(context: CommandContext, list: IpList | undefined): Promise<number> {
   if (list === undefined) throw badFlag('the service answered without the list');
-  await showMessage(context, list, listTable([list]));
-  return 0;
+  return showMessage(context, list, listTable([list]));
 }
 
 /** What makes two bindings the same one. */
@@ -378,7 +343,7 @@ async function showBindings(
   const { ListIpListBindingsResponseSchema } = await loadLists();
   const { create } = await import('@bufbuild/protobuf');
   const response = create(ListIpListBindingsResponseSchema, { items: [...bindings] });
-  await showMessage(context, response, {
+  return showMessage(context, response, {
     columns: ['ID', 'LIST', 'KIND', 'SCOPE', 'PLACE', 'PATH', 'ADDRESS', 'MATCH'],
     ids: { PLACE: ['site', 'policy'] },
     rows: bindings.map((one) => [
@@ -392,5 +357,4 @@ async function showBindings(
       one.matchMode,
     ]),
   });
-  return 0;
 }

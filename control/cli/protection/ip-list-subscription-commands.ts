@@ -1,15 +1,14 @@
 /** `waf ip-list subscribe` and what belongs to it: lists that a URL fills. */
 
 import type { IpListSyncRun } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
-import type { ArgumentDefinition, CommandContext, CommandDefinition } from '../command.ts';
+import type { CommandContext, CommandDefinition } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { badFlag, readPairs } from '../input.ts';
+import { nameArgument } from '../named-resource.ts';
 import { showOne } from './ip-list-commands.ts';
 import { showMessage, timeText } from '../show.ts';
 
-const idArgument: readonly ArgumentDefinition[] = [
-  { name: '<list>', summary: 'id or name', resource: 'ip-list' },
-];
+const idArgument = [nameArgument('ip-list')];
 const loadLists = () => import('../../../proto/gen/waf/v1/ip_list_pb.ts');
 
 /** Commands on subscriptions. */
@@ -18,7 +17,6 @@ export const ipListSubscriptionCommands: readonly CommandDefinition[] = [
     path: ['ip-list', 'subscribe'],
     summary: 'Create an IP list that a URL fills',
     help: 'Example: waf ip-list subscribe --name drop --url https://feeds.example/drop.txt',
-    arguments: [],
     flags: [
       { flags: '--name <name>', summary: 'name for people', required: true },
       { flags: '--url <url>', summary: 'where it is fetched', required: true },
@@ -58,9 +56,7 @@ export const ipListSubscriptionCommands: readonly CommandDefinition[] = [
   {
     path: ['ip-list', 'sync'],
     summary: 'Fetch a subscription now',
-    help: '',
     arguments: idArgument,
-    flags: [],
     run: async (context, [id = '']) => {
       const { syncRun } = await (await context.api()).ipLists.syncIpListNow({ id });
       await showRuns(context, syncRun === undefined ? [] : [syncRun]);
@@ -70,9 +66,7 @@ export const ipListSubscriptionCommands: readonly CommandDefinition[] = [
   {
     path: ['ip-list', 'runs'],
     summary: 'Show the fetches of a subscription',
-    help: '',
     arguments: idArgument,
-    flags: [],
     run: async (context, [id = '']) => {
       const { items } = await (await context.api()).ipLists.listIpListSyncRuns({ id });
       await showRuns(context, items);
@@ -82,16 +76,13 @@ export const ipListSubscriptionCommands: readonly CommandDefinition[] = [
   {
     path: ['ip-list', 'pause'],
     summary: 'Stop fetching a subscription',
-    help: '',
     arguments: idArgument,
-    flags: [],
     run: async (context, [id = '']) =>
       showOne(context, (await (await context.api()).ipLists.pauseIpListSync({ id })).ipList),
   },
   {
     path: ['ip-list', 'resume'],
     summary: 'Fetch a subscription again',
-    help: '',
     arguments: idArgument,
     flags: [{ flags: '--now', summary: 'at once' }],
     run: async (context, [id = ''], flags) => {

@@ -4,8 +4,9 @@ import type { RateLimitEndpointRecord } from '../../../proto/gen/waf/v1/rate_lim
 import { againWhenChanged, readAt } from '../change-attempts.ts';
 import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
-import { badFlag } from '../input.ts';
-import { showMessage, showRemoved } from '../show.ts';
+import { badFlag, wholeNumber } from '../input.ts';
+import { deleteCommand } from '../regular-commands.ts';
+import { showMessage } from '../show.ts';
 import { noteRateLimit } from '../try-lines.ts';
 import { listEverywhere } from './every-place.ts';
 
@@ -19,8 +20,6 @@ export const rateLimitCommands: readonly CommandDefinition[] = [
   {
     path: ['rate-limit', 'list'],
     summary: 'List the rate limits of a policy, of a site, or all of them',
-    help: '',
-    arguments: [],
     flags: placeFlags,
     run: async (context, _args, flags) => {
       const api = await context.api();
@@ -39,7 +38,6 @@ export const rateLimitCommands: readonly CommandDefinition[] = [
     help:
       'Unspecified options are unchanged.\n' +
       'Example: waf rate-limit set --site SITE --path /login --requests 5 --window 60 --action ban',
-    arguments: [],
     flags: [
       ...placeFlags,
       { flags: '--path <pattern>', summary: 'path, with stars for parts of it', required: true },
@@ -88,18 +86,13 @@ export const rateLimitCommands: readonly CommandDefinition[] = [
       return code;
     },
   },
-  {
+  deleteCommand({
     path: ['rate-limit', 'delete'],
     summary: 'Remove a rate limit',
-    help: '',
     arguments: [{ name: '<id>', summary: 'limit id' }],
-    flags: [],
-    run: async (context, [id = '']) => {
-      await (await context.api()).rateLimits.deleteRateLimitEndpoint({ id });
-      showRemoved(context, 'rate limit', id);
-      return 0;
-    },
-  },
+    kind: 'rate limit',
+    call: ({ rateLimits }, id) => rateLimits.deleteRateLimitEndpoint({ id }),
+  }),
 ];
 
 /** The policy or site that the flags name; '' for what they do not name. */
@@ -121,7 +114,7 @@ function limitOf(flags: FlagValues, before: RateLimitEndpointRecord | undefined)
   if (observe && enforce) throw badFlag('--observe and --enforce exclude each other');
   const number = (name: string, kept: number | undefined): number => {
     const text = textFlag(flags, name);
-    return text === undefined && kept !== undefined ? kept : numberOf(text, `--${name}`);
+    return text === undefined && kept !== undefined ? kept : wholeNumber(text ?? '', `--${name}`);
   };
   const banScope = textFlag(flags, 'banScope');
   return {
@@ -140,11 +133,6 @@ function limitOf(flags: FlagValues, before: RateLimitEndpointRecord | undefined)
   };
 }
 
-function numberOf(text: string | undefined, flag: string): number {
-  if (text !== undefined && /^\d{1,9}$/.test(text)) return Number(text);
-  throw badFlag(`${flag} wants a whole number`);
-}
-
 async function showLimits(
   context: CommandContext,
   limits: readonly RateLimitEndpointRecord[],
@@ -153,7 +141,7 @@ async function showLimits(
     await import('../../../proto/gen/waf/v1/rate_limit_pb.ts');
   const { create } = await import('@bufbuild/protobuf');
   const response = create(ListRateLimitEndpointsResponseSchema, { items: [...limits] });
-  await showMessage(context, response, {
+  return showMessage(context, response, {
     columns: ['ID', 'PLACE', 'PATH', 'METHODS', 'REQUESTS', 'WINDOW', 'ACTION', 'KEY', 'MODE'],
     ids: { PLACE: ['site', 'policy'] },
     rows: limits.map((one) => [
@@ -168,5 +156,4 @@ async function showLimits(
       one.enforcementMode,
     ]),
   });
-  return 0;
 }

@@ -7,6 +7,7 @@ import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } fr
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { badFlag, readInputObject } from '../input.ts';
 import type { Table } from '../output.ts';
+import { callCommand } from '../regular-commands.ts';
 import { printable, readMessage, showMessage, showRemoved, timeText } from '../show.ts';
 
 const siteFlag: FlagDefinition = {
@@ -18,27 +19,21 @@ const loadTrust = () => import('../../../proto/gen/waf/v1/trust_pb.ts');
 
 /** Commands on trust. */
 export const trustCommands: readonly CommandDefinition[] = [
-  {
+  callCommand({
     path: ['trust', 'show'],
     summary: 'Show the trusted proxies and the headers that they write',
     help: 'With its lists resolved: waf trust show --output json',
-    arguments: [],
     flags: [siteFlag],
-    run: async (context, _args, flags) => {
-      const { trust } = await context.api();
-      const response = await trust.getTrustProfile({ siteId: textFlag(flags, 'site') ?? '' });
-      const table = profileTable(response.profile);
-      await showMessage(context, response, table);
-      return 0;
-    },
-  },
+    call: ({ trust }, _args, flags) =>
+      trust.getTrustProfile({ siteId: textFlag(flags, 'site') ?? '' }),
+    table: ({ profile }) => profileTable(profile),
+  }),
   {
     path: ['trust', 'set'],
     summary: 'Set trusted proxies',
     help:
       'Proxies are named from the internet to the product; the same name again adds a list.\n' +
       'Example: waf trust set --proxy CDN=iplist-1 --proxy Balancer=iplist-2',
-    arguments: [],
     flags: [
       siteFlag,
       {
@@ -67,8 +62,7 @@ export const trustCommands: readonly CommandDefinition[] = [
         profile,
         force: switchFlag(flags, 'force'),
       });
-      const table = profileTable(response.profile);
-      await showMessage(context, response, table);
+      await showMessage(context, response, profileTable(response.profile));
       const replaced = profileWords(before);
       if (replaced !== '')
         context.output.note(`the whole profile was replaced; it had ${replaced}`);
@@ -79,7 +73,6 @@ export const trustCommands: readonly CommandDefinition[] = [
     path: ['trust', 'test'],
     summary: 'Explain whose address a request would have',
     help: "Example: waf trust test --peer 10.0.0.1 --header 'X-Forwarded-For: 192.0.2.7'",
-    arguments: [],
     flags: [
       siteFlag,
       { flags: '--peer <ip>', summary: 'address of the connection', required: true },
@@ -109,22 +102,16 @@ export const trustCommands: readonly CommandDefinition[] = [
   {
     path: ['trust', 'reset'],
     summary: 'Trust no proxy; with --site, use the setting of the deployment again',
-    help: '',
-    arguments: [],
     flags: [siteFlag],
     run: async (context, _args, flags) => {
       const siteId = textFlag(flags, 'site') ?? '';
       await (await context.api()).trust.resetTrustProfile({ siteId });
-      showRemoved(context, 'trust profile', siteId || 'global');
-      return 0;
+      return showRemoved(context, 'trust profile', siteId || 'global');
     },
   },
   {
     path: ['trust', 'status'],
     summary: 'Show overrides of sites and forged headers of the last hour',
-    help: '',
-    arguments: [],
-    flags: [],
     run: async (context) => {
       const response = await (await context.api()).trust.getTrustStatus({});
       await showMessage(context, response, {
@@ -148,7 +135,6 @@ export const trustCommands: readonly CommandDefinition[] = [
     path: ['trust', 'analyze'],
     summary: 'Find out from live requests which proxies stand before a site',
     help: 'Starts, shows (--id) or ends (--id --stop) an analysis; it lasts five minutes at most.',
-    arguments: [],
     flags: [
       siteFlag,
       { flags: '--id <analysis>', summary: 'an analysis that was started' },
@@ -157,7 +143,7 @@ export const trustCommands: readonly CommandDefinition[] = [
     run: async (context, _args, flags) => {
       const analysis = await analyze(context, flags);
       if (analysis === undefined) return 1;
-      await showMessage(context, analysis, {
+      return showMessage(context, analysis, {
         columns: ['ANALYSIS', 'STATE', 'SAMPLES', 'PEERS', 'SUGGESTION', 'HEADER', 'CONFIDENCE'],
         rows: [
           [
@@ -171,7 +157,6 @@ export const trustCommands: readonly CommandDefinition[] = [
           ],
         ],
       });
-      return 0;
     },
   },
 ];

@@ -4,9 +4,9 @@ import { readFileSync, statSync } from 'node:fs';
 import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
 import { textFlag } from '../command.ts';
 import { badFlag, readInput, unreadableText } from '../input.ts';
-import { notePage, pageFlags, readPage } from '../paging.ts';
 import { waitFor } from '../policy-progress.ts';
-import { showMessage, showRemoved } from '../show.ts';
+import { callCommand, deleteCommand, listCommand } from '../regular-commands.ts';
+import { only, showMessage } from '../show.ts';
 import { releaseTable } from './release-table.ts';
 import { showUpdates, updateFlags, updateHelp } from './update.ts';
 
@@ -18,34 +18,19 @@ const signatureBytesMax = 65_536;
 
 /** Commands on releases. */
 export const releaseCommands: readonly CommandDefinition[] = [
-  {
+  listCommand({
     path: ['release', 'list'],
     summary: 'List imported releases, newest import first',
-    help: '',
-    arguments: [],
-    flags: pageFlags,
-    run: async (context, _args, flags) => {
-      const { system } = await context.api();
-      const response = await system.listBinaryReleases({ page: readPage(flags) });
-      const table = releaseTable(response.items);
-      await showMessage(context, response, table);
-      notePage(context.output, response.items.length, response.page?.total);
-      return 0;
-    },
-  },
-  {
+    call: ({ system }, { page }) => system.listBinaryReleases({ page }),
+    table: releaseTable,
+  }),
+  callCommand({
     path: ['release', 'show'],
     summary: 'Show one imported release',
-    help: '',
     arguments: releaseArgument,
-    flags: [],
-    run: async (context, [id = '']) => {
-      const response = await (await context.api()).system.getBinaryRelease({ id });
-      const found = response.release === undefined ? [] : [response.release];
-      await showMessage(context, response, releaseTable(found));
-      return 0;
-    },
-  },
+    call: ({ system }, [id = '']) => system.getBinaryRelease({ id }),
+    table: ({ release }) => releaseTable(only(release)),
+  }),
   {
     path: ['release', 'import'],
     summary: 'Import a release that a trusted key signed',
@@ -71,31 +56,23 @@ export const releaseCommands: readonly CommandDefinition[] = [
       const response = await waitFor(context, 'Importing the release', (options) =>
         system.importBinaryRelease({ tarball, sourceUrl, signature }, options),
       );
-      const kept = response.release === undefined ? [] : [response.release];
-      await showMessage(context, response, releaseTable(kept));
-      return 0;
+      return showMessage(context, response, releaseTable(only(response.release)));
     },
   },
   {
     path: ['release', 'check'],
     summary: 'Show releases that are newer than the running program; the same as waf update',
     help: updateHelp,
-    arguments: [],
     flags: updateFlags,
     run: showUpdates,
   },
-  {
+  deleteCommand({
     path: ['release', 'delete'],
     summary: 'Remove an imported release and its file',
-    help: '',
     arguments: releaseArgument,
-    flags: [],
-    run: async (context, [id = '']) => {
-      await (await context.api()).system.deleteBinaryRelease({ id });
-      showRemoved(context, 'release', id);
-      return 0;
-    },
-  },
+    kind: 'release',
+    call: ({ system }, id) => system.deleteBinaryRelease({ id }),
+  }),
 ];
 
 /** Errors: AppError bad_flag. */

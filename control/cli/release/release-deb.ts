@@ -15,7 +15,6 @@ export const releaseDebCommand: CommandDefinition = {
   help:
     'Asks no controller. The package needs neither npm nor a compiler where it is installed. The ' +
     'same files give the same bytes. Install it: apt install ./waf_VERSION_ARCH.deb',
-  arguments: [],
   flags: [
     { flags: '--out <dir>', summary: 'folder that the package is written to', default: '.' },
     {

@@ -14,7 +14,6 @@ export const releaseImageCommand: CommandDefinition = {
   help:
     'Asks no controller. The image has no shell, runs as an unprivileged user, and writes to its\n' +
     'volume /var/lib/waf only. The same files give the same bytes. Load it: podman load -i FILE',
-  arguments: [],
   flags: [{ flags: '--out <dir>', summary: 'folder that the image is written to', default: '.' }],
   run: (context, _args, flags) => {
     const { version, libraries } = readBuildInfo();

@@ -3,7 +3,7 @@
 import type { UpgradeRun } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { listFlag, type CommandDefinition, type FlagDefinition } from '../command.ts';
 import type { Table } from '../output.ts';
-import { notePage, pageFlags, readPage } from '../paging.ts';
+import { callCommand, listCommand } from '../regular-commands.ts';
 import { printable, showMessage, timeText } from '../show.ts';
 
 const runArgument = [{ name: '<run>', summary: 'id, as waf release runs shows it' }] as const;
@@ -29,55 +29,37 @@ export const releaseRunCommands: readonly CommandDefinition[] = [
       const { system } = await context.api();
       const agentIds = [...listFlag(flags, 'node')];
       const answer = await system.applyBinaryRelease({ releaseId, agentIds });
-      await showMessage(context, answer, tableOf(answer.run));
-      return 0;
+      return showMessage(context, answer, tableOf(answer.run));
     },
   },
-  {
+  callCommand({
     path: ['release', 'rollback'],
     summary: 'Take nodes back to the program before their last upgrade',
     help: 'Every node that a run upgraded, or those named.',
-    arguments: [],
     flags: [nodeFlag],
-    run: async (context, _args, flags) => {
-      const { system } = await context.api();
-      const answer = await system.rollbackBinaryRelease({ agentIds: [...listFlag(flags, 'node')] });
-      await showMessage(context, answer, tableOf(answer.run));
-      return 0;
-    },
-  },
-  {
+    call: ({ system }, _args, flags) =>
+      system.rollbackBinaryRelease({ agentIds: [...listFlag(flags, 'node')] }),
+    table: ({ run }) => tableOf(run),
+  }),
+  listCommand({
     path: ['release', 'runs'],
     summary: 'List roll-outs, the newest first',
-    help: '',
-    arguments: [],
-    flags: pageFlags,
-    run: async (context, _args, flags) => {
-      const { system } = await context.api();
-      const answer = await system.listUpgradeRuns({ page: readPage(flags) });
-      await showMessage(context, answer, tableOf(...answer.items));
-      notePage(context.output, answer.items.length, answer.page?.total);
-      return 0;
-    },
-  },
-  {
+    call: ({ system }, { page }) => system.listUpgradeRuns({ page }),
+    table: (items: readonly UpgradeRun[]) => tableOf(...items),
+  }),
+  callCommand({
     path: ['release', 'run'],
     summary: 'Show one roll-out',
     help: 'What happened to each node: waf release watch RUN',
     arguments: runArgument,
-    flags: [],
-    run: async (context, [id = '']) => {
-      const answer = await (await context.api()).system.getUpgradeRun({ id });
-      await showMessage(context, answer, tableOf(answer.run));
-      return 0;
-    },
-  },
+    call: ({ system }, [id = '']) => system.getUpgradeRun({ id }),
+    table: ({ run }) => tableOf(run),
+  }),
   {
     path: ['release', 'watch'],
     summary: 'Follow a roll-out from its start to its end',
     help: 'Ends with 1 for a run that failed or was canceled.',
     arguments: runArgument,
-    flags: [],
     run: async (context, [runId = '']) => {
       const { UpgradeRunEventKind: kinds } = await import('../../../proto/gen/waf/v1/system_pb.ts');
       const { system } = await context.api();
@@ -96,18 +78,13 @@ export const releaseRunCommands: readonly CommandDefinition[] = [
       return last === kinds.RUN_SUCCEEDED ? 0 : 1;
     },
   },
-  {
+  callCommand({
     path: ['release', 'cancel'],
     summary: 'End a roll-out; nodes that have their order finish it',
-    help: '',
     arguments: runArgument,
-    flags: [],
-    run: async (context, [runId = '']) => {
-      const answer = await (await context.api()).system.cancelUpgradeRun({ runId });
-      await showMessage(context, answer, tableOf(answer.run));
-      return 0;
-    },
-  },
+    call: ({ system }, [runId = '']) => system.cancelUpgradeRun({ runId }),
+    table: ({ run }) => tableOf(run),
+  }),
 ];
 
 const statuses = ['-', 'pending', 'running', 'succeeded', 'failed', 'canceled'];

@@ -30,7 +30,6 @@ export const releaseSignCommands: readonly CommandDefinition[] = [
     summary: 'Pack this program as a release archive, with the Node runtime',
     help: 'Asks no controller. Sign the archive by waf release sign.',
     arguments: [{ name: '<archive>', summary: '.tar.gz to write' }],
-    flags: [],
     run: async (context, [path = '']) => {
       if (existsSync(path)) throw badFlag(`${path} exists`);
       const { sha256, bytes } = await packProgram(context.packageFolder, path);
@@ -44,7 +43,6 @@ export const releaseSignCommands: readonly CommandDefinition[] = [
     help:
       'Asks no controller. Keep the file offline. Controllers and nodes trust the printed line:\n' +
       'the setting release.trusted_keys, and waf agent release-keys on each node.',
-    arguments: [],
     flags: [
       { flags: '--out <file>', summary: 'file to write, PKCS #8 PEM', required: true },
       passphraseFlag,

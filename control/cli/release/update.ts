@@ -31,7 +31,6 @@ export const updateCommand: CommandDefinition = {
   path: ['update'],
   summary: 'Show releases that are newer than the running program',
   help: updateHelp,
-  arguments: [],
   flags: updateFlags,
   run: showUpdates,
 };

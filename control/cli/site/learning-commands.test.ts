@@ -40,6 +40,8 @@ test('what a site learns is listed, exported and forgotten; its mode is shown', 
   expect(await run('learning export shop')).toContain('waf.detection_learning.v1');
   expect(await run('learning reset shop')).toMatch(/^0 /);
   expect(await run('learning accept shop nothing')).toMatch(/^1 .*nothing/);
-  expect(await run('learning accept shop nothing --days soon')).toMatch(/expected a number/);
+  expect(await run('learning accept shop nothing --days soon')).toMatch(
+    /--days wants a whole number from 1 to 366/,
+  );
   expect(await run('learning dismiss shop nothing')).toMatch(/^1 .*nothing/);
 });

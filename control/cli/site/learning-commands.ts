@@ -3,17 +3,15 @@
  */
 
 import type { Proposal } from '../../../proto/gen/waf/learning/v1/learning_pb.ts';
+import { detectionLearningLimits } from '../../limits/detection-learning-limits.ts';
 import { curlOf } from '../try-lines.ts';
 import { textFlag, type ArgumentDefinition, type CommandDefinition } from '../command.ts';
-import { badFlag } from '../input.ts';
+import { wholeNumber } from '../input.ts';
+import { nameArgument } from '../named-resource.ts';
 import { showMessage, timeText } from '../show.ts';
 import { siteOptionCommand } from './site-option.ts';
 
-const siteArgument: ArgumentDefinition = {
-  name: '<site>',
-  summary: 'id or name',
-  resource: 'site',
-};
+const siteArgument = nameArgument('site');
 const idArgument: ArgumentDefinition = {
   name: '<id>',
   summary: 'id of the proposal; see learning list',
@@ -43,7 +41,6 @@ export const learningCommands: readonly CommandDefinition[] = [
       'others than the score refused, or with a sign that proves an attack, do not count.\n' +
       'Example: waf learning list blog',
     arguments: [siteArgument],
-    flags: [],
     run: async (context, [siteId = '']) => {
       const { learning } = await context.api();
       const response = await learning.listProposals({ siteId });
@@ -66,12 +63,12 @@ export const learningCommands: readonly CommandDefinition[] = [
     published: true,
     run: async (context, [siteId = '', id = ''], flags) => {
       const { learning } = await context.api();
-      const text = textFlag(flags, 'days') ?? '0';
-      if (!/^\d{1,3}$/.test(text)) throw badFlag('--days: expected a number from 1 to 366');
-      const response = await learning.acceptProposal({ siteId, id, days: Number(text) });
+      const text = textFlag(flags, 'days');
+      const bounds = { min: 1, max: detectionLearningLimits.acceptedDaysMax };
+      const days = text === undefined ? 0 : wholeNumber(text, '--days', bounds);
+      const response = await learning.acceptProposal({ siteId, id, days });
       const rows = [response.proposal!].map(rowOf);
-      await showMessage(context, response, { columns, rows });
-      return 0;
+      return showMessage(context, response, { columns, rows });
     },
   },
   {
@@ -79,14 +76,12 @@ export const learningCommands: readonly CommandDefinition[] = [
     summary: 'Dismiss a proposal, or end what was accepted',
     help: 'It is not proposed again. Example: waf learning dismiss blog 3f2a9c41d0be',
     arguments: [siteArgument, idArgument],
-    flags: [],
     published: true,
     run: async (context, [siteId = '', id = '']) => {
       const { learning } = await context.api();
       const response = await learning.dismissProposal({ siteId, id });
       const rows = [response.proposal!].map(rowOf);
-      await showMessage(context, response, { columns, rows });
-      return 0;
+      return showMessage(context, response, { columns, rows });
     },
   },
   {
@@ -94,17 +89,15 @@ export const learningCommands: readonly CommandDefinition[] = [
     summary: 'Forget what a site learned and all that was decided of it',
     help: 'Example: waf learning reset blog',
     arguments: [siteArgument],
-    flags: [],
     published: true,
     run: async (context, [siteId = '']) => {
       const { learning } = await context.api();
       const response = await learning.resetLearning({ siteId });
-      await showMessage(context, response, {
+      return showMessage(context, response, {
         columns: ['SITE', 'DECISIONS FORGOTTEN'],
         ids: { SITE: ['site'] },
         rows: [[siteId, String(response.forgottenCount)]],
       });
-      return 0;
     },
   },
   {
@@ -112,7 +105,6 @@ export const learningCommands: readonly CommandDefinition[] = [
     summary: 'Print all that a site learned, with its counts by hour, as JSON',
     help: 'Example: waf learning export blog > learned.json',
     arguments: [siteArgument],
-    flags: [],
     run: async (context, [siteId = '']) => {
       const { learning } = await context.api();
       const { learningJson } = await learning.exportLearning({ siteId });

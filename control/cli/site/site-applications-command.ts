@@ -9,6 +9,7 @@ import {
   type FlagValues,
 } from '../command.ts';
 import { badFlag } from '../input.ts';
+import { nameArgument } from '../named-resource.ts';
 
 const key = 'detection.applications';
 
@@ -21,7 +22,7 @@ export const siteApplicationsCommand: CommandDefinition = {
     'the score does not count the signs of such content. A path after @ says where one lies.\n' +
     'Only for policies that decide by score; others use plugins: waf crs exclusion-use.\n' +
     'Example: waf site applications shop --names wordpress@/blog,grafana',
-  arguments: [{ name: '<site>', summary: 'id or name', resource: 'site' }],
+  arguments: [nameArgument('site')],
   flags: [
     { flags: '--names <list>', summary: 'names, comma-joined, each with @ and a path or not' },
     { flags: '--none', summary: 'serves none of them' },

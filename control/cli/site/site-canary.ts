@@ -1,9 +1,11 @@
 /** `waf site canary`: a second pool for a part of the requests of a route. */
 
+import { boundsOf } from '../../limits/field-bounds.ts';
 import { againWhenChanged } from '../change-attempts.ts';
 import type { CommandDefinition } from '../command.ts';
 import { switchFlag, textFlag } from '../command.ts';
-import { badFlag } from '../input.ts';
+import { badFlag, wholeNumber } from '../input.ts';
+import { nameArgument } from '../named-resource.ts';
 import { showMessage } from '../show.ts';
 import { revisionOf } from './site-change.ts';
 import { routingTable } from './site-routing.ts';
@@ -17,10 +19,7 @@ export const siteCanaryCommand: CommandDefinition = {
     'The field decides before the cookie, the cookie before the weight: their values always and\n' +
     'never. The weight is a share of clients by address; a client stays where it is. Unspecified\n' +
     'options stay. For all paths of a site give it a route with the prefix /.',
-  arguments: [
-    { name: '<site>', summary: 'id or name', resource: 'site' },
-    { name: '<prefix>', summary: 'path prefix of the route' },
-  ],
+  arguments: [nameArgument('site'), { name: '<prefix>', summary: 'path prefix of the route' }],
   flags: [
     { flags: '--pool <pool>', summary: 'the second pool', resource: 'upstream' },
     { flags: '--weight <percent>', summary: 'share of the clients, 0 to 100' },
@@ -33,7 +32,7 @@ export const siteCanaryCommand: CommandDefinition = {
     const off = switchFlag(flags, 'off');
     const named = {
       upstreamId: textFlag(flags, 'pool'),
-      weight: readWeight(textFlag(flags, 'weight')),
+      weight: await readWeight(textFlag(flags, 'weight')),
       headerName: textFlag(flags, 'header'),
       cookieName: textFlag(flags, 'cookie'),
     };
@@ -59,17 +58,14 @@ export const siteCanaryCommand: CommandDefinition = {
       }
       return sites.updateSiteRouting({ siteId, revision, routing });
     }, false);
-    await showMessage(context, response, routingTable(response.routing));
-    return 0;
+    return showMessage(context, response, routingTable(response.routing));
   },
 };
 
-function readWeight(text: string | undefined): number | undefined {
+async function readWeight(text: string | undefined): Promise<number | undefined> {
   if (text === undefined) return undefined;
-  if (!/^\d{1,3}$/.test(text) || Number(text) > 100) {
-    throw badFlag('--weight wants a whole number from 0 to 100');
-  }
-  return Number(text);
+  const { CanaryPoolSchema } = await import('../../../proto/gen/waf/v1/site_pb.ts');
+  return wholeNumber(text, '--weight', boundsOf(CanaryPoolSchema, 'weight'));
 }
 
 interface CanaryFields {

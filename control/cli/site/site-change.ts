@@ -1,13 +1,8 @@
-/** `waf site update`, `enable`, `disable`, `delete`: what becomes of a site that is there. */
+/** `waf site`: which sites there are, and what becomes of one. */
 
 import type { Site } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { againWhenChanged, givenRevision, isRevisionGiven } from '../change-attempts.ts';
-import type {
-  ArgumentDefinition,
-  CommandContext,
-  CommandDefinition,
-  FlagValues,
-} from '../command.ts';
+import type { CommandContext, CommandDefinition, FlagValues } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { badFlag } from '../input.ts';
 import { leaveFlag, requireLeaving, tuningAt } from '../left-behind.ts';
@@ -18,15 +13,15 @@ import {
   noteChange,
   type ListMode,
 } from '../list-change.ts';
+import { nameArgument } from '../named-resource.ts';
 import { originTlsFlags, readOriginTls } from './origin-tls.ts';
 import type { Output } from '../output.ts';
-import { showMessage, showRemoved } from '../show.ts';
+import { deleteCommand, listCommand } from '../regular-commands.ts';
+import { only, showMessage, showResource } from '../show.ts';
 import { policyOfSite } from './policy-of-site.ts';
 import { siteTable } from './site-table.ts';
 
-const idArgument: readonly ArgumentDefinition[] = [
-  { name: '<site>', summary: 'id or name', resource: 'site' },
-];
+const idArgument = [nameArgument('site')];
 const revisionFlag = {
   flags: '--revision <n>',
   summary: 'revision that the change is made from; default is the present one',
@@ -44,8 +39,26 @@ export const httpBehaviors: Readonly<Record<string, string>> = {
   both: 'TLS_HTTP_BEHAVIOR_SERVE_BOTH',
 };
 
-/** Commands that change or remove a site. */
+/** Commands that show, change or remove a site. */
 export const siteChangeCommands: readonly CommandDefinition[] = [
+  listCommand({
+    path: ['site', 'list'],
+    summary: 'List sites',
+    query: 'part of a name or host',
+    call: ({ sites }, { page, query }) => sites.listSites({ page, query }),
+    table: siteTable,
+  }),
+  {
+    path: ['site', 'get'],
+    summary: 'Show all settings of one site',
+    arguments: idArgument,
+    run: async (context, [id = '']) => {
+      const response = await (await context.api()).sites.getSite({ id });
+      await showResource(context, response, 'site');
+      if (response.bodyInspection) context.output.note(response.bodyInspection.summary);
+      return 0;
+    },
+  },
   {
     path: ['site', 'update'],
     summary: 'Change a site; unspecified options are unchanged',
@@ -98,26 +111,19 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
         return answer.site;
       }, isRevisionGiven(flags));
       const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
-      const shown = site === undefined ? [] : [site];
-      await showMessage(context, response, siteTable(shown));
-      return 0;
+      return showMessage(context, response, siteTable(only(site)));
     },
   },
   statusCommand('enable', 'Make a site serve'),
   statusCommand('disable', 'Stop serving a site and keep its settings'),
-  {
+  deleteCommand({
     path: ['site', 'delete'],
     summary: 'Remove a site with its routes, rules and overrides',
-    help: '',
     arguments: idArgument,
-    flags: [],
     published: true,
-    run: async (context, [id = '']) => {
-      await (await context.api()).sites.deleteSite({ id });
-      showRemoved(context, 'site', id);
-      return 0;
-    },
-  },
+    kind: 'site',
+    call: ({ sites }, id) => sites.deleteSite({ id }),
+  }),
 ];
 
 /** Asks before a site leaves what was made for it at its policy. Errors: AppError not_confirmed. */
@@ -142,7 +148,6 @@ function statusCommand(word: 'enable' | 'disable', summary: string): CommandDefi
   return {
     path: ['site', word],
     summary,
-    help: '',
     arguments: idArgument,
     flags: word === 'enable' ? [force, revisionFlag] : [revisionFlag],
     published: true,
@@ -157,9 +162,7 @@ function statusCommand(word: 'enable' | 'disable', summary: string): CommandDefi
           : sites.disableSite({ id, revision });
       }, isRevisionGiven(flags));
       const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
-      const shown = site === undefined ? [] : [site];
-      await showMessage(context, response, siteTable(shown));
-      return 0;
+      return showMessage(context, response, siteTable(only(site)));
     },
   };
 }

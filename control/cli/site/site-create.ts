@@ -15,7 +15,6 @@ export const siteCreateCommand: CommandDefinition = {
     'The origin is asked for its first page; where that is a known application, the command that\n' +
     'keeps its editors from being blocked is printed.\n' +
     'Example: waf site create --name shop --host shop.example --upstream http://127.0.0.1:3000',
-  arguments: [],
   flags: [
     { flags: '--name <name>', summary: 'name for people', required: true },
     { flags: '--host <host>', summary: 'host name or *.domain', required: true },

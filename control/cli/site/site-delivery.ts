@@ -3,16 +3,15 @@
 import type { Site } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { hashPathPassword } from '../../../base/path-password.ts';
 import { againWhenChanged } from '../change-attempts.ts';
-import type { ArgumentDefinition, CommandContext, CommandDefinition } from '../command.ts';
+import type { CommandContext, CommandDefinition } from '../command.ts';
 import { listFlag, textFlag } from '../command.ts';
 import { badFlag, readInput, readInputObject } from '../input.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
+import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
 import { readMessage, showMessage } from '../show.ts';
 
-const idArgument: readonly ArgumentDefinition[] = [
-  { name: '<site>', summary: 'id or name', resource: 'site' },
-];
+const idArgument = [nameArgument('site')];
 
 /** Commands on the delivery of a site. */
 export const siteDeliveryCommands: readonly CommandDefinition[] = [
@@ -110,7 +109,6 @@ export const siteDeliveryCommands: readonly CommandDefinition[] = [
     help:
       'The hash goes into basicAuth of waf site delivery, or of a manifest.\n' +
       'Example: waf site hash-password --password-stdin < password',
-    arguments: [],
     flags: [{ flags: '--password-stdin', summary: 'read the password from standard input' }],
     run: async (context, _, flags) => {
       const { readNewPassword } = await import('../auth-prompt.ts');

@@ -4,22 +4,16 @@ import { writeFileSync } from 'node:fs';
 import type { SitePolicyOverride } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { AppError } from '../../../base/errors.ts';
 import { againWhenChanged, readAt } from '../change-attempts.ts';
-import type {
-  ArgumentDefinition,
-  CommandContext,
-  CommandDefinition,
-  FlagValues,
-} from '../command.ts';
+import type { CommandContext, CommandDefinition, FlagValues } from '../command.ts';
 import { switchFlag, textFlag } from '../command.ts';
-import { badFlag, readInputObject } from '../input.ts';
+import { readInputObject, wholeNumber } from '../input.ts';
+import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
 import { readMessage, showMessage, showRemoved } from '../show.ts';
 import { withNames } from '../shown-names.ts';
 import { siteTable } from './site-table.ts';
 
-const idArgument: readonly ArgumentDefinition[] = [
-  { name: '<site>', summary: 'id or name', resource: 'site' },
-];
+const idArgument = [nameArgument('site')];
 
 /** Commands on the portable form, the compiled form and the override of a site. */
 export const siteMoveCommands: readonly CommandDefinition[] = [
@@ -50,7 +44,6 @@ export const siteMoveCommands: readonly CommandDefinition[] = [
     summary: 'Create sites from an export',
     help: 'Takes one configuration or an archive of several; - reads standard input.',
     arguments: [{ name: '<file>', summary: 'file, or -' }],
-    flags: [],
     published: true,
     run: async (context, [file = '']) => {
       const { SiteConfigurationSchema } = await import('../../../proto/gen/waf/v1/site_pb.ts');
@@ -80,9 +73,7 @@ export const siteMoveCommands: readonly CommandDefinition[] = [
   {
     path: ['site', 'preview'],
     summary: 'Show the configuration of a site as nodes get it',
-    help: '',
     arguments: idArgument,
-    flags: [],
     run: async (context, [id = '']) => {
       const { sites } = await context.api();
       const { site } = await sites.getSite({ id });
@@ -120,8 +111,7 @@ async function runOverride(
   const { sites } = await context.api();
   if (switchFlag(flags, 'remove')) {
     await sites.deleteSitePolicyOverride({ siteId });
-    showRemoved(context, 'override of site', siteId);
-    return 0;
+    return showRemoved(context, 'override of site', siteId);
   }
   const values = readOverride(flags);
   const { override } =
@@ -141,8 +131,7 @@ async function runOverride(
           });
         });
   if (override === undefined) return 0;
-  await showMessage(context, override, overrideTable(override));
-  return 0;
+  return showMessage(context, override, overrideTable(override));
 }
 
 /** What the site changes already. */
@@ -160,19 +149,17 @@ async function presentOverride(
 }
 
 function readOverride(flags: FlagValues): Record<string, unknown> {
-  const fields = {
-    paranoia: 'blockingParanoiaLevel',
-    detectionParanoia: 'detectionParanoiaLevel',
-    threshold: 'inboundAnomalyScoreThreshold',
-    outboundThreshold: 'outboundAnomalyScoreThreshold',
-    sampling: 'samplingPercentage',
-  };
+  const fields = [
+    ['paranoia', '--paranoia', 'blockingParanoiaLevel'],
+    ['detectionParanoia', '--detection-paranoia', 'detectionParanoiaLevel'],
+    ['threshold', '--threshold', 'inboundAnomalyScoreThreshold'],
+    ['outboundThreshold', '--outbound-threshold', 'outboundAnomalyScoreThreshold'],
+    ['sampling', '--sampling', 'samplingPercentage'],
+  ] as const;
   const values: Record<string, unknown> = {};
-  for (const [flag, field] of Object.entries(fields)) {
-    const text = textFlag(flags, flag);
-    if (text === undefined) continue;
-    if (!/^\d{1,9}$/.test(text)) throw badFlag(`--${flag} wants a whole number`);
-    values[field] = Number(text);
+  for (const [key, flag, field] of fields) {
+    const text = textFlag(flags, key);
+    if (text !== undefined) values[field] = wholeNumber(text, flag);
   }
   const rationale = textFlag(flags, 'rationale');
   return rationale === undefined ? values : { ...values, rationale };

@@ -5,6 +5,7 @@ import { againWhenChanged, readAt } from '../change-attempts.ts';
 import type { CommandContext, CommandDefinition } from '../command.ts';
 import { textFlag } from '../command.ts';
 import { withListeners } from '../listeners.ts';
+import { nameArgument } from '../named-resource.ts';
 
 /** A setting of the deployment that chooses for sites; its standard is the first choice. */
 interface SiteOption {
@@ -34,7 +35,7 @@ export function siteOptionCommand(of: SiteOptionCommand): CommandDefinition {
     path: of.path,
     summary: of.summary,
     help: of.help,
-    arguments: [{ name: '<site>', summary: 'id or name', resource: 'site' }],
+    arguments: [nameArgument('site')],
     flags: [
       { flags: `--${of.flag} <choice>`, summary: of.flagSummary, choices: of.option.choices },
     ],

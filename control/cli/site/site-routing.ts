@@ -2,22 +2,17 @@
 
 import type { CanaryPool, SiteRouting } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { againWhenChanged, isRevisionGiven } from '../change-attempts.ts';
-import type {
-  ArgumentDefinition,
-  CommandContext,
-  CommandDefinition,
-  FlagValues,
-} from '../command.ts';
+import type { CommandContext, CommandDefinition, FlagValues } from '../command.ts';
 import { listFlag, textFlag } from '../command.ts';
 import { badFlag, readInputObject, readPairs } from '../input.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
+import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
+import { callCommand } from '../regular-commands.ts';
 import { readMessage, showMessage } from '../show.ts';
 import { revisionOf } from './site-change.ts';
 
-const idArgument: readonly ArgumentDefinition[] = [
-  { name: '<site>', summary: 'id or name', resource: 'site' },
-];
+const idArgument = [nameArgument('site')];
 const rewriteNames = ['preserve', 'preserve', 'strip'];
 const unmatched: Readonly<Record<string, string>> = {
   default: 'UNMATCHED_PATH_ACTION_DEFAULT_UPSTREAM',
@@ -26,19 +21,14 @@ const unmatched: Readonly<Record<string, string>> = {
 
 /** Commands on routing tables. */
 export const siteRoutingCommands: readonly CommandDefinition[] = [
-  {
+  callCommand({
     path: ['site', 'routing'],
     summary: 'Show the path routes of a site',
     help: 'The longest prefix of whole path segments wins.',
     arguments: idArgument,
-    flags: [],
-    run: async (context, [siteId = '']) => {
-      const response = await (await context.api()).sites.getSiteRouting({ siteId });
-      const table = routingTable(response.routing);
-      await showMessage(context, response, table);
-      return 0;
-    },
-  },
+    call: ({ sites }, [siteId = '']) => sites.getSiteRouting({ siteId }),
+    table: ({ routing }) => routingTable(routing),
+  }),
   {
     path: ['site', 'routing-set'],
     summary: 'Add, replace or remove path routes of a site',
@@ -89,9 +79,7 @@ export const siteRoutingCommands: readonly CommandDefinition[] = [
         );
         return sites.updateSiteRouting({ siteId, revision, routing });
       }, isRevisionGiven(flags));
-      const table = routingTable(response.routing);
-      await showMessage(context, response, table);
-      return 0;
+      return showMessage(context, response, routingTable(response.routing));
     },
   },
 ];

@@ -5,6 +5,7 @@ import { againWhenChanged, isRevisionGiven } from '../change-attempts.ts';
 import { switchFlag, textFlag, type CommandDefinition, type FlagValues } from '../command.ts';
 import { badFlag } from '../input.ts';
 import { withListeners } from '../listeners.ts';
+import { nameArgument } from '../named-resource.ts';
 import { showMessage } from '../show.ts';
 import { curlOf } from '../try-lines.ts';
 import { httpBehaviors, revisionOf } from './site-change.ts';
@@ -22,7 +23,7 @@ export const siteTlsCommand: CommandDefinition = {
   help:
     'Without flags it shows the settings.\n' +
     'Example: waf site tls shop --cert shop-cert --http redirect --hsts 31536000',
-  arguments: [{ name: '<site>', summary: 'id or name', resource: 'site' }],
+  arguments: [nameArgument('site')],
   flags: [
     {
       flags: '--cert <certificate>',

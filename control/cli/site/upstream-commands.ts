@@ -2,31 +2,17 @@
 
 import type { Upstream, UpstreamHealthState } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 import { againWhenChanged, readAt } from '../change-attempts.ts';
-import type {
-  ArgumentDefinition,
-  CommandContext,
-  CommandDefinition,
-  FlagDefinition,
-  FlagValues,
-} from '../command.ts';
+import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from '../command.ts';
 import { listFlag, textFlag } from '../command.ts';
-import { badFlag, readPairs } from '../input.ts';
+import { badFlag, readPairs, wholeNumber } from '../input.ts';
 import { changeList, changePairs, listChangeFlags, listMode, noteChange } from '../list-change.ts';
+import { nameArgument } from '../named-resource.ts';
 import { originTlsFlags, readOriginTls } from './origin-tls.ts';
 import type { Table } from '../output.ts';
-import { notePage, pageFlags, readPage } from '../paging.ts';
-import {
-  printable,
-  readMessage,
-  showMessage,
-  showRemoved,
-  showResource,
-  timeText,
-} from '../show.ts';
+import { deleteCommand, listCommand } from '../regular-commands.ts';
+import { only, printable, readMessage, showMessage, showResource, timeText } from '../show.ts';
 
-const idArgument: readonly ArgumentDefinition[] = [
-  { name: '<pool>', summary: 'id or name', resource: 'upstream' },
-];
+const idArgument = [nameArgument('upstream')];
 const statusNames = ['-', 'active', 'disabled', 'deleted', 'error'];
 const settingFlags: readonly FlagDefinition[] = [
   { flags: '--name <name>', summary: 'name for people' },
@@ -45,47 +31,33 @@ const settingFlags: readonly FlagDefinition[] = [
 
 /** Commands on pools. */
 export const upstreamCommands: readonly CommandDefinition[] = [
-  {
+  listCommand({
     path: ['upstream', 'list'],
     summary: 'List upstream pools',
-    help: '',
-    arguments: [],
-    flags: [{ flags: '--query <text>', summary: 'part of a name' }, ...pageFlags],
-    run: async (context, _args, flags) => {
-      const { upstreams } = await context.api();
-      const query = textFlag(flags, 'query') ?? '';
-      const response = await upstreams.listUpstreams({ page: readPage(flags), query });
-      const table = poolTable(response.items);
-      await showMessage(context, response, table);
-      notePage(context.output, response.items.length, response.page?.total);
-      return 0;
-    },
-  },
+    query: 'part of a name',
+    call: ({ upstreams }, { page, query }) => upstreams.listUpstreams({ page, query }),
+    table: poolTable,
+  }),
   {
     path: ['upstream', 'get'],
     summary: 'Show all settings of one upstream pool',
-    help: '',
     arguments: idArgument,
-    flags: [],
     run: async (context, [id = '']) => {
       const response = await (await context.api()).upstreams.getUpstream({ id });
-      await showResource(context, response, 'upstream');
-      return 0;
+      return showResource(context, response, 'upstream');
     },
   },
   {
     path: ['upstream', 'create'],
     summary: 'Create an upstream pool',
     help: 'Example: waf upstream create --name app --endpoint http://10.0.0.5:8080,3',
-    arguments: [],
     flags: settingFlags,
     run: async (context, _args, flags) => {
       const { UpstreamSchema } = await import('../../../proto/gen/waf/v1/upstream_pb.ts');
       const [value] = readSettings(flags);
       const upstream = await readMessage(UpstreamSchema, value, 'flags');
       const response = await (await context.api()).upstreams.createUpstream({ upstream });
-      const made = response.upstream === undefined ? [] : [response.upstream];
-      await showMessage(context, response, poolTable(made));
+      await showMessage(context, response, poolTable(only(response.upstream)));
       noteProbes(context, response.probes);
       return 0;
     },
@@ -117,36 +89,27 @@ export const upstreamCommands: readonly CommandDefinition[] = [
           expectedUpdatedAt: readAt(before?.updatedAt),
         });
       });
-      const changed = response.upstream === undefined ? [] : [response.upstream];
-      await showMessage(context, response, poolTable(changed));
+      await showMessage(context, response, poolTable(only(response.upstream)));
       noteProbes(context, response.probes);
       return 0;
     },
   },
-  {
+  deleteCommand({
     path: ['upstream', 'delete'],
     summary: 'Remove an upstream pool that no site uses',
-    help: '',
     arguments: idArgument,
-    flags: [],
-    run: async (context, [id = '']) => {
-      await (await context.api()).upstreams.deleteUpstream({ id });
-      showRemoved(context, 'upstream', id);
-      return 0;
-    },
-  },
+    kind: 'upstream',
+    call: ({ upstreams }, id) => upstreams.deleteUpstream({ id }),
+  }),
   {
     path: ['upstream', 'health'],
     summary: 'Show what each node reports of each endpoint',
     help: 'Unknown is not healthy: no node reported, or not for a while.',
     arguments: [{ name: '[pool...]', summary: 'ids or names; none for all', resource: 'upstream' }],
-    flags: [],
     run: async (context, ids) => {
       const { upstreams } = await context.api();
       const response = await upstreams.listUpstreamHealth({ upstreamIds: [...ids] });
-      const table = healthTable(response.items);
-      await showMessage(context, response, table);
-      return 0;
+      return showMessage(context, response, healthTable(response.items));
     },
   },
 ];
@@ -217,16 +180,15 @@ function readSettings(flags: FlagValues): [Record<string, unknown>, string[]] {
   const tls = readOriginTls(flags);
   if (Object.keys(tls).length > 0) value['tls'] = tls;
   mask.push(...Object.keys(tls).map((field) => `tls.${field}`));
-  const probe = (flag: string, field: string, numeric: boolean): void => {
+  const probe = (flag: string, field: string, read: (text: string) => unknown): void => {
     const text = textFlag(flags, flag);
     if (text === undefined) return;
-    if (numeric && !/^\d{1,9}$/.test(text)) throw badFlag(`--${flag} wants a whole number`);
-    health[field] = numeric ? Number(text) : text;
+    health[field] = read(text);
     mask.push(`healthCheck.${field}`);
   };
-  probe('healthPath', 'path', false);
-  probe('healthStatus', 'expectedStatus', true);
-  probe('healthInterval', 'intervalSeconds', true);
+  probe('healthPath', 'path', String);
+  probe('healthStatus', 'expectedStatus', (text) => wholeNumber(text, '--health-status'));
+  probe('healthInterval', 'intervalSeconds', (text) => wholeNumber(text, '--health-interval'));
   if (Object.keys(health).length > 0) value['healthCheck'] = health;
   return [value, mask];
 }

@@ -23,9 +23,6 @@ export const systemCommands: readonly CommandDefinition[] = [
   {
     path: ['system', 'health'],
     summary: 'Show the health of each part; exit code 1 when one is unhealthy',
-    help: '',
-    arguments: [],
-    flags: [],
     run: async (context) => {
       const response = await (await context.api()).system.health({});
       await showMessage(context, response, {
@@ -49,14 +46,10 @@ export const systemCommands: readonly CommandDefinition[] = [
     path: ['system', 'settings'],
     summary: 'Show the settings of the deployment',
     help: 'Values as JSON: waf system settings --output json',
-    arguments: [],
-    flags: [],
     run: async (context) => {
       const response = await (await context.api()).system.getSystemSettings({});
       const { values = {}, sources = {} } = response.settings ?? {};
-      const table = settingsTable(values, sources);
-      await showMessage(context, response, table);
-      return 0;
+      return showMessage(context, response, settingsTable(values, sources));
     },
   },
   {
@@ -65,7 +58,6 @@ export const systemCommands: readonly CommandDefinition[] = [
     help:
       'Example: waf system settings-set --set auth.access_token_seconds=3600\n' +
       'Values are JSON; null returns to the default. --file takes an object of several.',
-    arguments: [],
     flags: [
       { flags: '--set <key=json>', summary: 'one setting; repeatable', repeatable: true },
       { flags: '--file <file>', summary: 'object of settings; - reads standard input' },
@@ -93,8 +85,7 @@ export const systemCommands: readonly CommandDefinition[] = [
       for (const key of Object.keys(values)) {
         noteChange(context.output, `${key}: taken away`, partsOf(before[key]), partsOf(after[key]));
       }
-      const table = settingsTable(after, sources);
-      await showMessage(context, response, table);
+      await showMessage(context, response, settingsTable(after, sources));
       context.output.note(`application: ${response.application}`);
       return 0;
     },
@@ -103,13 +94,10 @@ export const systemCommands: readonly CommandDefinition[] = [
   {
     path: ['system', 'stats'],
     summary: 'Count sites, certificates that end soon, and nodes',
-    help: '',
-    arguments: [],
-    flags: [],
     run: async (context) => {
       const response = await (await context.api()).system.getDashboardStats({});
       const { stats } = response;
-      await showMessage(context, response, {
+      return showMessage(context, response, {
         columns: ['WHAT', 'COUNT'],
         rows: [
           ['sites enabled', String(stats?.sitesEnabled ?? 0)],
@@ -118,14 +106,11 @@ export const systemCommands: readonly CommandDefinition[] = [
           ['nodes online', `${stats?.nodesOnline ?? 0} of ${stats?.nodesTotal ?? 0}`],
         ],
       });
-      return 0;
     },
   },
   {
     path: ['system', 'attackers'],
     summary: 'Rank addresses by their security events',
-    help: '',
-    arguments: [],
     flags: rangeFlags,
     run: async (context, _args, flags) => {
       const { system } = await context.api();
@@ -150,8 +135,6 @@ export const systemCommands: readonly CommandDefinition[] = [
   {
     path: ['system', 'attacks'],
     summary: 'Count attacks by family',
-    help: '',
-    arguments: [],
     flags: rangeFlags,
     run: async (context, _args, flags) => {
       const { system } = await context.api();

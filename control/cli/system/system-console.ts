@@ -19,7 +19,6 @@ export const systemConsole: CommandDefinition = {
     'Port 80 of the name has to reach the proxy, for the proof of the name. The certificate is\n' +
     'shown to clients that ask for this name; all others get that of the listener. The listener\n' +
     'is on 127.0.0.1 until `waf run --management 0.0.0.0:9080` opens it. Without flags: show it.',
-  arguments: [],
   flags: [
     { flags: '--host <name>', summary: 'name that leads to this machine' },
     { flags: '--email <address>', summary: 'contact of the account at the authority' },

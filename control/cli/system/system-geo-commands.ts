@@ -5,25 +5,19 @@ import type { CommandDefinition } from '../command.ts';
 import { textFlag } from '../command.ts';
 import { readInput } from '../input.ts';
 import type { Table } from '../output.ts';
-import { showMessage, showRemoved, timeText } from '../show.ts';
+import { callCommand, deleteCommand } from '../regular-commands.ts';
+import { only, showMessage, timeText } from '../show.ts';
 
 const kindArgument = { name: '<kind>', summary: 'country, city or asn' };
 
 /** Commands on geo databases. */
 export const systemGeoCommands: readonly CommandDefinition[] = [
-  {
+  callCommand({
     path: ['system', 'geo-list'],
     summary: 'List geo databases and whether nodes use them',
-    help: '',
-    arguments: [],
-    flags: [],
-    run: async (context) => {
-      const response = await (await context.api()).system.listGeoDatabases({});
-      const table = geoTable(response.items);
-      await showMessage(context, response, table);
-      return 0;
-    },
-  },
+    call: ({ system }) => system.listGeoDatabases({}),
+    table: ({ items }) => geoTable(items),
+  }),
   {
     path: ['system', 'geo-upload'],
     summary: 'Upload and replace a geo database',
@@ -35,9 +29,7 @@ export const systemGeoCommands: readonly CommandDefinition[] = [
       const { system } = await context.api();
       const version = textFlag(flags, 'versionName') ?? '';
       const response = await system.uploadGeoDatabase({ kind, version, payload: readInput(file) });
-      const kept = response.database === undefined ? [] : [response.database];
-      await showMessage(context, response, geoTable(kept));
-      return 0;
+      return showMessage(context, response, geoTable(only(response.database)));
     },
   },
   {
@@ -53,24 +45,17 @@ export const systemGeoCommands: readonly CommandDefinition[] = [
       const { system } = await context.api();
       const month = textFlag(flags, 'month') ?? '';
       const response = await system.downloadGeoDatabase({ kind, month }, { timeoutMs: 0 });
-      const kept = response.database === undefined ? [] : [response.database];
-      await showMessage(context, response, geoTable(kept));
-      return 0;
+      return showMessage(context, response, geoTable(only(response.database)));
     },
   },
-  {
+  deleteCommand({
     path: ['system', 'geo-delete'],
     summary: 'Remove an uploaded geo database; countries return to the built-in one',
-    help: '',
     arguments: [kindArgument],
-    flags: [],
     published: true,
-    run: async (context, [kind = '']) => {
-      await (await context.api()).system.deleteGeoDatabase({ kind });
-      showRemoved(context, 'geo database', kind);
-      return 0;
-    },
-  },
+    kind: 'geo database',
+    call: ({ system }, id) => system.deleteGeoDatabase({ kind: id }),
+  }),
 ];
 
 function geoTable(databases: readonly GeoDatabase[]): Table {

@@ -10,6 +10,7 @@ import { textFlag } from '../command.ts';
 import { badFlag } from '../input.ts';
 import type { Table } from '../output.ts';
 import { readCount } from '../paging.ts';
+import { callCommand } from '../regular-commands.ts';
 import { lastHours, showMessage, timeText } from '../show.ts';
 
 type Overview = GetDashboardOverviewResponse;
@@ -74,8 +75,7 @@ export const systemTopCommands: readonly CommandDefinition[] = [
       if (requests !== undefined) {
         const { DashboardTopKSchema } = schemas;
         const ranking = requests(overview) ?? create(DashboardTopKSchema);
-        await showMessage(context, ranking, requestTable(what, ranking));
-        return 0;
+        return showMessage(context, ranking, requestTable(what, ranking));
       }
       const { DashboardSecurityTopKSchema } = schemas;
       const ranking = events?.(overview) ?? create(DashboardSecurityTopKSchema);
@@ -85,36 +85,32 @@ export const systemTopCommands: readonly CommandDefinition[] = [
       return 0;
     },
   },
-  {
+  callCommand({
     path: ['system', 'traffic'],
     summary: 'Show requests over time',
     help: 'Example: waf system traffic --hours 2 --step 5m',
-    arguments: [],
     flags: [
       { flags: '--hours <n>', summary: 'how far back', default: '24' },
       { flags: '--step <time>', summary: 'length of a step', default: '1h' },
       { flags: '--site <site>', summary: 'only this site', resource: 'site' },
     ],
-    run: async (context, _args, flags) => {
-      const { system } = await context.api();
-      const response = await system.getTrafficTimeseries({
+    call: async ({ system }, _args, flags) =>
+      system.getTrafficTimeseries({
         timeRange: await lastHours(readCount(flags, 'hours', '--hours')),
         bucketSize: textFlag(flags, 'step') ?? '',
         siteId: textFlag(flags, 'site') ?? '',
-      });
-      await showMessage(context, response, {
-        columns: ['FROM', 'REQUESTS', 'BLOCKED', 'BYTES IN', 'BYTES OUT'],
-        rows: response.points.map((one) => [
-          timeText(one.bucketStart),
-          String(one.total),
-          String(one.blocked),
-          String(one.bytesIn),
-          String(one.bytesOut),
-        ]),
-      });
-      return 0;
-    },
-  },
+      }),
+    table: ({ points }) => ({
+      columns: ['FROM', 'REQUESTS', 'BLOCKED', 'BYTES IN', 'BYTES OUT'],
+      rows: points.map((one) => [
+        timeText(one.bucketStart),
+        String(one.total),
+        String(one.blocked),
+        String(one.bytesIn),
+        String(one.bytesOut),
+      ]),
+    }),
+  }),
 ];
 
 function requestTable(what: string, { items, otherTotal, otherBlocked }: DashboardTopK): Table {

@@ -19,7 +19,6 @@ export const authLoginCommand: CommandDefinition = {
   help:
     'The password is asked for without echo. The session is kept in a file of yours, mode 0600,\n' +
     'and refreshed when it is due. Example: waf auth login --api https://waf.example:9443',
-  arguments: [],
   flags: [
     { flags: '--username <name>', summary: 'who signs in; asked for when left out' },
     { flags: '--password-stdin', summary: 'read the password from standard input' },

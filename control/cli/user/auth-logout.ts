@@ -8,8 +8,6 @@ export const authLogoutCommand: CommandDefinition = {
   path: ['auth', 'logout'],
   summary: 'Sign out at a remote API',
   help: 'What is kept here is removed even when the API cannot be reached.',
-  arguments: [],
-  flags: [],
   run: async ({ options, output }) => {
     if (options.api === undefined) {
       throw new AppError('bad_flag', 'auth logout wants --api (or WAF_API)', { source: 'config' });

@@ -7,8 +7,6 @@ export const authPasswordCommand: CommandDefinition = {
   path: ['auth', 'password'],
   summary: 'Change your own password',
   help: 'Asks for the old and the new password without echo; your other sessions end.',
-  arguments: [],
-  flags: [],
   run: async (context) => {
     const { askSecret, readNewPassword } = await import('../auth-prompt.ts');
     const { auth } = await context.api();

@@ -13,18 +13,14 @@ const codeFlag: FlagDefinition = {
 export const authTotpStatusCommand: CommandDefinition = {
   path: ['auth', 'totp', 'status'],
   summary: 'Show whether a second factor is on',
-  help: '',
-  arguments: [],
-  flags: [],
   run: async (context) => {
     const { auth } = await context.api();
     const response = await auth.getMFAStatus({});
     const { totpEnabled, enabledAt, recoveryCodesLeft } = response;
-    await showMessage(context, response, {
+    return showMessage(context, response, {
       columns: ['TOTP', 'SINCE', 'RECOVERY CODES LEFT'],
       rows: [[totpEnabled ? 'on' : 'off', timeText(enabledAt), String(recoveryCodesLeft)]],
     });
-    return 0;
   },
 };
 
@@ -33,8 +29,6 @@ export const authTotpEnableCommand: CommandDefinition = {
   path: ['auth', 'totp', 'enable'],
   summary: 'Switch a second factor on',
   help: 'Shows the secret for an authenticator app, asks for its code, shows the recovery codes.',
-  arguments: [],
-  flags: [],
   run: async (context) => {
     const { askLine } = await import('../auth-prompt.ts');
     const { auth } = await context.api();
@@ -42,11 +36,10 @@ export const authTotpEnableCommand: CommandDefinition = {
     context.output.note(`Secret   ${secret}\nAddress  ${provisioningUri}`);
     const code = await askLine('Code of the app: ', 'a terminal');
     const response = await auth.confirmTOTPEnrollment({ enrollmentToken, code });
-    await showMessage(context, response, {
+    return showMessage(context, response, {
       columns: ['RECOVERY CODE (shown once)'],
       rows: response.recoveryCodes.map((one) => [one]),
     });
-    return 0;
   },
 };
 
@@ -54,15 +47,12 @@ export const authTotpEnableCommand: CommandDefinition = {
 export const authTotpDisableCommand: CommandDefinition = {
   path: ['auth', 'totp', 'disable'],
   summary: 'Switch the second factor off',
-  help: '',
-  arguments: [],
   flags: [codeFlag],
   run: async (context, _args, flags) => {
     const { auth } = await context.api();
     const response = await auth.disableTOTP({ code: await readCode(flags) });
     const rows = [[response.disabled ? 'off' : 'on']];
-    await showMessage(context, response, { columns: ['TOTP'], rows });
-    return 0;
+    return showMessage(context, response, { columns: ['TOTP'], rows });
   },
 };
 
@@ -70,17 +60,14 @@ export const authTotpDisableCommand: CommandDefinition = {
 export const authTotpRecoveryCommand: CommandDefinition = {
   path: ['auth', 'totp', 'recovery-codes'],
   summary: 'Replace the recovery codes',
-  help: '',
-  arguments: [],
   flags: [codeFlag],
   run: async (context, _args, flags) => {
     const { auth } = await context.api();
     const response = await auth.regenerateRecoveryCodes({ code: await readCode(flags) });
-    await showMessage(context, response, {
+    return showMessage(context, response, {
       columns: ['RECOVERY CODE (shown once)'],
       rows: response.recoveryCodes.map((one) => [one]),
     });
-    return 0;
   },
 };
 

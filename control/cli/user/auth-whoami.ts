@@ -7,14 +7,11 @@ import { showMessage } from '../show.ts';
 export const authWhoamiCommand: CommandDefinition = {
   path: ['auth', 'whoami'],
   summary: 'Show who calls the API',
-  help: '',
-  arguments: [],
-  flags: [],
   run: async (context) => {
     const { auth } = await context.api();
     const response = await auth.getUserInfo({});
     const { user } = response;
-    await showMessage(context, response, {
+    return showMessage(context, response, {
       columns: ['USER', 'NAME', 'MAIL', 'ROLES', 'PERMISSIONS'],
       rows: [
         [
@@ -26,7 +23,6 @@ export const authWhoamiCommand: CommandDefinition = {
         ],
       ],
     });
-    return 0;
   },
 };
 
@@ -34,16 +30,12 @@ export const authWhoamiCommand: CommandDefinition = {
 export const authPermissionsCommand: CommandDefinition = {
   path: ['auth', 'permissions'],
   summary: 'List the permissions of the caller',
-  help: '',
-  arguments: [],
-  flags: [],
   run: async (context) => {
     const { auth } = await context.api();
     const response = await auth.getAccessCodes({});
-    await showMessage(context, response, {
+    return showMessage(context, response, {
       columns: ['PERMISSION'],
       rows: response.codes.map((code) => [code]),
     });
-    return 0;
   },
 };

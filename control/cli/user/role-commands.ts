@@ -2,18 +2,16 @@
 
 import type { Role } from '../../../proto/gen/waf/v1/role_pb.ts';
 import { againWhenChanged, readAt } from '../change-attempts.ts';
-import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
+import type { CommandDefinition } from '../command.ts';
 import { listFlag, textFlag } from '../command.ts';
 import { badFlag } from '../input.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
+import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
-import { notePage, pageFlags, readPage } from '../paging.ts';
-import { showMessage, showRemoved } from '../show.ts';
-import { findRoleId } from './user-table.ts';
+import { callCommand, deleteCommand, listCommand } from '../regular-commands.ts';
+import { only, showMessage } from '../show.ts';
 
-const roleArgument: readonly ArgumentDefinition[] = [
-  { name: '<role>', summary: 'id or name', resource: 'role' },
-];
+const roleArgument = [nameArgument('role')];
 const permissionFlag = {
   flags: '--permission <code>',
   summary: 'permission that the role holds; repeatable; see role permissions',
@@ -23,54 +21,32 @@ const descriptionFlag = { flags: '--description <text>', summary: 'what the role
 
 /** Commands on roles. */
 export const roleCommands: readonly CommandDefinition[] = [
-  {
+  listCommand({
     path: ['role', 'list'],
     summary: 'List roles',
-    help: '',
-    arguments: [],
-    flags: [{ flags: '--query <text>', summary: 'part of a name' }, ...pageFlags],
-    run: async (context, _args, flags) => {
-      const { roles } = await context.api();
-      const query = textFlag(flags, 'query') ?? '';
-      const response = await roles.listRoles({ page: readPage(flags), query });
-      await showMessage(context, response, roleTable(response.items));
-      notePage(context.output, response.items.length, response.page?.total);
-      return 0;
-    },
-  },
-  {
+    query: 'part of a name',
+    call: ({ roles }, { page, query }) => roles.listRoles({ page, query }),
+    table: roleTable,
+  }),
+  callCommand({
     path: ['role', 'get'],
     summary: 'Show a role with its permissions',
-    help: '',
     arguments: roleArgument,
-    flags: [],
-    run: async (context, [named = '']) => {
-      const api = await context.api();
-      const response = await api.roles.getRole({ id: await findRoleId(api, named) });
-      const permissions = response.role?.permissions ?? [];
-      await showMessage(context, response, {
-        columns: ['ROLE', 'PERMISSION'],
-        rows: permissions.map((code) => [response.role?.name ?? '', code]),
-      });
-      return 0;
-    },
-  },
-  {
+    call: ({ roles }, [id = '']) => roles.getRole({ id }),
+    table: ({ role }) => ({
+      columns: ['ROLE', 'PERMISSION'],
+      rows: (role?.permissions ?? []).map((code) => [role?.name ?? '', code]),
+    }),
+  }),
+  callCommand({
     path: ['role', 'permissions'],
     summary: 'List every permission that a role can hold',
-    help: '',
-    arguments: [],
-    flags: [],
-    run: async (context) => {
-      const { roles } = await context.api();
-      const response = await roles.listPermissions({});
-      await showMessage(context, response, {
-        columns: ['PERMISSION', 'WHAT IT ALLOWS'],
-        rows: response.permissions.map((one) => [one.code, one.description]),
-      });
-      return 0;
-    },
-  },
+    call: ({ roles }) => roles.listPermissions({}),
+    table: ({ permissions }) => ({
+      columns: ['PERMISSION', 'WHAT IT ALLOWS'],
+      rows: permissions.map((one) => [one.code, one.description]),
+    }),
+  }),
   {
     path: ['role', 'create'],
     summary: 'Create a role',
@@ -82,9 +58,7 @@ export const roleCommands: readonly CommandDefinition[] = [
       const description = textFlag(flags, 'description') ?? '';
       const permissions = [...listFlag(flags, 'permission')];
       const response = await roles.createRole({ role: { name, description, permissions } });
-      const shown = response.role === undefined ? [] : [response.role];
-      await showMessage(context, response, roleTable(shown));
-      return 0;
+      return showMessage(context, response, roleTable(only(response.role)));
     },
   },
   {
@@ -98,7 +72,7 @@ export const roleCommands: readonly CommandDefinition[] = [
       permissionFlag,
       ...listChangeFlags,
     ],
-    run: async (context, [named = ''], flags) => {
+    run: async (context, [id = ''], flags) => {
       const api = await context.api();
       const name = textFlag(flags, 'name');
       const description = textFlag(flags, 'description');
@@ -109,7 +83,6 @@ export const roleCommands: readonly CommandDefinition[] = [
         ...(given.length === 0 ? [] : ['permissions']),
       ];
       if (mask.length === 0) throw badFlag('name at least one flag that changes something');
-      const id = await findRoleId(api, named);
       const response = await againWhenChanged(async () => {
         const { role: before } = await api.roles.getRole({ id });
         const present = before?.permissions ?? [];
@@ -122,25 +95,16 @@ export const roleCommands: readonly CommandDefinition[] = [
         if (given.length > 0) noteChange(context.output, 'taken away', present, permissions);
         return answer;
       });
-      const shown = response.role === undefined ? [] : [response.role];
-      await showMessage(context, response, roleTable(shown));
-      return 0;
+      return showMessage(context, response, roleTable(only(response.role)));
     },
   },
-  {
+  deleteCommand({
     path: ['role', 'delete'],
     summary: 'Remove a role that nobody has',
-    help: '',
     arguments: roleArgument,
-    flags: [],
-    run: async (context, [named = '']) => {
-      const api = await context.api();
-      const id = await findRoleId(api, named);
-      await api.roles.deleteRole({ id });
-      showRemoved(context, 'role', id);
-      return 0;
-    },
-  },
+    kind: 'role',
+    call: ({ roles }, id) => roles.deleteRole({ id }),
+  }),
 ];
 
 function roleTable(roles: readonly Role[]): Table {

@@ -2,6 +2,8 @@
 
 import { timestampFromMs, type Timestamp } from '@bufbuild/protobuf/wkt';
 import type { ApiToken } from '../../../proto/gen/waf/access/v1/token_pb.ts';
+import { boundsOf } from '../../limits/field-bounds.ts';
+import { signInLimits } from '../../limits/sign-in-limits.ts';
 import type {
   ArgumentDefinition,
   CommandContext,
@@ -9,9 +11,9 @@ import type {
   FlagValues,
 } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
-import { badFlag } from '../input.ts';
+import { badFlag, wholeNumber } from '../input.ts';
 import type { Table } from '../output.ts';
-import { notePage, pageFlags, readPage } from '../paging.ts';
+import { listCommand } from '../regular-commands.ts';
 import { showMessage, timeText } from '../show.ts';
 
 const dayMs = 24 * 3600_000;
@@ -63,39 +65,26 @@ export const tokenCommands: readonly CommandDefinition[] = [
     ],
     run: runCreate,
   },
-  {
+  listCommand({
     path: ['token', 'list'],
     summary: 'List your API tokens',
-    help: '',
-    arguments: [],
-    flags: [
-      { flags: '--all-owners', summary: 'those of everybody; needs user:read' },
-      ...pageFlags,
-    ],
-    run: async (context, _args, flags) => {
-      const { tokens } = await context.api();
-      const allOwners = switchFlag(flags, 'allOwners');
-      const response = await tokens.listApiTokens({ page: readPage(flags), allOwners });
-      await showMessage(context, response, tableOf(response.items));
-      notePage(context.output, response.items.length, response.page?.total);
-      return 0;
-    },
-  },
+    flags: [{ flags: '--all-owners', summary: 'those of everybody; needs user:read' }],
+    call: ({ tokens }, { page }, _args, flags) =>
+      tokens.listApiTokens({ page, allOwners: switchFlag(flags, 'allOwners') }),
+    table: tableOf,
+  }),
   {
     path: ['token', 'show'],
     summary: 'Show an API token and what it may do now',
-    help: '',
     arguments: tokenArgument,
-    flags: [],
     run: async (context, [id = '']) => {
       const { tokens } = await context.api();
       const response = await tokens.getApiToken({ id });
       const codes = response.token?.effectivePermissions ?? [];
-      await showMessage(context, response, {
+      return showMessage(context, response, {
         columns: ['TOKEN', 'PERMISSION'],
         rows: codes.map((code) => [response.token?.name ?? '', code]),
       });
-      return 0;
     },
   },
   {
@@ -118,15 +107,13 @@ export const tokenCommands: readonly CommandDefinition[] = [
     summary: 'End an API token at once',
     help: 'Tokens that it made end with it.',
     arguments: tokenArgument,
-    flags: [],
     run: async (context, [id = '']) => {
       const { tokens } = await context.api();
       const response = await tokens.revokeApiToken({ id });
-      await showMessage(context, response, {
+      return showMessage(context, response, {
         columns: ['TOKEN', 'ENDED'],
         rows: [[id, String(response.revokedCount)]],
       });
-      return 0;
     },
   },
 ];
@@ -152,8 +139,7 @@ async function runCreate(
     noExpiry,
     ...(end === undefined ? {} : { expiresAt: end }),
   });
-  await showMessage(context, response, secretTable(response));
-  return 0;
+  return showMessage(context, response, secretTable(response));
 }
 
 async function runRotate(
@@ -161,9 +147,12 @@ async function runRotate(
   [id = '']: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
+  const { RotateApiTokenRequestSchema } =
+    await import('../../../proto/gen/waf/access/v1/token_pb.ts');
+  const { max } = boundsOf(RotateApiTokenRequestSchema, 'overlapSeconds');
   const hours = Number(textFlag(flags, 'overlap'));
-  if (!Number.isFinite(hours) || hours < 0 || hours > 168) {
-    throw badFlag('--overlap wants hours, from 0 to 168');
+  if (!(hours >= 0 && hours * 3600 <= max)) {
+    throw badFlag(`--overlap wants hours, from 0 to ${max / 3600}`);
   }
   const end = endOf(flags);
   const { tokens } = await context.api();
@@ -172,17 +161,13 @@ async function runRotate(
     overlapSeconds: Math.round(hours * 3600),
     ...(end === undefined ? {} : { expiresAt: end }),
   });
-  await showMessage(context, response, secretTable(response));
-  return 0;
+  return showMessage(context, response, secretTable(response));
 }
 
 function endOf(flags: FlagValues): Timestamp | undefined {
   const text = textFlag(flags, 'days');
   if (text === undefined) return undefined;
-  const days = Number(text);
-  if (!Number.isInteger(days) || days < 1 || days > 366) {
-    throw badFlag('--days wants a whole number from 1 to 366');
-  }
+  const days = wholeNumber(text, '--days', { min: 1, max: signInLimits.tokenMs / dayMs });
   return timestampFromMs(Date.now() + days * dayMs);
 }
 

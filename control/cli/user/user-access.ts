@@ -1,16 +1,15 @@
 /** `waf user roles`, `password`, `lock`, `unlock`, `reset-mfa`: what a user may do and how. */
 
 import { againWhenChanged, readAt } from '../change-attempts.ts';
-import type { ArgumentDefinition, CommandDefinition } from '../command.ts';
+import type { CommandDefinition } from '../command.ts';
 import { listFlag, switchFlag } from '../command.ts';
 import { badFlag } from '../input.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
-import { showMessage } from '../show.ts';
-import { findRoleId, findUserId, userTable } from './user-table.ts';
+import { nameArgument } from '../named-resource.ts';
+import { only, showMessage } from '../show.ts';
+import { userTable } from './user-table.ts';
 
-const userArgument: readonly ArgumentDefinition[] = [
-  { name: '<user>', summary: 'id or name', resource: 'user' },
-];
+const userArgument = [nameArgument('user')];
 
 /** Commands on the access of users. */
 export const userAccessCommands: readonly CommandDefinition[] = [
@@ -31,30 +30,25 @@ export const userAccessCommands: readonly CommandDefinition[] = [
       { flags: '--none', summary: 'no role at all' },
       ...listChangeFlags,
     ],
-    run: async (context, [named = ''], flags) => {
+    run: async (context, [userId = ''], flags) => {
       const api = await context.api();
       const given = listFlag(flags, 'role');
       if (given.length > 0 === switchFlag(flags, 'none')) {
         throw badFlag('give --role for each role, or --none');
       }
-      const asked: string[] = [];
-      for (const role of given) asked.push(await findRoleId(api, role));
-      const userId = await findUserId(api, named);
       const mode = switchFlag(flags, 'none') ? 'replace' : listMode(flags);
       const response = await againWhenChanged(async () => {
         const { user } = await api.users.getUser({ id: userId });
         const before = user?.roles ?? [];
         const present = before.map(({ id }) => id);
-        const roleIds = changeList(mode, present, asked, '--role');
+        const roleIds = changeList(mode, present, given, '--role');
         const expectedUpdatedAt = readAt(user?.updatedAt);
         const answer = await api.users.assignRoles({ userId, roleIds, expectedUpdatedAt });
         const nameOf = (id: string): string => before.find((one) => one.id === id)?.name ?? id;
         noteChange(context.output, 'taken away', present.map(nameOf), roleIds.map(nameOf));
         return answer;
       });
-      const shown = response.user === undefined ? [] : [response.user];
-      await showMessage(context, response, userTable(shown));
-      return 0;
+      return showMessage(context, response, userTable(only(response.user)));
     },
   },
   {
@@ -63,17 +57,14 @@ export const userAccessCommands: readonly CommandDefinition[] = [
     help: 'Asked for without echo. The sessions of the user end.',
     arguments: userArgument,
     flags: [{ flags: '--password-stdin', summary: 'read the password from standard input' }],
-    run: async (context, [named = ''], flags) => {
+    run: async (context, [userId = ''], flags) => {
       const { readNewPassword } = await import('../auth-prompt.ts');
       const api = await context.api();
-      const userId = await findUserId(api, named);
       const fromStdin = switchFlag(flags, 'passwordStdin');
       const password = await readNewPassword(fromStdin, 'New password of the user');
       const response = await api.users.resetPassword({ userId, password });
       const rows = [[userId, response.changed ? 'yes' : 'no']];
-      const table = { columns: ['ID', 'CHANGED'], rows };
-      await showMessage(context, response, table);
-      return 0;
+      return showMessage(context, response, { columns: ['ID', 'CHANGED'], rows });
     },
   },
   lockCommand('lock', 'Keep a user out and end its sessions'),
@@ -85,15 +76,11 @@ export const userAccessCommands: readonly CommandDefinition[] = [
       'For somebody who has lost the authenticator and the recovery codes, or the passkeys.\n' +
       'An administrator who is locked out runs it on the machine itself, over its local socket.',
     arguments: userArgument,
-    flags: [],
-    run: async (context, [named = '']) => {
+    run: async (context, [userId = '']) => {
       const api = await context.api();
-      const userId = await findUserId(api, named);
       const response = await api.users.resetUserMFA({ userId });
       const rows = [[userId, response.mfaReset ? 'removed' : 'there was none']];
-      const table = { columns: ['ID', 'SECOND FACTOR'], rows };
-      await showMessage(context, response, table);
-      return 0;
+      return showMessage(context, response, { columns: ['ID', 'SECOND FACTOR'], rows });
     },
   },
 ];
@@ -102,20 +89,15 @@ function lockCommand(verb: 'lock' | 'unlock', summary: string): CommandDefinitio
   return {
     path: ['user', verb],
     summary,
-    help: '',
     arguments: userArgument,
-    flags: [],
-    run: async (context, [named = '']) => {
+    run: async (context, [userId = '']) => {
       const api = await context.api();
-      const userId = await findUserId(api, named);
       if (verb === 'lock') {
         const response = await api.users.lockUser({ userId });
-        const shown = response.user === undefined ? [] : [response.user];
-        await showMessage(context, response, userTable(shown));
+        await showMessage(context, response, userTable(only(response.user)));
       } else {
         const response = await api.users.unlockUser({ userId });
-        const shown = response.user === undefined ? [] : [response.user];
-        await showMessage(context, response, userTable(shown));
+        await showMessage(context, response, userTable(only(response.user)));
       }
       return 0;
     },

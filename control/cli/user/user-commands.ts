@@ -1,23 +1,16 @@
 /** `waf user list`, `get`, `create`, `update`, `delete`: who there is. */
 
-import type { User } from '../../../proto/gen/waf/v1/user_pb.ts';
 import { againWhenChanged, readAt } from '../change-attempts.ts';
-import type {
-  ArgumentDefinition,
-  CommandContext,
-  CommandDefinition,
-  FlagValues,
-} from '../command.ts';
+import type { CommandContext, CommandDefinition, FlagValues } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { badFlag } from '../input.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
-import { notePage, pageFlags, readPage } from '../paging.ts';
-import { showMessage, showRemoved } from '../show.ts';
-import { findRoleId, findUserId, userTable } from './user-table.ts';
+import { nameArgument } from '../named-resource.ts';
+import { callCommand, deleteCommand, listCommand } from '../regular-commands.ts';
+import { only, showMessage } from '../show.ts';
+import { userTable } from './user-table.ts';
 
-const userArgument: readonly ArgumentDefinition[] = [
-  { name: '<user>', summary: 'id or name', resource: 'user' },
-];
+const userArgument = [nameArgument('user')];
 const detailFlags = [
   { flags: '--email <address>', summary: 'mail address' },
   { flags: '--display-name <name>', summary: 'name to show' },
@@ -30,32 +23,30 @@ const detailFlags = [
 
 /** Commands that read and write users. */
 export const userCommands: readonly CommandDefinition[] = [
-  {
+  listCommand({
     path: ['user', 'list'],
     summary: 'List users',
-    help: '',
-    arguments: [],
+    query: 'part of a name or mail address',
     flags: [
-      { flags: '--query <text>', summary: 'part of a name or mail address' },
       { flags: '--role <role>', summary: 'only with this role', resource: 'role' },
       { flags: '--locked', summary: 'only locked users' },
-      ...pageFlags,
     ],
-    run: runList,
-  },
-  {
+    call: ({ users }, { page, query }, _args, flags) =>
+      users.listUsers({
+        page,
+        query,
+        roleId: textFlag(flags, 'role') ?? '',
+        ...(switchFlag(flags, 'locked') ? { locked: true } : {}),
+      }),
+    table: userTable,
+  }),
+  callCommand({
     path: ['user', 'get'],
     summary: 'Show a user',
-    help: '',
     arguments: userArgument,
-    flags: [],
-    run: async (context, [named = '']) => {
-      const api = await context.api();
-      const response = await api.users.getUser({ id: await findUserId(api, named) });
-      await showMessage(context, response, tableOf(response));
-      return 0;
-    },
-  },
+    call: ({ users }, [id = '']) => users.getUser({ id }),
+    table: ({ user }) => userTable(only(user)),
+  }),
   {
     path: ['user', 'create'],
     summary: 'Create a user',
@@ -79,7 +70,6 @@ export const userCommands: readonly CommandDefinition[] = [
   {
     path: ['user', 'update'],
     summary: 'Change a user; unspecified options are unchanged',
-    help: '',
     arguments: userArgument,
     flags: [
       { flags: '--username <name>', summary: 'name to sign in with' },
@@ -89,39 +79,14 @@ export const userCommands: readonly CommandDefinition[] = [
     ],
     run: runUpdate,
   },
-  {
+  deleteCommand({
     path: ['user', 'delete'],
     summary: 'Remove a user with its sessions',
-    help: '',
     arguments: userArgument,
-    flags: [],
-    run: async (context, [named = '']) => {
-      const api = await context.api();
-      const id = await findUserId(api, named);
-      await api.users.deleteUser({ id });
-      showRemoved(context, 'user', id);
-      return 0;
-    },
-  },
+    kind: 'user',
+    call: ({ users }, id) => users.deleteUser({ id }),
+  }),
 ];
-
-async function runList(
-  context: CommandContext,
-  _args: readonly string[],
-  flags: FlagValues,
-): Promise<number> {
-  const api = await context.api();
-  const role = textFlag(flags, 'role');
-  const response = await api.users.listUsers({
-    page: readPage(flags),
-    query: textFlag(flags, 'query') ?? '',
-    roleId: role === undefined ? '' : await findRoleId(api, role),
-    ...(switchFlag(flags, 'locked') ? { locked: true } : {}),
-  });
-  await showMessage(context, response, userTable(response.items));
-  notePage(context.output, response.items.length, response.page?.total);
-  return 0;
-}
 
 async function runCreate(
   context: CommandContext,
@@ -130,8 +95,6 @@ async function runCreate(
 ): Promise<number> {
   const { readNewPassword } = await import('../auth-prompt.ts');
   const api = await context.api();
-  const ids: string[] = [];
-  for (const role of listFlag(flags, 'role')) ids.push(await findRoleId(api, role));
   const password =
     flags['password'] === false
       ? ''
@@ -142,17 +105,16 @@ async function runCreate(
       email: textFlag(flags, 'email') ?? '',
       displayName: textFlag(flags, 'displayName') ?? '',
       externalProviders: [...listFlag(flags, 'provider')],
-      roles: ids.map((id) => ({ id })),
+      roles: listFlag(flags, 'role').map((id) => ({ id })),
     },
     password,
   });
-  await showMessage(context, response, tableOf(response));
-  return 0;
+  return showMessage(context, response, userTable(only(response.user)));
 }
 
 async function runUpdate(
   context: CommandContext,
-  [named = '']: readonly string[],
+  [id = '']: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
   const api = await context.api();
@@ -166,7 +128,6 @@ async function runUpdate(
   if (none && given.length > 0) throw badFlag('--no-providers and --provider exclude each other');
   if (given.length > 0 || none) mask.push('externalProviders');
   if (mask.length === 0) throw badFlag('name at least one flag that changes something');
-  const id = await findUserId(api, named);
   const response = await againWhenChanged(async () => {
     const { user: before } = await api.users.getUser({ id });
     const present = before?.externalProviders ?? [];
@@ -181,10 +142,5 @@ async function runUpdate(
     }
     return answer;
   });
-  await showMessage(context, response, tableOf(response));
-  return 0;
-}
-
-function tableOf({ user }: { readonly user?: User | undefined }) {
-  return userTable(user === undefined ? [] : [user]);
+  return showMessage(context, response, userTable(only(response.user)));
 }

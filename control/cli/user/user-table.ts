@@ -1,9 +1,7 @@
-/** How users look in a table, and finding the user or role that an operator names. */
+/** How users look in a table. */
 
 import type { User } from '../../../proto/gen/waf/v1/user_pb.ts';
-import type { ApiClient } from '../api-client.ts';
 import type { Table } from '../output.ts';
-import { resolveName } from '../resolve-names.ts';
 import { timeText } from '../show.ts';
 
 /** One row a user. */
@@ -22,14 +20,4 @@ export function userTable(users: readonly User[]): Table {
       timeText(user.lastLoginAt),
     ]),
   };
-}
-
-/** Id of the user with this name or id. Errors: as resolveName. */
-export function findUserId(api: ApiClient, named: string): Promise<string> {
-  return resolveName(api, 'user', named);
-}
-
-/** Id of the role with this name or id. Errors: as resolveName. */
-export function findRoleId(api: ApiClient, named: string): Promise<string> {
-  return resolveName(api, 'role', named);
 }

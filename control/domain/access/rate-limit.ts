@@ -4,8 +4,9 @@ import {
   RateLimitEndpointRecordSchema,
   type RateLimitEndpointRecordJson,
 } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
+import { boundsOf } from '../../limits/field-bounds.ts';
 import { invalidField } from '../errors.ts';
-import { boundsOf, checkBounds } from '../proto-bounds.ts';
+import { checkBounds } from '../proto-bounds.ts';
 import { standardChallenge } from '../site/site-protection.ts';
 import { checkSortOrder, oneOf } from './ip-list-checks.ts';
 
