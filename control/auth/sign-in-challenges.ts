@@ -20,7 +20,7 @@ import { Pending } from './pending.ts';
 
 const challengeMs = 5 * 60_000;
 const challengeAttempts = 5;
-/** What who has to sign in with a passkey is told. */
+/** The message where a passkey has to answer. */
 export const passkeyPrompt = 'This account asks for a passkey: sign in with a browser';
 const totpPrompt = 'Enter the code of your authenticator app';
 

@@ -1,4 +1,4 @@
-/** `waf site websocket`, `grpc`, `array-names`: what settings of the deployment choose for a site. */
+/** `waf site websocket`, `grpc`, `array-names`: what settings choose for a site. */
 
 import type { CommandDefinition } from '../command.ts';
 import { curlOf } from '../try-lines.ts';
