@@ -11,6 +11,7 @@ const messageArguments: Readonly<Record<string, number>> = {
   refusal: 1,
   AppError: 1,
   notFound: 0,
+  requireOurs: 2,
 };
 
 const depthMax = 4;
@@ -41,7 +42,7 @@ function sentencesAt(node: ts.Node, constants: Constants, value: string): string
   if (!Object.hasOwn(messageArguments, name)) return [];
   const message = node.arguments?.[messageArguments[name]!];
   const texts = message === undefined ? [] : textsOf(message, constants, value);
-  return name === 'notFound' ? texts.map(notFoundText) : texts;
+  return ['notFound', 'requireOurs'].includes(name) ? texts.map(notFoundText) : texts;
 }
 
 const notFoundText = (noun: string): string => `No ${noun} with the id "a".`;
