@@ -86,8 +86,10 @@ test('descriptions of what comes with the product have a Chinese text', () => {
 
 /** The words for actions and kinds of records in a source that writes the audit trail. */
 function auditWordsIn(text: string): string[] {
-  if (!/\.audit\(|\baudit(?::| =) '/.test(text)) return [];
-  const stated = text.matchAll(/\b(?:action|resourceType|audit)(?::| =) ([^\n;]*)/g);
+  if (!/\.audit\(|\bnoteAction\(|\baudit(?::| =) '/.test(text)) return [];
+  const stated = text.matchAll(
+    /(?:\b(?:action|resourceType|audit)(?::| =)|\bnoteAction\() ?([^\n;]*)/g,
+  );
   return [...stated].flatMap(([, value = '']) =>
     [...value.matchAll(/(?<!=== )'([a-z_]{2,})'/g)].map(([, word]) => word!),
   );
@@ -103,6 +105,7 @@ test('every word of the audit trail has a Chinese text', () => {
   expect([...words].filter((word) => !Object.hasOwn(chineseAuditWords, word))).toEqual([]);
   const planted = "const action = grows ? 'planted' : 'update';\ntx.audit({ ...note, action });";
   expect(auditWordsIn(planted)).toContain('planted');
+  expect(auditWordsIn("noteAction(tx, caller, kind, user, 'planted');")).toEqual(['planted']);
 });
 
 test.each(alertKinds)('an alert of the kind %s is said in Chinese', (kind) => {
