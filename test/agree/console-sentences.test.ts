@@ -88,7 +88,7 @@ test('descriptions of what comes with the product have a Chinese text', () => {
 function auditWordsIn(text: string): string[] {
   if (!/\.audit\(|\bnoteAction\(|\baudit(?::| =) '/.test(text)) return [];
   const stated = text.matchAll(
-    /(?:\b(?:action|resourceType|audit)(?::| =)|\bnoteAction\() ?([^\n;]*)/g,
+    /(?:\b(?:action|resourceType|audit)(?::| =) |\bnoteAction\()([^\n;]*)/g,
   );
   return [...stated].flatMap(([, value = '']) =>
     [...value.matchAll(/(?<!=== )'([a-z_]{2,})'/g)].map(([, word]) => word!),
