@@ -6,7 +6,8 @@
 import { randomBytes } from 'node:crypto';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import puppeteer, { type Page } from 'puppeteer-core';
+import type { Page } from 'puppeteer-core';
+import { startChromium } from '../chromium.ts';
 import { provesWork } from '../../engine/guard/bot/proof-of-work.ts';
 import { solveScript } from '../../engine/guard/bot/page-assets.ts';
 
@@ -19,10 +20,7 @@ const server = http.createServer((request, response) => {
   response.end(script ? solveScript : '<!doctype html><title>solver</title>');
 });
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-const browser = await puppeteer.launch({
-  executablePath: '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-dev-shm-usage'],
-});
+const browser = await startChromium();
 try {
   const page = await browser.newPage();
   await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);

@@ -4,9 +4,10 @@
  * Usage: npm run bench:console -- [live SECONDS] [hour EVENTS] [paint RUNS]; all three by default.
  */
 
-import puppeteer, { type Browser } from 'puppeteer-core';
+import type { Browser } from 'puppeteer-core';
 import { firstPaint, timed, type FirstPaint } from './first-paint.ts';
 import { fillLive, openLive, traceLive } from './live.ts';
+import { startChromium } from '../chromium.ts';
 import { startProduct } from '../product.ts';
 import { signIn } from './sign-in.ts';
 import { sizesOf } from './sizes.ts';
@@ -22,11 +23,7 @@ const wanted = (name: Name): number =>
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 reportSizes();
-const browser = await puppeteer.launch({
-  executablePath: '/usr/bin/chromium',
-  acceptInsecureCerts: true,
-  args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking'],
-});
+const browser = await startChromium();
 try {
   if (wanted('live') > 0 || wanted('hour') > 0) await measureLive(browser);
   if (wanted('paint') > 0) await measurePaint(browser, wanted('paint'));

@@ -10,9 +10,10 @@ import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import puppeteer, { type Page } from 'puppeteer-core';
+import type { Page } from 'puppeteer-core';
 import { makeRecords } from './demo-records.ts';
 import { sendRecord } from './demo-traffic.ts';
+import { startChromium } from '../chromium.ts';
 import { startProduct, type Product } from '../product.ts';
 import { signIn } from './sign-in.ts';
 
@@ -40,11 +41,7 @@ const origin = createServer((_request, response) => response.end('a page of the 
 await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
 const originPort = (origin.address() as AddressInfo).port;
 const product = await startProduct();
-const browser = await puppeteer.launch({
-  executablePath: '/usr/bin/chromium',
-  acceptInsecureCerts: true,
-  args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking'],
-});
+const browser = await startChromium();
 try {
   const page = await (await browser.createBrowserContext()).newPage();
   await page.setViewport({ width: 1440, height: 900 });

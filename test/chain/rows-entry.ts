@@ -65,7 +65,7 @@ const services = rowsOf('entry-service', 'Forward authentication', [
     { ...passed, fields: { 'x-added': `HEAD entry-service.${domain} /in/x?y=z` } },
   ],
   ['another status lets nobody in', { path: '/in', headers: as('ill') }, unavailable],
-  ['a service that is late lets nobody in', { path: '/in', headers: as('late') }, unavailable],
+  ['a service that is late lets nobody in', { path: '/late', headers: as('late') }, unavailable],
   ['a service that hangs up lets nobody in', { path: '/in', headers: as('gone') }, unavailable],
   ['an answer too long lets nobody in', { path: '/in', headers: as('long') }, unavailable],
   ['a service that is not there lets nobody in', { path: '/nobody' }, unavailable],
@@ -183,8 +183,9 @@ export const entryGroup: ChainGroup = {
       forwardAuth: [
         {
           ...{ pathPrefix: '/in', url: '$origin:auth/verify', copiedFields: ['X-Added'] },
-          ...{ timeoutMs: 2000, ...loopback },
+          ...{ timeoutMs: 60_000, ...loopback },
         },
+        { pathPrefix: '/late', url: '$origin:auth/verify', timeoutMs: 500, ...loopback },
         { pathPrefix: '/in/open', open: true },
         { pathPrefix: '/nobody', url: 'http://127.0.0.1:1/', ...loopback },
         { pathPrefix: '/inside', url: '$origin:auth/verify' },

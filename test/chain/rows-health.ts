@@ -28,15 +28,15 @@ const probes: readonly (readonly [says: string, check: object, expected: ChainEx
   ['the host, for which it is not', { path: '/health', host: 'other.test' }, well],
   ['a redirect is no answer', { path: '/health/moved' }, well],
   ['a redirect is followed', { path: '/health/moved', followRedirects: true }, ill],
-  ['an answer that does not come in time', { path: '/health/late', timeoutSeconds: 1 }, well],
+  ['an answer that does not come in time', { path: '/health/late', timeoutSeconds: 5 }, well],
   [
     'one answer in two is not healthy after a failed first one, for a threshold of two',
-    { path: '/health/turns?of=2', intervalSeconds: 1, timeoutSeconds: 1, healthyThreshold: 2 },
+    { path: '/health/turns?of=2', intervalSeconds: 3, timeoutSeconds: 3, healthyThreshold: 2 },
     well,
   ],
   [
     'one failure in two is not unhealthy after a good first one, for a threshold of two',
-    { path: '/health/slips?of=2', intervalSeconds: 1, timeoutSeconds: 1, unhealthyThreshold: 2 },
+    { path: '/health/slips?of=2', intervalSeconds: 3, timeoutSeconds: 3, unhealthyThreshold: 2 },
     ill,
   ],
 ];
