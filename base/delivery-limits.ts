@@ -162,8 +162,8 @@ export const frontLimits = {
   sweepIntervalMs: 250,
   /** Graceful stop: when what is left is cut. */
   drainTimeoutMs: 30_000,
-  /** A client that was accepted just before the drain: its first request is on its way. */
-  drainFirstRequestMs: 1_000,
+  /** A client without a request when the drain begins: its next one may be on its way. */
+  drainIdleMs: 1_000,
   /** Offered to clients with TLS, and spoken without TLS to those that begin with its preface. */
   http2: true,
   /** Target, host or user agent kept in an event. */

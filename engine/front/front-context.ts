@@ -38,7 +38,7 @@ export interface FrontSettings extends HeadLimits {
   readonly lingerTimeoutMs: number;
   readonly sweepIntervalMs: number;
   readonly drainTimeoutMs: number;
-  readonly drainFirstRequestMs: number;
+  readonly drainIdleMs: number;
   /** Whether HTTP/2 is offered to clients with TLS. */
   readonly http2: boolean;
 }

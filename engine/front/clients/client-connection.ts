@@ -153,8 +153,8 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     if (this.closed) return;
     if (!keep || (this.ended && this.inputAt === this.inputEnd)) return this.linger();
     this.parser.reset(this.inputAt);
-    this.await(WAIT.IDLE, this.front.settings.keepAliveTimeoutMs);
-    if (this.front.draining && this.idle) return this.linger();
+    const { drainIdleMs, keepAliveTimeoutMs } = this.front.settings;
+    this.await(WAIT.IDLE, this.front.draining ? drainIdleMs : keepAliveTimeoutMs);
     if (this.inputAt < this.inputEnd && !this.running) queueMicrotask(() => this.run());
   }
 
@@ -165,11 +165,9 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.onClose();
   }
 
-  /** Closes as soon as no request runs; a client that has just come gets its first one answered. */
+  /** Closes after one more request; a client without one gets a moment, it may be on its way. */
   drain(): void {
-    if (!this.idle) return;
-    if (this.wait === WAIT.HEAD) this.await(WAIT.HEAD, this.front.settings.drainFirstRequestMs);
-    else this.linger();
+    if (this.idle && !this.lingering) this.await(this.wait, this.front.settings.drainIdleMs);
   }
 
   onDeadline(nowMs: number): void {

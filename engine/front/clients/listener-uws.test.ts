@@ -133,6 +133,17 @@ test('an abort cancels the origin request; a silent origin gives 504; drain ends
   await Promise.all([patient.front.drain(), impatient.front.drain()]);
 });
 
+test('a drained one answers one more request of a client between two', async () => {
+  const origin = await httpOrigin(closing, (request, response) => response.end(request.url));
+  const front = await start(origin);
+  const client = new RawClient(front.port).send('GET /first HTTP/1.1\r\nHost: a\r\n\r\n');
+  await client.has('/first');
+  const drained = front.front.drain();
+  client.send('GET /last HTTP/1.1\r\nHost: a\r\n\r\n');
+  expect(await client.all()).toMatch(/\/first[^]*\r\nConnection: close\r\n[^]*\/last/i);
+  await drained;
+});
+
 test('what is refused ends its connection', async () => {
   const origin = await httpOrigin(closing, (_, response) => response.end('answer'));
   const front = await start(origin);

@@ -9,6 +9,7 @@
  * plain socket, so there is no speed to gain; the strict listener is the default.
  */
 
+import { setTimeout } from 'node:timers/promises';
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import type { DeadlineHolder } from '../../base/deadlines.ts';
 import { Places } from '../../base/places.ts';
@@ -76,12 +77,12 @@ export class UwsListener implements Listener {
     client.begin();
   }
 
-  drain(): Promise<void> {
+  /** Connections without a request are not known here: all get a moment for their next one. */
+  async drain(): Promise<void> {
     this.stopAccepting();
-    return new Promise((resolve) => {
-      if (this.clients.size === 0) resolve();
-      else this.whenEmpty = resolve;
-    });
+    await setTimeout(this.context.settings.drainIdleMs);
+    if (this.clients.size === 0) return;
+    await new Promise<void>((resolve) => (this.whenEmpty = resolve));
   }
 
   close(): void {

@@ -311,6 +311,31 @@ describe('the end of things', () => {
     await drained;
   });
 
+  test('draining answers one more request of a client between two, and then closes', async () => {
+    let finish = (): void => undefined;
+    const origin = await httpOrigin(closing, (request, response) => {
+      response.write(`${request.url} begun `);
+      if (request.url !== '/slow') return void response.end('served');
+      finish = () => response.end('served');
+    });
+    const front = await startFront(closing, [siteFor(origin)]);
+    const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+    const between = new RawClient(front.port).send(get('/first'));
+    await between.has('served');
+    // Its answer's head says that the connection stays.
+    const running = new RawClient(front.port).send(get('/slow'));
+    await running.has('/slow begun');
+    const drained = front.front.drain();
+    finish();
+    await running.has('served');
+    for (const client of [between, running]) client.send(get('/last'));
+    for (const client of [between, running]) {
+      const [, last = ''] = (await client.all()).split(/(?=HTTP\/1\.1 200 [^]*\/last)/);
+      expect(last).toMatch(/\r\nConnection: close\r\n[^]*\/last begun /);
+    }
+    await drained;
+  });
+
   test('draining cuts what is left at its deadline', async () => {
     let asked = 0;
     const origin = await rawOrigin(closing, (socket) => void socket.once('data', () => asked++));
