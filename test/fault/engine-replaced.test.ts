@@ -1,6 +1,7 @@
 /** Clients that connect while the engine is killed or restarted wait; none is refused. */
 
 import { readFileSync } from 'node:fs';
+import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -13,6 +14,8 @@ const everyMs = 5;
 const clientsMax = 400;
 /** More that wait at once, for however slow a start, would be an overload, which is shed. */
 const waitingMax = 48;
+/** Clients whose connections stay. */
+const stayingClients = 8;
 /** Clients that are served before what happens, and again after it. */
 const clientsAround = 50;
 
@@ -36,6 +39,38 @@ function visit(port: number): Promise<Visit> {
     client.on('close', () => end(answer.slice(9, 12) || 'closed'));
     client.write('GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n');
   });
+}
+
+/** Asks on a connection that stays; `Connection` of the answer, or the error. */
+function askAgain(port: number, agent: Agent): Promise<string> {
+  return new Promise((resolve) => {
+    get({ host: '127.0.0.1', port, agent }, (answer) => {
+      const { statusCode = 0, headers } = answer;
+      answer.resume();
+      answer.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'error'));
+      answer.on('end', () => resolve(`${statusCode} ${headers.connection ?? 'stays'}`));
+    }).on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'error'));
+  });
+}
+
+/** Clients that ask again and again on connections of their own while `work` lasts. */
+async function askDuring(port: number, work: () => Promise<void>): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  let over = false;
+  const client = async (): Promise<void> => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    while (!over) {
+      const outcome = await askAgain(port, agent);
+      counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+      await new Promise((resolve) => setTimeout(resolve, everyMs));
+    }
+    agent.destroy();
+  };
+  const clients = Array.from({ length: stayingClients }, client);
+  await work();
+  over = true;
+  await Promise.all(clients);
+  return counts;
 }
 
 /** Sends clients, one every few milliseconds, before, during and after `work`. */
@@ -107,12 +142,17 @@ describe.skipIf(missingBuild !== null)('the engine is replaced under load', () =
     const supervisor = Number(
       /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${before}/status`, 'utf8'))?.[1],
     );
-    const visits = await visitDuring(product.proxyPort, async () => {
-      process.kill(supervisor, 'SIGUSR2');
-      await replaced(before);
+    let visits: Visit[] = [];
+    const again = await askDuring(product.proxyPort, async () => {
+      visits = await visitDuring(product.proxyPort, async () => {
+        process.kill(supervisor, 'SIGUSR2');
+        await replaced(before);
+      });
     });
-    console.log(`restart: ${visits.length} clients`, outcomes(visits));
+    console.log(`restart: ${visits.length} clients`, outcomes(visits), again);
     expect(visits.filter(({ outcome }) => !answered(outcome))).toEqual([]);
+    // Each connection that stayed was told to end once.
+    expect([...again.keys()].toSorted()).toEqual(['200 close', '200 stays']);
   });
 
   test('a product that stopped refuses clients', async () => {
