@@ -5,7 +5,7 @@ import puppeteer, { type Browser } from 'puppeteer-core';
 
 const paths = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 
-/** Starts a browser that takes the product's own certificate. Errors: throws where none is there. */
+/** Starts one that takes the product's own certificate. Errors: throws where none is installed. */
 export function startChromium(): Promise<Browser> {
   const path = paths.find((one) => existsSync(one));
   if (path === undefined) throw new Error(`Chromium is not installed: none of ${paths.join(', ')}`);
