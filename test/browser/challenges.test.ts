@@ -61,7 +61,8 @@ async function visit(change: (page: Page) => Promise<unknown> = async () => unde
   const faults: string[] = [];
   page.on('console', (message) => {
     // The page itself is answered with 403, which Chromium notes.
-    if (message.type() === 'error' && !message.text().includes('403')) faults.push(message.text());
+    if (message.type() === 'error' && !/status of 403\b/.test(message.text()))
+      faults.push(message.text());
   });
   page.on('pageerror', (error) => faults.push(String(error)));
   await change(page);

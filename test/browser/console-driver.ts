@@ -133,7 +133,7 @@ export async function openPage(
   page.on('console', (message) => {
     if (message.type() !== 'error' || usualFault.test(message.text())) return;
     const { url = '' } = message.location();
-    const notThere = message.text().includes('404') && mayBeMissing.test(url);
+    const notThere = /status of 404\b/.test(message.text()) && mayBeMissing.test(url);
     if (!notThere) faults.push(message.text());
   });
   page.on('pageerror', (error) => faults.push(String(error)));

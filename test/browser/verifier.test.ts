@@ -43,7 +43,8 @@ async function visit(change: (page: Page) => Promise<unknown> = async () => unde
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().includes('403')) faults.push(message.text());
+    if (message.type() === 'error' && !/status of 403\b/.test(message.text()))
+      faults.push(message.text());
   });
   page.on('pageerror', (error) => faults.push(String(error)));
   await change(page);
