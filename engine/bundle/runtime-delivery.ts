@@ -4,7 +4,7 @@ import type { RuntimeSite } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { encodeUtf8 } from '../../base/byte-string.ts';
 import { AppError } from '../../base/errors.ts';
 import { readStatedPath, withoutForcedEscapes } from '../../base/stated-path.ts';
-import { noDelivery, type DeliveryConfig } from '../contract/delivery.ts';
+import { noDelivery, type DeliveryConfig, type RewriteConfig } from '../contract/delivery.ts';
 
 /** Undefined where nothing is set. Errors: AppError bundle_invalid for what is no JSON. */
 export function deliveryOf({
@@ -28,15 +28,20 @@ export function deliveryOf({
     bodyLimits: byLength(stated.bodyLimits),
     cors: byLength(stated.cors),
     compression: byLength(stated.compression),
-    redirects: stated.redirects.map((rule) => ({
-      ...rule,
-      path: withoutForcedEscapes(encodeUtf8(rule.path)),
-      target: encodeUtf8(rule.target),
+    redirects: stated.redirects.map(asBytes),
+    rewrites: stated.rewrites.map((rule) => ({
+      ...asBytes(rule),
+      pathPrefix: readStatedPath(rule.path),
     })),
     ...(maintenance && {
       maintenance: { ...maintenance, allowedPaths: maintenance.allowedPaths.map(readStatedPath) },
     }),
   };
+}
+
+function asBytes<T extends Pick<RewriteConfig, 'path' | 'target'>>(rule: T): T {
+  const path = withoutForcedEscapes(encodeUtf8(rule.path));
+  return { ...rule, path, target: encodeUtf8(rule.target) };
 }
 
 /** Folded prefixes, the longest first. */

@@ -9,18 +9,27 @@ import type {
   BodyLimitRuleJson,
   ClientCertificatesJson,
   CompressionRuleJson,
+  CookieRuleJson,
   CorsRuleJson,
-  FieldChangeJson,
   ForwardAuthRuleJson,
   MaintenanceModeJson,
+  PathRewriteJson,
   SiteDeliveryJson,
   SiteRedirectJson,
   StickySessionsJson,
 } from '../../proto/gen/waf/v1/delivery_pb.ts';
+import type { FieldChange } from '../base/field-changes.ts';
 import type { Whole } from './plain.ts';
 
 /** A site that is closed for work on it. */
 export type MaintenanceConfig = Omit<Whole<MaintenanceModeJson>, 'enabled'>;
+
+/** Another path at the origin: in place of one as it was sent, or of what lies under it. */
+export interface RewriteConfig extends Whole<PathRewriteJson> {
+  readonly under: boolean;
+  /** The path as readings of paths are compared with it. */
+  readonly pathPrefix: string;
+}
 
 /** Sends visitors of a path elsewhere: one as it was sent, or what lies under it. */
 export interface RedirectConfig extends Whole<SiteRedirectJson> {
@@ -47,8 +56,8 @@ export interface BodyLimitConfig extends Omit<Whole<BodyLimitRuleJson>, 'maxByte
 /** Lets pages of other origins, in lower case, read answers. */
 export type CorsConfig = Whole<CorsRuleJson>;
 
-/** Sets a field, or takes it away. */
-export type FieldChangeConfig = Whole<FieldChangeJson>;
+/** Attributes of cookies that the origin sets. */
+export type CookieRuleConfig = Whole<CookieRuleJson>;
 
 /** Fields of the origin's answer that are replaced. */
 export interface ResponseFields {
@@ -74,6 +83,9 @@ export type StickySessionsConfig = Omit<Whole<StickySessionsJson>, 'enabled'>;
 interface OwnForms {
   readonly maintenance?: MaintenanceConfig;
   readonly redirects: readonly RedirectConfig[];
+  readonly rewrites: readonly RewriteConfig[];
+  readonly requestFields: readonly FieldChange[];
+  readonly responseFields: readonly FieldChange[];
   readonly clientCertificates?: ClientCertificatesConfig;
   readonly bodyLimits: readonly BodyLimitConfig[];
   readonly stickySessions?: StickySessionsConfig;
@@ -93,4 +105,6 @@ export const noDelivery: DeliveryConfig = {
   compression: [],
   requestFields: [],
   responseFields: [],
+  cookies: [],
+  rewrites: [],
 };

@@ -1,7 +1,8 @@
 /** Which origin of a site a path belongs to; see `PathPrefixes`. */
 
 import { certificateFields } from '../../base/certificate-fields.ts';
-import type { DeliveryConfig, FieldChangeConfig } from '../contract/delivery.ts';
+import type { FieldChange } from '../base/field-changes.ts';
+import type { DeliveryConfig } from '../contract/delivery.ts';
 import type { SiteConfig, UpstreamConfig } from '../contract/site.ts';
 import { PathPrefixes, prefixBytes } from '../http/path-prefixes.ts';
 import { Canary } from './canary.ts';
@@ -82,7 +83,7 @@ function stickyOrigins(
 }
 
 /** Fields that only the product says: those of clients are taken away. */
-function ownFields(delivery: DeliveryConfig | undefined): FieldChangeConfig[] {
+function ownFields(delivery: DeliveryConfig | undefined): FieldChange[] {
   const { forwardAuth = [], clientCertificates } = delivery ?? {};
   const names = new Set(forwardAuth.flatMap(({ copiedFields }) => copiedFields));
   for (const name of clientCertificates === undefined ? [] : certificateFields) names.add(name);

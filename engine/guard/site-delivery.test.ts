@@ -56,6 +56,20 @@ test.each([
   expect(of({ redirects: [rule] }).answer(viewOf({ target }))?.location).toBe(location);
 });
 
+test.each([
+  ['/app/x?q', '/v2/x?q'],
+  ['/app/a..b', '/v2/a..b'],
+  ['/app/../admin', null],
+  ['/app/%2e%2E/admin', null],
+  ['/app/..%2fadmin', null],
+  ['/app/x/..\\..\\..\\admin', null],
+  ['/app/..;/admin', null],
+  ['/apple', null],
+])('the origin gets %s as %s', (target, expected) => {
+  const rule = { path: '/app', pathPrefix: '/app', under: true, target: '/v2/*' };
+  expect(of({ rewrites: [rule] }).rewritten(viewOf({ target }))).toBe(expected);
+});
+
 test('a closed site knows networks of both families', () => {
   const maintenance = {
     ...{ retryAfterSeconds: 0, title: '', message: '', allowedPaths: [] },

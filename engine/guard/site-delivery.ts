@@ -5,13 +5,16 @@
 
 import { BlockList, isIPv6 } from 'node:net';
 import { encodeUtf8 } from '../../base/byte-string.ts';
+import { readyChanges, type DefaultField } from '../base/field-changes.ts';
 import { withoutForcedEscapes } from '../../base/stated-path.ts';
 import { siteAnswerNames, type SiteAnswerName } from '../contract/answer-order.ts';
 import type {
   AnswerCompression,
+  CookieRuleConfig,
   CorsConfig,
   DeliveryConfig,
   RedirectConfig,
+  RewriteConfig,
   ResponseFields,
 } from '../contract/delivery.ts';
 import { acceptedCoding } from './accepted-coding.ts';
@@ -35,7 +38,15 @@ export interface SiteAnswer {
   readonly lines?: string;
 }
 
-const noFields: ResponseFields = { names: [], lines: '' };
+/** What depends on the head of the origin's answer. */
+export interface AnswerRules {
+  readonly defaults: readonly DefaultField[];
+  readonly cookies: readonly CookieRuleConfig[];
+}
+
+/** One path as it was sent, or what lies under it, too. */
+type Place = Pick<RewriteConfig, 'path' | 'under'>;
+
 const securityPaths = new Set(['/.well-known/security.txt', '/security.txt']);
 const corsNames = [
   'access-control-allow-origin',
@@ -49,6 +60,8 @@ export class SiteDelivery {
   private readonly config: DeliveryConfig;
   private readonly allowed = new BlockList();
   private readonly fixed: ResponseFields;
+  /** Null for nothing. */
+  readonly answerRules: AnswerRules | null;
   /** The site asks for challenges, whose pages need what the product has under its own paths. */
   private readonly challenges: boolean;
   private readonly answers: Readonly<
@@ -69,7 +82,10 @@ export class SiteDelivery {
       const bits = prefix ?? (family === 'ipv6' ? '128' : '32');
       this.allowed.addSubnet(address, Number(bits), family);
     }
-    this.fixed = fieldsOf(config);
+    const { names, lines, defaults } = readyChanges(config.responseFields);
+    this.fixed = { names, lines };
+    const { cookies } = config;
+    this.answerRules = defaults.length + cookies.length === 0 ? null : { defaults, cookies };
   }
 
   /** What the site answers by itself; null for nothing. */
@@ -98,9 +114,25 @@ export class SiteDelivery {
   responseFields(view: RequestView): ResponseFields | null {
     const { fixed } = this;
     const rule = this.corsRule(view);
-    if (rule === null) return fixed.names.length === 0 ? null : fixed;
+    if (rule === null) return fixed.names.length === 0 && fixed.lines === '' ? null : fixed;
     const names = [...fixed.names, ...corsNames];
     return { names, lines: fixed.lines + corsLines(rule, view.header('origin')) };
+  }
+
+  /**
+   * The target that the origin gets; null for the client's. A path that an origin may read as one
+   * beside the rule's stays as it was sent: guards decided by its readings.
+   */
+  rewritten(view: RequestView): string | null {
+    const { rewrites } = this.config;
+    if (rewrites.length === 0) return null;
+    const path = withoutForcedEscapes(view.path);
+    for (const rule of rewrites) {
+      const rest = restOf(rule, path);
+      if (rest === null) continue;
+      return view.isUnder(rule.pathPrefix, false) ? targetOf(rule, rest, view.query) : null;
+    }
+    return null;
   }
 
   /** How the answer may be compressed; null for not at all, as where several rules may hold. */
@@ -171,15 +203,6 @@ export class SiteDelivery {
   }
 }
 
-function fieldsOf({ responseFields }: DeliveryConfig): ResponseFields {
-  if (responseFields.length === 0) return noFields;
-  const names = responseFields.map(({ name }) => name.toLowerCase());
-  const lines = responseFields
-    .filter(({ remove }) => !remove)
-    .map(({ name, value }) => `${name}: ${encodeUtf8(value)}\r\n`);
-  return { names, lines: lines.join('') };
-}
-
 function allows({ allowedOrigins }: CorsConfig, origin: string): boolean {
   return allowedOrigins.includes('*') || allowedOrigins.includes(origin.toLowerCase());
 }
@@ -210,13 +233,13 @@ function redirect(redirects: readonly RedirectConfig[], view: RequestView): Site
 }
 
 /** What lies under the rule's path; null where it does not fit. */
-function restOf({ path, under }: RedirectConfig, sent: string): string | null {
+function restOf({ path, under }: Place, sent: string): string | null {
   if (sent === path) return '';
   if (!under || !sent.startsWith(`${path}/`)) return null;
   return sent.slice(path.length + 1);
 }
 
-function targetOf({ target }: RedirectConfig, rest: string, query: string): string {
+function targetOf({ target }: Pick<RewriteConfig, 'target'>, rest: string, query: string): string {
   const filled = target.replace('*', () => rest);
   // Two slashes at the beginning would name another host.
   const own = target.startsWith('/') ? filled.replace(/^[/\\]+/, '/') : filled;

@@ -36,8 +36,10 @@ function stateOf(fault: string): CertificateState {
 
 /** Null for a subject that no field carries. */
 function linesOf({ subject, fingerprint256 }: X509Certificate): string | null {
-  // Node gives one attribute a line, its value escaped as RFC 2253 asks, and the last one first.
-  const name = encodeUtf8((subject ?? '').split('\n').toReversed().join(','));
+  // Node gives one name a line, the last one first, values escaped as RFC 2253 asks, so that ` + `
+  // stands between attributes of one name only.
+  const names = (subject ?? '').replaceAll(' + ', '+').split('\n');
+  const name = encodeUtf8(names.toReversed().join(','));
   const { subjectBytesMax } = tlsLimits;
   if (name.length > subjectBytesMax || !/^[\x20-\x7e\x80-\xff]*$/.test(name)) return null;
   const digest = fingerprint256.replaceAll(':', '').toLowerCase();

@@ -4,7 +4,7 @@
  */
 
 import { encodeUtf8 } from '../../base/byte-string.ts';
-import type { FieldChangeConfig } from '../contract/delivery.ts';
+import { readyChanges, type DefaultField, type FieldChange } from '../base/field-changes.ts';
 import type { HeaderConfig } from '../contract/site.ts';
 
 /** Fields in place of the client's. */
@@ -17,7 +17,11 @@ export interface OriginFields {
   readonly names: readonly string[];
   /** Names of our own X-Forwarded lines that are replaced too. */
   readonly replacesForwarded: boolean;
+  /** Written where the client has none of the name. */
+  readonly defaults: readonly DefaultField[];
 }
+
+const noDefaults: readonly DefaultField[] = [];
 
 const reserved: ReadonlySet<string> = new Set([
   'content-length',
@@ -53,13 +57,13 @@ export function originFields(headers: readonly HeaderConfig[] | undefined): Orig
     }
   }
   const replacesForwarded = names.some((name) => name.startsWith('x-forwarded-'));
-  return { host: host === '' ? null : host, lines, names, replacesForwarded };
+  return { host: host === '' ? null : host, lines, names, replacesForwarded, defaults: noDefaults };
 }
 
 /** The fields of an upstream as a site changes them; the site's come first. */
 export function changedFields(
   fields: OriginFields | null,
-  changes: readonly FieldChangeConfig[],
+  changes: readonly FieldChange[],
 ): OriginFields | null {
   const usable = changes.filter(({ name, value }) => {
     const lower = name.toLowerCase();
@@ -67,15 +71,14 @@ export function changedFields(
     return token.test(name) && fieldValue.test(encodeUtf8(value)) && !ours;
   });
   if (usable.length === 0) return fields;
-  const own = usable.map(({ name }) => name.toLowerCase());
-  const set = usable
-    .filter(({ remove }) => !remove)
-    .map(({ name, value }) => `${name}: ${encodeUtf8(value).trim()}\r\n`);
-  const names = [...new Set([...(fields?.names ?? []), ...own])];
-  const rest = { host: null, replacesForwarded: false, lines: '', ...fields, names: own };
+  const { names: own, lines: set, defaults: whereAbsent } = readyChanges(usable);
+  const known = fields?.names ?? [];
+  const names = [...new Set([...known, ...own])];
+  const defaults = whereAbsent.filter(({ name }) => !known.includes(name));
+  const rest = { host: null, replacesForwarded: false, lines: '', ...fields, names: own, defaults };
   const replacesForwarded = names.some((name) => name.startsWith('x-forwarded-'));
-  const lines = keepUnnamed(rest.lines, rest) + set.join('');
-  return { host: rest.host, lines, names, replacesForwarded };
+  const lines = keepUnnamed(rest.lines, rest) + set;
+  return { host: rest.host, lines, names, replacesForwarded, defaults };
 }
 
 /** Our own forwarded lines without those that are set by name. */

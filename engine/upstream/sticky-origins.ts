@@ -6,16 +6,9 @@
 
 import { createHash, createHmac, hkdfSync } from 'node:crypto';
 import { cookieNameOf, isStickyCookie, trimmed } from '../base/sticky-cookie.ts';
-import type { ResponseFields, StickySessionsConfig } from '../contract/delivery.ts';
-import { SPAN } from '../contract/message.ts';
-import { equalsIgnoreCase } from '../http/tables.ts';
+import type { StickySessionsConfig } from '../contract/delivery.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
-
-/** Heads as `engine/http` reads them. */
-interface FieldSpans {
-  readonly spans: Int32Array;
-  readonly fieldCount: number;
-}
+import { valuesOf, type FieldSpans, type SetCookies } from './set-cookies.ts';
 
 /** What a request says of its address. */
 export interface StickyCookie {
@@ -42,7 +35,6 @@ interface Codes {
 }
 
 const cookieField = Buffer.from('cookie');
-const setCookieField = Buffer.from('set-cookie');
 const without: StickyCookie = { pool: null, current: false, others: null };
 /** Bytes of a code; guesses at 128 bits find none. */
 const codeBytes = 16;
@@ -87,28 +79,14 @@ export class StickyOrigins {
     return { pool, current, others: trimmed(others.join(';')) };
   }
 
-  /**
-   * The fields of an answer that keeps a visitor with `pool`, null where its cookie names it
-   * already; cookies of the origin that have our name are left out.
-   */
-  answer(
-    fields: ResponseFields | null,
-    [bytes, head]: readonly [Uint8Array, FieldSpans],
-    pool: EndpointPool | null,
-    secure: boolean,
-  ): ResponseFields | null {
-    const set = valuesOf(bytes, head, setCookieField);
-    const kept = set.filter((one) => !this.isOurs(one.split(';', 1)[0]!));
-    const line = pool === null ? '' : this.line(pool, secure);
-    if (line === '' && kept.length === set.length) return fields;
-    const { names = [], lines = '' } = fields ?? {};
-    if (kept.length === set.length) return { names, lines: lines + line };
-    const others = kept.map((one) => `Set-Cookie: ${one}\r\n`).join('');
-    return { names: [...names, 'set-cookie'], lines: lines + others + line };
+  /** Cookies of an answer without those of the origin that have our name. */
+  foreign(set: SetCookies): SetCookies {
+    const values = set.values.filter((one) => !this.isOurs(one.split(';', 1)[0]!));
+    return values.length === set.values.length ? set : { values, changed: true };
   }
 
   /** The line that makes a visitor stay with an address, with its end. */
-  private line(pool: EndpointPool, secure: boolean): string {
+  line(pool: EndpointPool, secure: boolean): string {
     const { maxAgeSeconds } = this.config;
     const age = maxAgeSeconds === 0 ? '' : `; Max-Age=${maxAgeSeconds}`;
     const code = this.codes().newest.get(pool)!;
@@ -138,21 +116,6 @@ export class StickyOrigins {
     this.known = { addresses, newest };
     return this.known;
   }
-}
-
-/** Values of the fields of a name, in their order; byte strings. */
-function valuesOf(
-  bytes: Uint8Array,
-  { spans, fieldCount }: FieldSpans,
-  lowerName: Uint8Array,
-): string[] {
-  const values: string[] = [];
-  for (let i = 0; i < fieldCount; i++) {
-    const at = SPAN.fields + 4 * i;
-    if (!equalsIgnoreCase(bytes, spans[at]!, spans[at + 1]!, lowerName)) continue;
-    values.push(Buffer.prototype.latin1Slice.call(bytes, spans[at + 2]!, spans[at + 3]!));
-  }
-  return values;
 }
 
 /** Hex: rules find no attack in it. */

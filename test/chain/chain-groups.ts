@@ -9,6 +9,7 @@ import { compressionGroup } from './rows-compression.ts';
 import { deliveryGroup } from './rows-delivery.ts';
 import { edgeGroup } from './rows-edge.ts';
 import { entryGroup } from './rows-entry.ts';
+import { fieldGroup } from './rows-fields.ts';
 import { healthGroup } from './rows-health.ts';
 import { httpPolicyGroup } from './rows-http-policy.ts';
 import { limitGroup } from './rows-limits.ts';
@@ -35,6 +36,7 @@ export const chainGroups: Readonly<Record<string, ChainGroup>> = {
   delivery: deliveryGroup,
   edge: edgeGroup,
   entry: entryGroup,
+  fields: fieldGroup,
   compression: compressionGroup,
   pools: poolGroup,
   'sticky sessions': stickyGroup,

@@ -43,6 +43,7 @@ export async function startChainOrigin(name: string): Promise<ChainOrigin> {
         'x-for': String(headers['x-forwarded-for'] ?? ''),
         'x-host': String(headers.host),
         'x-added': String(headers['x-added'] ?? ''),
+        'x-default': String(headers['x-default'] ?? ''),
         'x-cookie': String(headers.cookie ?? ''),
         'x-subject': String(headers['x-client-cert-subject'] ?? ''),
         ...(status === 302 && { location: '/' }),
@@ -63,8 +64,10 @@ export async function startChainOrigin(name: string): Promise<ChainOrigin> {
 function sendPage(name: string, target: string, response: http.ServerResponse): void {
   const { searchParams } = new URL(target, 'http://origin.test');
   const fields: http.OutgoingHttpHeaders = { 'content-type': 'text/html', 'x-origin': name };
-  for (const [field, value] of searchParams) {
-    if (!['status', 'bytes', 'open'].includes(field)) fields[field] = value;
+  for (const field of searchParams.keys()) {
+    const values = searchParams.getAll(field);
+    if (['status', 'bytes', 'open'].includes(field)) continue;
+    fields[field] = values.length === 1 ? values[0] : values;
   }
   const content = 'from the origin, again and '
     .repeat(200)

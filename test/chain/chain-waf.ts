@@ -91,6 +91,8 @@ async function makeClientCertificates(
     const client = { subject: 'O=Ours, CN=ann', issuer, usages: ['1.3.6.1.5.5.7.3.2'] };
     made.set(name, await makeTestCertificate(client));
     if (name === 'other') continue;
+    const several = { ...client, subject: 'O=Ours \\+ more, OU=a+CN=eve' };
+    made.set('several', await makeTestCertificate(several));
     made.set('late', await makeTestCertificate({ ...client, fromDays: -9, toDays: -1 }));
     const revoked = await makeTestCertificate(client);
     made.set('revoked', revoked);

@@ -4,11 +4,13 @@
 export const edgeExpectations: Readonly<Record<string, string>> = {
   'maintenance mode': 'Maintenance:',
   redirects: 'Redirects:',
+  'other paths at the origin': 'Rewrites:',
   'redirect to HTTPS': 'Site rule 6:',
   'prefix taken off a path': 'Site rule 4:',
   'users of paths': 'Basic authentication:',
   'body limits by path': 'Body limits:',
   'header fields': 'Fields:',
+  'attributes of cookies': 'Cookies:',
   CORS: 'CORS:',
   'security.txt': 'security.txt:',
   'pages of errors': 'Responses:',

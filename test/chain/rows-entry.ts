@@ -109,6 +109,11 @@ const overTls = (site: string, topic: string, cases: readonly Case[]): ChainRow[
 const certificates = [
   ...overTls('entry-strict', 'Client certificates', [
     ['a valid one is served, and its origin gets the subject', { certificate: 'ours' }, shown],
+    [
+      'attributes of one name stand together, as RFC 2253 writes them',
+      { certificate: 'several' },
+      { ...passed, forms: { 'x-subject': /^(?:OU=a\+CN=eve|CN=eve\+OU=a),O=Ours \\\+ more$/ } },
+    ],
     ['nobody says a subject in its place', { certificate: 'ours', ...forged }, shown],
     ['none gets 403', {}, missing],
     ['a subject that a client writes is none', forged, missing],

@@ -1,5 +1,6 @@
 /** `waf site delivery` and its kin: what a site does for visitors beside protection. */
 
+import { CookieSameSite, FieldChangeMode } from '../../../proto/gen/waf/v1/delivery_pb.ts';
 import type { Site } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { hashPathPassword } from '../../../base/path-password.ts';
 import { againWhenChanged } from '../change-attempts.ts';
@@ -19,9 +20,10 @@ export const siteDeliveryCommands: readonly CommandDefinition[] = [
     path: ['site', 'delivery'],
     summary: 'Show or change redirects, users of paths, body limits, CORS and header fields',
     help:
-      'A file names what is to change: redirects, basicAuth, forwardAuth, clientCertificates,\n' +
-      'bodyLimits, securityTxt, cors, compression, stickySessions, requestFields, responseFields,\n' +
-      'maintenance; what it does not name stays, an empty list removes. See deploy/guides/delivery.md.\n' +
+      'A file names what is to change: redirects, rewrites, basicAuth, forwardAuth,\n' +
+      'clientCertificates, bodyLimits, securityTxt, cors, compression, stickySessions, requestFields, responseFields,\n' +
+      'cookies, maintenance; what it does not name stays, an empty list removes. See\n' +
+      'deploy/guides/delivery.md.\n' +
       'Example: waf site delivery shop --file delivery.yaml',
     arguments: idArgument,
     flags: [{ flags: '--file <file>', summary: 'JSON or YAML; - reads standard input' }],
@@ -181,6 +183,7 @@ function deliveryTable(site: Site | undefined): Table {
   for (const { host, path, target, status } of delivery?.redirects ?? []) {
     rows.push(['redirect', `${host}${path}`, `${status} ${target}`]);
   }
+  for (const { path, target } of delivery?.rewrites ?? []) rows.push(['rewrite', path, target]);
   for (const { pathPrefix, users, open: free } of delivery?.basicAuth ?? []) {
     rows.push(['users', pathPrefix, free ? 'open' : users.map(({ name }) => name).join(' ')]);
   }
@@ -207,10 +210,25 @@ function deliveryTable(site: Site | undefined): Table {
     ['request field', delivery?.requestFields],
     ['response field', delivery?.responseFields],
   ] as const) {
-    for (const { name, value, remove } of changes) {
-      rows.push([kind, name, remove ? 'removed' : value]);
+    for (const { name, value, remove, mode } of changes) {
+      rows.push([kind, name, remove ? 'removed' : value + (modeNotes[mode] ?? '')]);
     }
+  }
+  for (const { name, secure, httpOnly, sameSite } of delivery?.cookies ?? []) {
+    const site = sameSiteNames[sameSite] ?? '';
+    const attributes = [secure && 'Secure', httpOnly && 'HttpOnly', site && `SameSite=${site}`];
+    rows.push(['cookie', name || 'others', attributes.filter(Boolean).join(' ')]);
   }
   if (delivery?.securityTxt) rows.push(['security.txt', '/.well-known/security.txt', 'served']);
   return { columns: ['WHAT', 'WHERE', 'VALUE'], rows };
 }
+
+const modeNotes: { readonly [mode: number]: string } = {
+  [FieldChangeMode.ADD]: ' (added)',
+  [FieldChangeMode.DEFAULT]: ' (where absent)',
+};
+const sameSiteNames: { readonly [sameSite: number]: string } = {
+  [CookieSameSite.STRICT]: 'Strict',
+  [CookieSameSite.LAX]: 'Lax',
+  [CookieSameSite.NONE]: 'None',
+};

@@ -7,7 +7,7 @@ import {
   BodyLimitRuleSchema,
   CompressionRuleSchema,
   CorsRuleSchema,
-  FieldChangeSchema,
+  PathRewriteSchema,
   SiteRedirectSchema,
   type BasicAuthRule,
 } from '../../../proto/gen/waf/v1/delivery_pb.ts';
@@ -15,6 +15,7 @@ import { partsOf, type Field, type Values } from '../parts/edit.tsx';
 import { hashPathPassword } from '../parts/path-password.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
 import { services } from './delivery-entry.ts';
+import { cookieRules, fieldChanges } from './delivery-fields.ts';
 import type { DeliveryKind, ListName } from './delivery-list.tsx';
 
 const w = pageTexts({
@@ -31,6 +32,14 @@ const w = pageTexts({
   to: ['Target', '目标'],
   toHint: ['A path or a URL; * stands for what /* took', '路径或 URL；* 代表 /* 匹配的部分'],
   host: ['Host, empty for all', '主机名，留空表示全部'],
+  rewrites: ['Other paths at the origin', '源站的其他路径'],
+  rewritesNote: [
+    'The first that fits is taken. Rules inspect the path that was sent; the visitor sees no change.',
+    '取首个匹配项。规则检查发送的路径；访问者看不到变化。',
+  ],
+  noRewrite: ['The origin gets the path that was sent.', '源站收到发送的路径。'],
+  addRewrite: ['Change a path for the origin', '更改给源站的路径'],
+  pathToHint: ['A path; * stands for what /* took', '路径；* 代表 /* 匹配的部分'],
   status: ['Status', '状态码'],
   lasting: ['{code}: for good, the method stays', '{code}：永久，保留方法'],
   brief: ['{code}: for now, the method stays', '{code}：临时，保留方法'],
@@ -91,20 +100,6 @@ const w = pageTexts({
   off: ['Not here, although a shorter prefix has a rule', '此处不压缩（即使更短的前缀要求）'],
   isOff: ['Off', '关闭'],
   usual: ['Usual text', '常见文本'],
-  request: ['Fields of requests to the origin', '转发给源站的字段'],
-  requestNote: [
-    'A secret for an origin belongs to its pool, which never shows it.',
-    '给源站的密钥应放在源站池中，那里从不显示。',
-  ],
-  response: ['Fields of answers', '响应字段'],
-  responseNote: ["Changes of the origin's answers.", '更改源站的响应。'],
-  noField: ['No field is changed.', '未更改字段。'],
-  addRequest: ['Change a field of requests', '更改请求字段'],
-  addResponse: ['Change a field of answers', '更改响应字段'],
-  field: ['Field', '字段'],
-  value: ['Value', '值'],
-  removed: ['Removed', '移除'],
-  remove: ['Take the field away', '移除该字段'],
 });
 
 const statuses = [
@@ -122,6 +117,7 @@ export function deliveryKinds(): {
 } {
   return {
     redirects: redirects(),
+    rewrites: rewrites(),
     basicAuth: users(),
     forwardAuth: services(),
     bodyLimits: bodyLimits(),
@@ -129,6 +125,7 @@ export function deliveryKinds(): {
     compression: compression(),
     requestFields: fieldChanges('requestFields', 'request', 'addRequest'),
     responseFields: fieldChanges('responseFields', 'response', 'addResponse'),
+    cookies: cookieRules(),
   };
 }
 
@@ -159,6 +156,35 @@ function redirects(): DeliveryKind<'redirects'> {
     entered: ({ path = '', target = '', status, host = '' }, before) => ({
       ...(before ?? create(SiteRedirectSchema)),
       ...{ path, target, host, status: Number(status) },
+    }),
+  };
+}
+
+function rewrites(): DeliveryKind<'rewrites'> {
+  return {
+    name: 'rewrites',
+    title: w('rewrites'),
+    note: w('rewritesNote'),
+    empty: w('noRewrite'),
+    add: w('addRewrite'),
+    ordered: true,
+    columns: [
+      { title: w('from'), of: (rule) => rule.path },
+      { title: w('to'), of: ({ target }) => target },
+    ],
+    fields: (entry = create(PathRewriteSchema)) => [
+      { name: 'path', label: w('from'), value: entry.path, required: true },
+      {
+        name: 'target',
+        label: w('to'),
+        value: entry.target,
+        required: true,
+        hint: w('pathToHint'),
+      },
+    ],
+    entered: ({ path: from = '', target = '' }, before) => ({
+      ...(before ?? create(PathRewriteSchema)),
+      ...{ path: from, target },
     }),
   };
 }
@@ -350,38 +376,6 @@ function compression(): DeliveryKind<'compression'> {
       minBytes: Number(values['least']),
       off: values['off'] === 'on',
     }),
-  };
-}
-
-function fieldChanges<N extends 'requestFields' | 'responseFields'>(
-  name: N,
-  title: 'request' | 'response',
-  add: 'addRequest' | 'addResponse',
-): DeliveryKind<N> {
-  return {
-    name,
-    title: w(title),
-    note: w(`${title}Note`),
-    empty: w('noField'),
-    add: w(add),
-    columns: [
-      { title: w('field'), of: (change) => change.name },
-      { title: w('value'), of: ({ remove, value }) => (remove ? w('removed') : value) },
-    ],
-    fields: (entry) => [
-      { name: 'name', label: w('field'), value: entry?.name ?? '', required: true },
-      { name: 'value', label: w('value'), value: entry?.value ?? '' },
-      { name: 'remove', label: w('remove'), kind: 'check', value: on(entry?.remove) },
-    ],
-    entered: (values, before) => {
-      const remove = values['remove'] === 'on';
-      return {
-        ...(before ?? create(FieldChangeSchema)),
-        name: values['name'] ?? '',
-        value: remove ? '' : (values['value'] ?? ''),
-        remove,
-      };
-    },
   };
 }
 

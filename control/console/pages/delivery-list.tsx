@@ -37,12 +37,14 @@ const w = pageTexts({
 export type ListName =
   | 'forwardAuth'
   | 'redirects'
+  | 'rewrites'
   | 'basicAuth'
   | 'bodyLimits'
   | 'cors'
   | 'compression'
   | 'requestFields'
-  | 'responseFields';
+  | 'responseFields'
+  | 'cookies';
 /** An entry of a list. */
 export type EntryOf<N extends ListName> = SiteDelivery[N][number];
 

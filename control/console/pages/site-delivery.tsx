@@ -73,6 +73,7 @@ export function SiteDelivery({ of }: { readonly of: ShownSite }): JSX.Element {
         />
       </Card>
       <DeliveryList of={of} kind={kinds.redirects} />
+      <DeliveryList of={of} kind={kinds.rewrites} />
       <DeliveryList of={of} kind={kinds.basicAuth} />
       <DeliveryList of={of} kind={kinds.forwardAuth} />
       <Card title={w('certificates')} note={w('certificatesNote')}>
@@ -93,6 +94,7 @@ export function SiteDelivery({ of }: { readonly of: ShownSite }): JSX.Element {
       <StickyCard of={of} />
       <DeliveryList of={of} kind={kinds.requestFields} />
       <DeliveryList of={of} kind={kinds.responseFields} />
+      <DeliveryList of={of} kind={kinds.cookies} />
       <Card title={w('security')} note={w('securityNote')}>
         <SiteEdit
           of={of}

@@ -4,9 +4,11 @@ import { X509Certificate } from 'node:crypto';
 import type {
   BasicAuthRuleJson,
   CompressionRuleJson,
+  CookieRuleJson,
   CorsRuleJson,
   FieldChangeJson,
   ForwardAuthRuleJson,
+  PathRewriteJson,
   SiteDeliveryJson,
   SiteRedirectJson,
 } from '../../../proto/gen/waf/v1/delivery_pb.ts';
@@ -42,6 +44,7 @@ export function checkDelivery(delivery: SiteDeliveryJson | undefined): typeof de
   if (delivery === undefined) return undefined;
   checkMaintenance(delivery);
   const redirects = (delivery.redirects ?? []).map(checkRedirect);
+  (delivery.rewrites ?? []).forEach(checkRewrite);
   checkPrefixes('basicAuth', delivery.basicAuth ?? []);
   (delivery.basicAuth ?? []).forEach(checkBasicAuth);
   checkPrefixes('forwardAuth', delivery.forwardAuth ?? []);
@@ -56,6 +59,7 @@ export function checkDelivery(delivery: SiteDeliveryJson | undefined): typeof de
   checkSecurityText(delivery.securityTxt ?? '');
   checkFields('requestFields', delivery.requestFields ?? []);
   checkFields('responseFields', delivery.responseFields ?? []);
+  checkCookies(delivery.cookies ?? []);
   return { ...delivery, ...(redirects.length === 0 ? {} : { redirects }) };
 }
 
@@ -84,14 +88,8 @@ function checkRedirect(redirect: SiteRedirectJson, index: number): SiteRedirectJ
     throw invalidField(`${field}.status`, 'must be 301, 302, 303, 307 or 308');
   }
   const target = redirect.target ?? '';
-  const stars = target.split('*').length - 1;
-  if (stars > 1 || (stars === 1 && !from.endsWith('/*'))) {
-    throw invalidField(
-      `${field}.target`,
-      'has one * at most, and only where the path ends with /*',
-    );
-  }
-  const own = /^\/(?![/\\])[^\s\\]*$/.test(target);
+  checkStar(from, target, field);
+  const own = isOwnTarget(target);
   // A visitor must not choose the host: * stands after it.
   const elsewhere = /^https?:\/\/[^/\s*?#@\\]+(?:[/?#][^\s\\]*)?$/.test(target);
   if (!own && !(elsewhere && URL.canParse(target))) {
@@ -100,6 +98,25 @@ function checkRedirect(redirect: SiteRedirectJson, index: number): SiteRedirectJ
   const host = (redirect.host ?? '').toLowerCase();
   if (target === from && host === '') throw invalidField(`${field}.target`, 'is the path itself');
   return { ...redirect, status, ...(host === '' ? {} : { host }) };
+}
+
+function checkRewrite({ path: from = '', target = '' }: PathRewriteJson, index: number): void {
+  const field = `${at}.rewrites[${index}]`;
+  checkPath(from.replace(/\/\*$/, '') || '/', `${field}.path`);
+  checkStar(from, target, field);
+  if (!isOwnTarget(target)) throw invalidField(`${field}.target`, 'must be a path');
+  if (target === from) throw invalidField(`${field}.target`, 'is the path itself');
+}
+
+function checkStar(from: string, target: string, field: string): void {
+  const stars = target.split('*').length - 1;
+  if (stars === 0 || (stars === 1 && from.endsWith('/*'))) return;
+  throw invalidField(`${field}.target`, 'has one * at most, and only where the path ends with /*');
+}
+
+/** A path of this site; two slashes at the beginning would name a host. */
+function isOwnTarget(target: string): boolean {
+  return /^\/(?![/\\])[^\s\\]*$/.test(target);
 }
 
 function checkPrefixes(name: string, rules: readonly { readonly pathPrefix?: string }[]): void {
@@ -269,12 +286,18 @@ function checkSecurityText(text: string): void {
 
 function checkFields(name: 'requestFields' | 'responseFields', changes: FieldChangeJson[]): void {
   const seen = new Set<string>();
-  changes.forEach(({ name: header = '', value = '', remove = false }, index) => {
+  changes.forEach(({ name: header = '', value = '', remove = false, mode }, index) => {
     const field = `${at}.${name}[${index}]`;
     const lower = header.toLowerCase();
     if (!token.test(header)) throw invalidField(`${field}.name`, 'is no header name');
-    if (seen.has(lower)) throw invalidField(`${field}.name`, 'is that of another entry');
+    if (seen.has(lower) && mode !== 'FIELD_CHANGE_MODE_ADD') {
+      throw invalidField(`${field}.name`, 'is that of another entry');
+    }
     seen.add(lower);
+    const states = mode !== undefined && mode !== 'FIELD_CHANGE_MODE_UNSPECIFIED';
+    if (remove && states && mode !== 'FIELD_CHANGE_MODE_REPLACE') {
+      throw invalidField(`${field}.mode`, 'is of no use where the field is removed');
+    }
     if (remove !== (value === '')) {
       throw invalidField(`${field}.value`, 'is needed, unless the field is removed');
     }
@@ -288,6 +311,26 @@ function checkFields(name: 'requestFields' | 'responseFields', changes: FieldCha
     if (!remove && isSecretHeader(header, value)) {
       const problem = 'looks like a secret: set it on the pool, which never shows it';
       throw invalidField(`${field}.value`, problem);
+    }
+  });
+}
+
+function checkCookies(rules: readonly CookieRuleJson[]): void {
+  const seen = new Set<string>();
+  rules.forEach(({ name = '', secure, httpOnly, sameSite }, index) => {
+    const field = `${at}.cookies[${index}]`;
+    if (name !== '' && !token.test(name)) {
+      throw invalidField(`${field}.name`, 'is no name of a cookie');
+    }
+    if (seen.has(name)) throw invalidField(`${field}.name`, 'is that of another entry');
+    seen.add(name);
+    const keepsSite = sameSite === undefined || sameSite === 'COOKIE_SAME_SITE_UNSPECIFIED';
+    if (secure !== true && httpOnly !== true && keepsSite) {
+      throw invalidField(field, 'needs secure, httpOnly or sameSite');
+    }
+    // Browsers refuse such a cookie.
+    if (sameSite === 'COOKIE_SAME_SITE_NONE' && secure !== true) {
+      throw invalidField(`${field}.sameSite`, 'needs secure to be NONE');
     }
   });
 }

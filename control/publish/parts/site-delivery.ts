@@ -18,9 +18,9 @@ export function toRuntimeDelivery(delivery: SiteDeliveryJson | undefined): Uint8
     ...full,
     maintenance: maintenance?.enabled === true ? maintenance : undefined,
     redirects: full.redirects.map(({ path, status, ...rest }) => ({
-      ...{ ...rest, status: status || 308 },
-      ...{ path: path.replace(/\/\*$/, ''), under: path.endsWith('/*') },
+      ...{ ...rest, status: status || 308, ...placeOf(path) },
     })),
+    rewrites: full.rewrites.map(({ path, target }) => ({ target, ...placeOf(path) })),
     forwardAuth: full.forwardAuth.map(({ copiedFields, timeoutMs, ...rest }) => ({
       ...{ ...rest, copiedFields: lowerCase(copiedFields) },
       timeoutMs: timeoutMs || forwardAuthLimits.askMs,
@@ -42,6 +42,10 @@ export function toRuntimeDelivery(delivery: SiteDeliveryJson | undefined): Uint8
   const set = Object.entries(runtime).filter(([, value]) => isSet(value));
   if (set.length === 0) return new Uint8Array();
   return Buffer.from(JSON.stringify(Object.fromEntries(set)), 'utf8');
+}
+
+function placeOf(path: string): { readonly path: string; readonly under: boolean } {
+  return { path: path.replace(/\/\*$/, ''), under: path.endsWith('/*') };
 }
 
 /** True for a site that keeps visitors with one origin address. */

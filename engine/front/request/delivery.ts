@@ -43,6 +43,7 @@ export function answerInstead(request: RequestState): DeliveryAnswer | null {
   request.bodyBytesMax = delivery.bodyBytesMax(view, request.bodyBytesMax);
   request.answerFields = delivery.responseFields(view);
   request.compression = delivery.compression(view);
+  request.rewrittenTarget = delivery.rewritten(view);
   return null;
 }
 

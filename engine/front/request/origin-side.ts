@@ -7,6 +7,7 @@
 
 import { upstreamLimits } from '../../../base/delivery-limits.ts';
 import type { OriginSpan } from '../../contract/request-trace.ts';
+import type { AnswerRules } from '../../guard/site-delivery.ts';
 import { namesExtensions } from '../../http/websocket.ts';
 import type { RouteResult } from '../../phases/phase-host.ts';
 import type { EndpointPool } from '../../upstream/endpoint-pool.ts';
@@ -17,10 +18,11 @@ import {
   type OriginLink,
   type OriginSink,
 } from '../../upstream/origin-sink.ts';
+import { readSetCookies, withAttributes, withSetCookies } from '../../upstream/set-cookies.ts';
 import type { StickyCookie } from '../../upstream/sticky-origins.ts';
 import type { TracedRequest } from '../facts/tracer.ts';
 import type { OriginChoice, PathRoutes } from '../path-routes.ts';
-import type { RequestHeadFacts } from '../wire/forward-heads.ts';
+import { hasField, type RequestHeadFacts } from '../wire/forward-heads.ts';
 import { isGrpc } from './grpc.ts';
 import type { RequestState } from './request-state.ts';
 
@@ -117,6 +119,7 @@ export class OriginSide {
       requestId,
       fields: rewritten ? fieldsWithoutCookie : fields,
       skip,
+      rewrittenTarget: this.request.rewrittenTarget,
       inspected,
       upgrade: head.websocketKey !== null,
       withoutExtensions: inspectsMessages,
@@ -138,18 +141,29 @@ export class OriginSide {
       connection.abandon();
       return false;
     }
-    if (this.cookie !== null) this.keepVisitor(this.cookie, connection);
+    const rules = request.site?.delivery?.answerRules ?? null;
+    if (rules !== null || this.cookie !== null) this.changeFields(rules, connection);
     return true;
   }
 
-  /** The visitor gets a cookie where another address answered than its cookie names. */
-  private keepVisitor({ current, pool }: StickyCookie, { head, headBytes }: OriginLink): void {
+  /** What the site changes by what the answer says, and the cookie of visitors who stay. */
+  private changeFields(rules: AnswerRules | null, { head, headBytes }: OriginLink): void {
     const { request } = this;
-    const changed = current && pool === this.pool ? null : this.pool;
     const secure = request.requestClient.facts.scheme === 'https';
-    const sticky = this.choice!.sticky!;
-    const from = [headBytes, head] as const;
-    request.answerFields = sticky.answer(request.answerFields, from, changed, secure);
+    let set = readSetCookies(headBytes, head);
+    let line = '';
+    if (this.cookie !== null) {
+      const { current, pool } = this.cookie;
+      const sticky = this.choice!.sticky!;
+      const stays = (current && pool === this.pool) || this.pool === null;
+      set = sticky.foreign(set);
+      line = stays ? '' : sticky.line(this.pool!, secure);
+    }
+    if (rules !== null) {
+      set = withAttributes(set, rules.cookies, secure);
+      for (const one of rules.defaults) if (!hasField(headBytes, head, one.name)) line += one.line;
+    }
+    request.answerFields = withSetCookies(request.answerFields, set, line);
   }
 
   /** Nothing more comes of the connection. */

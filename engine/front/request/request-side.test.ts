@@ -11,7 +11,14 @@ import { RequestSide, TAKEN } from './request-side.ts';
 import type { RequestState } from './request-state.ts';
 
 const facts = {
-  ...{ forwardedLines: '', defaultHost: 'a', requestId: 'id', fields: null, skip: 0 },
+  ...{
+    forwardedLines: '',
+    defaultHost: 'a',
+    requestId: 'id',
+    fields: null,
+    skip: 0,
+    rewrittenTarget: null,
+  },
   ...{
     inspected: true,
     upgrade: false,

@@ -41,6 +41,8 @@ export class RequestState {
   bodyBytesMax: number;
   /** What the site's delivery replaces in the origin's answer; null for nothing. */
   answerFields: ResponseFields | null = null;
+  /** The target that the origin gets; null for the client's. */
+  rewrittenTarget: string | null = null;
   /** How that answer may be compressed; null for not at all. */
   compression: AnswerCompression | null = null;
   ended = false;

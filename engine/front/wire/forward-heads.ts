@@ -81,6 +81,8 @@ export interface RequestHeadFacts {
   readonly fields: OriginFields | null;
   /** Bytes taken off the front of the path. */
   readonly skip: number;
+  /** The target in place of the client's; null leaves that. */
+  readonly rewrittenTarget: string | null;
   /** True where the answer is inspected. */
   readonly inspected: boolean;
   /** True where a WebSocket is asked for. */
@@ -115,7 +117,8 @@ export function writeRequestHead(
   writer.reserve(head.headEnd + 512);
   writer.bytes(bytes, spans[SPAN.firstStart]!, spans[SPAN.firstEnd]!);
   writer.text(' ');
-  writeTarget(writer, bytes, head, facts.skip);
+  if (facts.rewrittenTarget === null) writeTarget(writer, bytes, head, facts.skip);
+  else writer.text(facts.rewrittenTarget);
   writer.text(' HTTP/1.1\r\nHost: ');
   const { fields } = facts;
   const hasHost = head.hostEnd > head.hostStart;
@@ -134,6 +137,9 @@ export function writeRequestHead(
   else {
     writer.text(keepForwarded(facts.forwardedLines, fields));
     writer.text(fields.lines);
+    for (const { name, line } of fields.defaults) {
+      if (!hasField(bytes, head, name, drops)) writer.text(line);
+    }
   }
   const { traceLines, vouchedLines } = facts;
   if (vouchedLines !== '') writer.text(vouchedLines);
@@ -272,6 +278,22 @@ function replacedNames({ strictTransport, rateLines, fields }: ReplacedFields): 
 const noNames: readonly string[] = [];
 /** RFC 6797 section 8.1: of two such fields, clients go by the first. */
 const strictNames: readonly string[] = ['strict-transport-security'];
+
+/** Whether a head has a field of a name in lower case, and of no kind that is not copied. */
+export function hasField(
+  bytes: Uint8Array,
+  { spans, kinds, fieldCount }: HeadScanner,
+  name: string,
+  drops: Uint8Array = responseDrops,
+): boolean {
+  const names = [name];
+  for (let i = 0; i < fieldCount; i++) {
+    const at = SPAN.fields + 4 * i;
+    if (drops[kinds[i]! & KIND_MASK] !== 0) continue;
+    if (isNamed(bytes, spans[at]!, spans[at + 1]!, names)) return true;
+  }
+  return false;
+}
 
 /** Underscores count as hyphens: origins that make variables of names cannot tell them apart. */
 function isNamed(bytes: Uint8Array, start: number, end: number, names: readonly string[]): boolean {

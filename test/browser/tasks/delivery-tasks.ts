@@ -188,15 +188,21 @@ export const deliveryTasks: readonly Task[] = [
   {
     id: 'delivery-fields',
     page: 'Sites',
-    does: 'adds a field to answers, and lets pages of another origin read them',
-    expects: 'answers have both, another origin gets nothing',
+    does: 'adds a field to answers, hardens a cookie, lets pages of another origin read answers',
+    expects: 'answers have both, another origin gets nothing, the cookie has its rule',
     run: async (desk, world) => {
-      await delivered(desk, world, 'fielded');
+      const id = await delivered(desk, world, 'fielded');
       await desk.press('Change a field of answers');
       await desk.fill('Field', 'X-Frame-Options', 'Change a field of answers');
       await desk.fill('Value', 'DENY', 'Change a field of answers');
       await desk.press('Add', 'Change a field of answers');
       await desk.shows('X-Frame-Options');
+      const harden = 'Harden a cookie';
+      await desk.press(harden);
+      await desk.fill('Cookie, empty for all others', 'id', harden);
+      await desk.tick('HttpOnly: hidden from scripts', harden);
+      await desk.press('Add', harden);
+      await desk.shows('HttpOnly');
       const cors = 'Let pages of other origins read';
       await desk.press(cors);
       await desk.fill('Origins, one a line, or *', 'https://app.example', cors);
@@ -209,6 +215,8 @@ export const deliveryTasks: readonly Task[] = [
       await eventually(async () => (await from('https://app.example'))?.toString().includes('app'));
       expect(await from('https://app.example')).toEqual(['DENY', 'https://app.example']);
       expect(await from('https://other.example')).toEqual(['DENY', undefined]);
+      const cookies = [{ name: 'id', httpOnly: true }];
+      expect(await world.siteAt(id)).toMatchObject({ delivery: { cookies } });
     },
   },
   {

@@ -4,16 +4,16 @@
 // @generated from file waf/v1/delivery.proto (package waf.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../buf/validate/validate_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file waf/v1/delivery.proto.
  */
 export const file_waf_v1_delivery: GenFile = /*@__PURE__*/
-  fileDesc("ChV3YWYvdjEvZGVsaXZlcnkucHJvdG8SBndhZi52MSLwBAoMU2l0ZURlbGl2ZXJ5EiwKC21haW50ZW5hbmNlGAEgASgLMhcud2FmLnYxLk1haW50ZW5hbmNlTW9kZRIyCglyZWRpcmVjdHMYAiADKAsyFC53YWYudjEuU2l0ZVJlZGlyZWN0Qgm6SAaSAQMQ9AMSMwoKYmFzaWNfYXV0aBgDIAMoCzIVLndhZi52MS5CYXNpY0F1dGhSdWxlQgi6SAWSAQIQZBI0Cgtib2R5X2xpbWl0cxgEIAMoCzIVLndhZi52MS5Cb2R5TGltaXRSdWxlQgi6SAWSAQIQZBIfCgxzZWN1cml0eV90eHQYBSABKAlCCbpIBnIEKICAARIoCgRjb3JzGAYgAygLMhAud2FmLnYxLkNvcnNSdWxlQgi6SAWSAQIQZBI1Cg5yZXF1ZXN0X2ZpZWxkcxgHIAMoCzITLndhZi52MS5GaWVsZENoYW5nZUIIukgFkgECEEASNgoPcmVzcG9uc2VfZmllbGRzGAggAygLMhMud2FmLnYxLkZpZWxkQ2hhbmdlQgi6SAWSAQIQQBI3Cgxmb3J3YXJkX2F1dGgYCSADKAsyFy53YWYudjEuRm9yd2FyZEF1dGhSdWxlQgi6SAWSAQIQZBI3ChNjbGllbnRfY2VydGlmaWNhdGVzGAogASgLMhoud2FmLnYxLkNsaWVudENlcnRpZmljYXRlcxI2Cgtjb21wcmVzc2lvbhgLIAMoCzIXLndhZi52MS5Db21wcmVzc2lvblJ1bGVCCLpIBZIBAhBkEi8KD3N0aWNreV9zZXNzaW9ucxgMIAEoCzIWLndhZi52MS5TdGlja3lTZXNzaW9ucyLGAQoPTWFpbnRlbmFuY2VNb2RlEg8KB2VuYWJsZWQYASABKAgSKAoTcmV0cnlfYWZ0ZXJfc2Vjb25kcxgCIAEoBUILukgIGgYYgPUkKAASFwoFdGl0bGUYAyABKAlCCLpIBXIDGIACEhkKB21lc3NhZ2UYBCABKAlCCLpIBXIDGIAgEiMKEGFsbG93ZWRfbmV0d29ya3MYBSADKAlCCbpIBpIBAxDoBxIfCg1hbGxvd2VkX3BhdGhzGAYgAygJQgi6SAWSAQIQZCJ4CgxTaXRlUmVkaXJlY3QSFgoEaG9zdBgBIAEoCUIIukgFcgMY/QESFgoEcGF0aBgCIAEoCUIIukgFcgMYgBASGAoGdGFyZ2V0GAMgASgJQgi6SAVyAxiAEBIeCgZzdGF0dXMYBCABKAVCDrpIC9gBARoGGLQCKK0CIoYBCg1CYXNpY0F1dGhSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIXCgVyZWFsbRgCIAEoCUIIukgFcgMYgAESLwoFdXNlcnMYAyADKAsyFS53YWYudjEuQmFzaWNBdXRoVXNlckIJukgGkgEDEMgBEgwKBG9wZW4YBCABKAgiSAoNQmFzaWNBdXRoVXNlchIWCgRuYW1lGAEgASgJQgi6SAVyAxiAARIfCg1wYXNzd29yZF9oYXNoGAIgASgJQgi6SAVyAxiAAiJKCg1Cb2R5TGltaXRSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIaCgltYXhfYnl0ZXMYAiABKANCB7pIBCICKAAi9wEKCENvcnNSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIiCg9hbGxvd2VkX29yaWdpbnMYAiADKAlCCbpIBpIBAxDIARIhCg9hbGxvd2VkX21ldGhvZHMYAyADKAlCCLpIBZIBAhAgEiEKD2FsbG93ZWRfaGVhZGVycxgEIAMoCUIIukgFkgECEGQSIQoPZXhwb3NlZF9oZWFkZXJzGAUgAygJQgi6SAWSAQIQZBIZChFhbGxvd19jcmVkZW50aWFscxgGIAEoCBIkCg9tYXhfYWdlX3NlY29uZHMYByABKAVCC7pICBoGGICjBSgAIk4KC0ZpZWxkQ2hhbmdlEhYKBG5hbWUYASABKAlCCLpIBXIDGIABEhcKBXZhbHVlGAIgASgJQgi6SAVyAxiAIBIOCgZyZW1vdmUYAyABKAgiuwEKD0ZvcndhcmRBdXRoUnVsZRIdCgtwYXRoX3ByZWZpeBgBIAEoCUIIukgFcgMYgBASFQoDdXJsGAIgASgJQgi6SAVyAxiAEBIfCg1jb3BpZWRfZmllbGRzGAMgAygJQgi6SAWSAQIQIBIfCgp0aW1lb3V0X21zGAQgASgFQgu6SAgaBhjg1AMoABIiChBhbGxvd2VkX25ldHdvcmtzGAUgAygJQgi6SAWSAQIQIBIMCgRvcGVuGAYgASgIIl0KEkNsaWVudENlcnRpZmljYXRlcxIZCgZjYV9wZW0YASABKAlCCbpIBnIEKICABBIQCghvcHRpb25hbBgCIAEoCBIaCgdjcmxfcGVtGAMgASgJQgm6SAZyBCiAgBAidwoPQ29tcHJlc3Npb25SdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIXCgV0eXBlcxgCIAMoCUIIukgFkgECEEASHwoJbWluX2J5dGVzGAMgASgFQgy6SAkaBxiAgIAIKAASCwoDb2ZmGAQgASgIImYKDlN0aWNreVNlc3Npb25zEg8KB2VuYWJsZWQYASABKAgSHAoLY29va2llX25hbWUYAiABKAlCB7pIBHICGEASJQoPbWF4X2FnZV9zZWNvbmRzGAMgASgFQgy6SAkaBxiA54QPKABiBnByb3RvMw", [file_buf_validate_validate]);
+  fileDesc("ChV3YWYvdjEvZGVsaXZlcnkucHJvdG8SBndhZi52MSLRBQoMU2l0ZURlbGl2ZXJ5EiwKC21haW50ZW5hbmNlGAEgASgLMhcud2FmLnYxLk1haW50ZW5hbmNlTW9kZRIyCglyZWRpcmVjdHMYAiADKAsyFC53YWYudjEuU2l0ZVJlZGlyZWN0Qgm6SAaSAQMQ9AMSMwoKYmFzaWNfYXV0aBgDIAMoCzIVLndhZi52MS5CYXNpY0F1dGhSdWxlQgi6SAWSAQIQZBI0Cgtib2R5X2xpbWl0cxgEIAMoCzIVLndhZi52MS5Cb2R5TGltaXRSdWxlQgi6SAWSAQIQZBIfCgxzZWN1cml0eV90eHQYBSABKAlCCbpIBnIEKICAARIoCgRjb3JzGAYgAygLMhAud2FmLnYxLkNvcnNSdWxlQgi6SAWSAQIQZBI1Cg5yZXF1ZXN0X2ZpZWxkcxgHIAMoCzITLndhZi52MS5GaWVsZENoYW5nZUIIukgFkgECEEASNgoPcmVzcG9uc2VfZmllbGRzGAggAygLMhMud2FmLnYxLkZpZWxkQ2hhbmdlQgi6SAWSAQIQQBI3Cgxmb3J3YXJkX2F1dGgYCSADKAsyFy53YWYudjEuRm9yd2FyZEF1dGhSdWxlQgi6SAWSAQIQZBI3ChNjbGllbnRfY2VydGlmaWNhdGVzGAogASgLMhoud2FmLnYxLkNsaWVudENlcnRpZmljYXRlcxI2Cgtjb21wcmVzc2lvbhgLIAMoCzIXLndhZi52MS5Db21wcmVzc2lvblJ1bGVCCLpIBZIBAhBkEi8KD3N0aWNreV9zZXNzaW9ucxgMIAEoCzIWLndhZi52MS5TdGlja3lTZXNzaW9ucxItCgdjb29raWVzGA0gAygLMhIud2FmLnYxLkNvb2tpZVJ1bGVCCLpIBZIBAhBAEjAKCHJld3JpdGVzGA4gAygLMhMud2FmLnYxLlBhdGhSZXdyaXRlQgm6SAaSAQMQ9AMixgEKD01haW50ZW5hbmNlTW9kZRIPCgdlbmFibGVkGAEgASgIEigKE3JldHJ5X2FmdGVyX3NlY29uZHMYAiABKAVCC7pICBoGGID1JCgAEhcKBXRpdGxlGAMgASgJQgi6SAVyAxiAAhIZCgdtZXNzYWdlGAQgASgJQgi6SAVyAxiAIBIjChBhbGxvd2VkX25ldHdvcmtzGAUgAygJQgm6SAaSAQMQ6AcSHwoNYWxsb3dlZF9wYXRocxgGIAMoCUIIukgFkgECEGQieAoMU2l0ZVJlZGlyZWN0EhYKBGhvc3QYASABKAlCCLpIBXIDGP0BEhYKBHBhdGgYAiABKAlCCLpIBXIDGIAQEhgKBnRhcmdldBgDIAEoCUIIukgFcgMYgBASHgoGc3RhdHVzGAQgASgFQg66SAvYAQEaBhi0AiitAiI/CgtQYXRoUmV3cml0ZRIWCgRwYXRoGAEgASgJQgi6SAVyAxiAEBIYCgZ0YXJnZXQYAiABKAlCCLpIBXIDGIAQIoYBCg1CYXNpY0F1dGhSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIXCgVyZWFsbRgCIAEoCUIIukgFcgMYgAESLwoFdXNlcnMYAyADKAsyFS53YWYudjEuQmFzaWNBdXRoVXNlckIJukgGkgEDEMgBEgwKBG9wZW4YBCABKAgiSAoNQmFzaWNBdXRoVXNlchIWCgRuYW1lGAEgASgJQgi6SAVyAxiAARIfCg1wYXNzd29yZF9oYXNoGAIgASgJQgi6SAVyAxiAAiJKCg1Cb2R5TGltaXRSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIaCgltYXhfYnl0ZXMYAiABKANCB7pIBCICKAAi9wEKCENvcnNSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIiCg9hbGxvd2VkX29yaWdpbnMYAiADKAlCCbpIBpIBAxDIARIhCg9hbGxvd2VkX21ldGhvZHMYAyADKAlCCLpIBZIBAhAgEiEKD2FsbG93ZWRfaGVhZGVycxgEIAMoCUIIukgFkgECEGQSIQoPZXhwb3NlZF9oZWFkZXJzGAUgAygJQgi6SAWSAQIQZBIZChFhbGxvd19jcmVkZW50aWFscxgGIAEoCBIkCg9tYXhfYWdlX3NlY29uZHMYByABKAVCC7pICBoGGICjBSgAIn8KC0ZpZWxkQ2hhbmdlEhYKBG5hbWUYASABKAlCCLpIBXIDGIABEhcKBXZhbHVlGAIgASgJQgi6SAVyAxiAIBIOCgZyZW1vdmUYAyABKAgSLwoEbW9kZRgEIAEoDjIXLndhZi52MS5GaWVsZENoYW5nZU1vZGVCCLpIBYIBAhABInwKCkNvb2tpZVJ1bGUSFgoEbmFtZRgBIAEoCUIIukgFcgMYgAESDgoGc2VjdXJlGAIgASgIEhEKCWh0dHBfb25seRgDIAEoCBIzCglzYW1lX3NpdGUYBCABKA4yFi53YWYudjEuQ29va2llU2FtZVNpdGVCCLpIBYIBAhABIrsBCg9Gb3J3YXJkQXV0aFJ1bGUSHQoLcGF0aF9wcmVmaXgYASABKAlCCLpIBXIDGIAQEhUKA3VybBgCIAEoCUIIukgFcgMYgBASHwoNY29waWVkX2ZpZWxkcxgDIAMoCUIIukgFkgECECASHwoKdGltZW91dF9tcxgEIAEoBUILukgIGgYY4NQDKAASIgoQYWxsb3dlZF9uZXR3b3JrcxgFIAMoCUIIukgFkgECECASDAoEb3BlbhgGIAEoCCJdChJDbGllbnRDZXJ0aWZpY2F0ZXMSGQoGY2FfcGVtGAEgASgJQgm6SAZyBCiAgAQSEAoIb3B0aW9uYWwYAiABKAgSGgoHY3JsX3BlbRgDIAEoCUIJukgGcgQogIAQIncKD0NvbXByZXNzaW9uUnVsZRIdCgtwYXRoX3ByZWZpeBgBIAEoCUIIukgFcgMYgBASFwoFdHlwZXMYAiADKAlCCLpIBZIBAhBAEh8KCW1pbl9ieXRlcxgDIAEoBUIMukgJGgcYgICACCgAEgsKA29mZhgEIAEoCCJmCg5TdGlja3lTZXNzaW9ucxIPCgdlbmFibGVkGAEgASgIEhwKC2Nvb2tpZV9uYW1lGAIgASgJQge6SARyAhhAEiUKD21heF9hZ2Vfc2Vjb25kcxgDIAEoBUIMukgJGgcYgOeEDygAKo0BCg9GaWVsZENoYW5nZU1vZGUSIQodRklFTERfQ0hBTkdFX01PREVfVU5TUEVDSUZJRUQQABIdChlGSUVMRF9DSEFOR0VfTU9ERV9SRVBMQUNFEAESGQoVRklFTERfQ0hBTkdFX01PREVfQUREEAISHQoZRklFTERfQ0hBTkdFX01PREVfREVGQVVMVBADKoQBCg5Db29raWVTYW1lU2l0ZRIgChxDT09LSUVfU0FNRV9TSVRFX1VOU1BFQ0lGSUVEEAASGwoXQ09PS0lFX1NBTUVfU0lURV9TVFJJQ1QQARIYChRDT09LSUVfU0FNRV9TSVRFX0xBWBACEhkKFUNPT0tJRV9TQU1FX1NJVEVfTk9ORRADYgZwcm90bzM", [file_buf_validate_validate]);
 
 /**
  * How a site is delivered. What is not set costs nothing and changes nothing.
@@ -104,6 +104,20 @@ export type SiteDelivery = Message<"waf.v1.SiteDelivery"> & {
    * @generated from field: waf.v1.StickySessions sticky_sessions = 12;
    */
   stickySessions?: StickySessions | undefined;
+
+  /**
+   * Attributes of cookies that the origin sets.
+   *
+   * @generated from field: repeated waf.v1.CookieRule cookies = 13;
+   */
+  cookies: CookieRule[];
+
+  /**
+   * Other paths at the origin; the first that fits is taken. Rules inspect the path that was sent.
+   *
+   * @generated from field: repeated waf.v1.PathRewrite rewrites = 14;
+   */
+  rewrites: PathRewrite[];
 };
 
 /**
@@ -195,6 +209,20 @@ export type SiteDeliveryJson = {
    * @generated from field: waf.v1.StickySessions sticky_sessions = 12;
    */
   stickySessions?: StickySessionsJson;
+
+  /**
+   * Attributes of cookies that the origin sets.
+   *
+   * @generated from field: repeated waf.v1.CookieRule cookies = 13;
+   */
+  cookies?: CookieRuleJson[];
+
+  /**
+   * Other paths at the origin; the first that fits is taken. Rules inspect the path that was sent.
+   *
+   * @generated from field: repeated waf.v1.PathRewrite rewrites = 14;
+   */
+  rewrites?: PathRewriteJson[];
 };
 
 /**
@@ -387,6 +415,57 @@ export const SiteRedirectSchema: GenMessage<SiteRedirect, {jsonType: SiteRedirec
   messageDesc(file_waf_v1_delivery, 2);
 
 /**
+ * Gives the origin another path than the client sent.
+ *
+ * @generated from message waf.v1.PathRewrite
+ */
+export type PathRewrite = Message<"waf.v1.PathRewrite"> & {
+  /**
+   * The path, or with /* at the end all that lies under it; compared as it was sent.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * Path at the origin; * stands for what * of the path took. The query goes along unless this has
+   * one.
+   *
+   * @generated from field: string target = 2;
+   */
+  target: string;
+};
+
+/**
+ * Gives the origin another path than the client sent.
+ *
+ * @generated from message waf.v1.PathRewrite
+ */
+export type PathRewriteJson = {
+  /**
+   * The path, or with /* at the end all that lies under it; compared as it was sent.
+   *
+   * @generated from field: string path = 1;
+   */
+  path?: string;
+
+  /**
+   * Path at the origin; * stands for what * of the path took. The query goes along unless this has
+   * one.
+   *
+   * @generated from field: string target = 2;
+   */
+  target?: string;
+};
+
+/**
+ * Describes the message waf.v1.PathRewrite.
+ * Use `create(PathRewriteSchema)` to create a new message.
+ */
+export const PathRewriteSchema: GenMessage<PathRewrite, {jsonType: PathRewriteJson}> = /*@__PURE__*/
+  messageDesc(file_waf_v1_delivery, 3);
+
+/**
  * Asks for a user name and a password.
  *
  * @generated from message waf.v1.BasicAuthRule
@@ -461,7 +540,7 @@ export type BasicAuthRuleJson = {
  * Use `create(BasicAuthRuleSchema)` to create a new message.
  */
 export const BasicAuthRuleSchema: GenMessage<BasicAuthRule, {jsonType: BasicAuthRuleJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_delivery, 3);
+  messageDesc(file_waf_v1_delivery, 4);
 
 /**
  * Who may enter.
@@ -510,7 +589,7 @@ export type BasicAuthUserJson = {
  * Use `create(BasicAuthUserSchema)` to create a new message.
  */
 export const BasicAuthUserSchema: GenMessage<BasicAuthUser, {jsonType: BasicAuthUserJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_delivery, 4);
+  messageDesc(file_waf_v1_delivery, 5);
 
 /**
  * Bounds the bodies of requests to a path.
@@ -559,7 +638,7 @@ export type BodyLimitRuleJson = {
  * Use `create(BodyLimitRuleSchema)` to create a new message.
  */
 export const BodyLimitRuleSchema: GenMessage<BodyLimitRule, {jsonType: BodyLimitRuleJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_delivery, 5);
+  messageDesc(file_waf_v1_delivery, 6);
 
 /**
  * Lets pages of other origins read answers.
@@ -678,7 +757,7 @@ export type CorsRuleJson = {
  * Use `create(CorsRuleSchema)` to create a new message.
  */
 export const CorsRuleSchema: GenMessage<CorsRule, {jsonType: CorsRuleJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_delivery, 6);
+  messageDesc(file_waf_v1_delivery, 7);
 
 /**
  * Sets a header field, or takes it away.
@@ -694,7 +773,7 @@ export type FieldChange = Message<"waf.v1.FieldChange"> & {
   name: string;
 
   /**
-   * Its value, in place of every other one.
+   * Its value.
    *
    * @generated from field: string value = 2;
    */
@@ -706,6 +785,13 @@ export type FieldChange = Message<"waf.v1.FieldChange"> & {
    * @generated from field: bool remove = 3;
    */
   remove: boolean;
+
+  /**
+   * What becomes of other values; not stated acts as REPLACE.
+   *
+   * @generated from field: waf.v1.FieldChangeMode mode = 4;
+   */
+  mode: FieldChangeMode;
 };
 
 /**
@@ -722,7 +808,7 @@ export type FieldChangeJson = {
   name?: string;
 
   /**
-   * Its value, in place of every other one.
+   * Its value.
    *
    * @generated from field: string value = 2;
    */
@@ -734,6 +820,13 @@ export type FieldChangeJson = {
    * @generated from field: bool remove = 3;
    */
   remove?: boolean;
+
+  /**
+   * What becomes of other values; not stated acts as REPLACE.
+   *
+   * @generated from field: waf.v1.FieldChangeMode mode = 4;
+   */
+  mode?: FieldChangeModeJson;
 };
 
 /**
@@ -741,7 +834,84 @@ export type FieldChangeJson = {
  * Use `create(FieldChangeSchema)` to create a new message.
  */
 export const FieldChangeSchema: GenMessage<FieldChange, {jsonType: FieldChangeJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_delivery, 7);
+  messageDesc(file_waf_v1_delivery, 8);
+
+/**
+ * Attributes of cookies that the origin sets, as browsers get them.
+ *
+ * @generated from message waf.v1.CookieRule
+ */
+export type CookieRule = Message<"waf.v1.CookieRule"> & {
+  /**
+   * Name of the cookie, in the case it is sent in; empty for all cookies without a rule.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Sent back over TLS only; on answers over TLS.
+   *
+   * @generated from field: bool secure = 2;
+   */
+  secure: boolean;
+
+  /**
+   * Hidden from scripts.
+   *
+   * @generated from field: bool http_only = 3;
+   */
+  httpOnly: boolean;
+
+  /**
+   * Which requests of other sites have it, in place of what the origin says; not stated leaves that.
+   *
+   * @generated from field: waf.v1.CookieSameSite same_site = 4;
+   */
+  sameSite: CookieSameSite;
+};
+
+/**
+ * Attributes of cookies that the origin sets, as browsers get them.
+ *
+ * @generated from message waf.v1.CookieRule
+ */
+export type CookieRuleJson = {
+  /**
+   * Name of the cookie, in the case it is sent in; empty for all cookies without a rule.
+   *
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * Sent back over TLS only; on answers over TLS.
+   *
+   * @generated from field: bool secure = 2;
+   */
+  secure?: boolean;
+
+  /**
+   * Hidden from scripts.
+   *
+   * @generated from field: bool http_only = 3;
+   */
+  httpOnly?: boolean;
+
+  /**
+   * Which requests of other sites have it, in place of what the origin says; not stated leaves that.
+   *
+   * @generated from field: waf.v1.CookieSameSite same_site = 4;
+   */
+  sameSite?: CookieSameSiteJson;
+};
+
+/**
+ * Describes the message waf.v1.CookieRule.
+ * Use `create(CookieRuleSchema)` to create a new message.
+ */
+export const CookieRuleSchema: GenMessage<CookieRule, {jsonType: CookieRuleJson}> = /*@__PURE__*/
+  messageDesc(file_waf_v1_delivery, 9);
 
 /**
  * Asks a service before each request (auth_request of nginx, forward_auth of Caddy).
@@ -846,7 +1016,7 @@ export type ForwardAuthRuleJson = {
  * Use `create(ForwardAuthRuleSchema)` to create a new message.
  */
 export const ForwardAuthRuleSchema: GenMessage<ForwardAuthRule, {jsonType: ForwardAuthRuleJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_delivery, 8);
+  messageDesc(file_waf_v1_delivery, 10);
 
 /**
  * Certificates of clients (mutual TLS).
@@ -911,7 +1081,7 @@ export type ClientCertificatesJson = {
  * Use `create(ClientCertificatesSchema)` to create a new message.
  */
 export const ClientCertificatesSchema: GenMessage<ClientCertificates, {jsonType: ClientCertificatesJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_delivery, 9);
+  messageDesc(file_waf_v1_delivery, 11);
 
 /**
  * Compresses answers for clients that accept br or gzip. An observer who sees the length of an
@@ -990,7 +1160,7 @@ export type CompressionRuleJson = {
  * Use `create(CompressionRuleSchema)` to create a new message.
  */
 export const CompressionRuleSchema: GenMessage<CompressionRule, {jsonType: CompressionRuleJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_delivery, 10);
+  messageDesc(file_waf_v1_delivery, 12);
 
 /**
  * Keeps a visitor with one address of a pool by a cookie that names the address to nobody else.
@@ -1053,5 +1223,115 @@ export type StickySessionsJson = {
  * Use `create(StickySessionsSchema)` to create a new message.
  */
 export const StickySessionsSchema: GenMessage<StickySessions, {jsonType: StickySessionsJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_delivery, 11);
+  messageDesc(file_waf_v1_delivery, 13);
+
+/**
+ * What becomes of values that a message has already.
+ *
+ * @generated from enum waf.v1.FieldChangeMode
+ */
+export const FieldChangeMode = {
+  /**
+   * Not stated.
+   *
+   * @generated from enum value: FIELD_CHANGE_MODE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * They are taken away.
+   *
+   * @generated from enum value: FIELD_CHANGE_MODE_REPLACE = 1;
+   */
+  REPLACE: 1,
+
+  /**
+   * They stay, and the value comes after them in a line of its own.
+   *
+   * @generated from enum value: FIELD_CHANGE_MODE_ADD = 2;
+   */
+  ADD: 2,
+
+  /**
+   * They stay, and the value is left out.
+   *
+   * @generated from enum value: FIELD_CHANGE_MODE_DEFAULT = 3;
+   */
+  DEFAULT: 3,
+} as const;
+
+/**
+ * What becomes of values that a message has already.
+ *
+ * @generated from enum waf.v1.FieldChangeMode
+ */
+export type FieldChangeMode = (typeof FieldChangeMode)[keyof typeof FieldChangeMode] | UnknownEnum;
+
+/**
+ * What becomes of values that a message has already.
+ *
+ * @generated from enum waf.v1.FieldChangeMode
+ */
+export type FieldChangeModeJson = "FIELD_CHANGE_MODE_UNSPECIFIED" | "FIELD_CHANGE_MODE_REPLACE" | "FIELD_CHANGE_MODE_ADD" | "FIELD_CHANGE_MODE_DEFAULT";
+
+/**
+ * Describes the enum waf.v1.FieldChangeMode.
+ */
+export const FieldChangeModeSchema: GenEnum<FieldChangeMode, FieldChangeModeJson> = /*@__PURE__*/
+  enumDesc(file_waf_v1_delivery, 0);
+
+/**
+ * Which requests that begin at other sites have a cookie.
+ *
+ * @generated from enum waf.v1.CookieSameSite
+ */
+export const CookieSameSite = {
+  /**
+   * Not stated.
+   *
+   * @generated from enum value: COOKIE_SAME_SITE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * None.
+   *
+   * @generated from enum value: COOKIE_SAME_SITE_STRICT = 1;
+   */
+  STRICT: 1,
+
+  /**
+   * Those that lead here with GET.
+   *
+   * @generated from enum value: COOKIE_SAME_SITE_LAX = 2;
+   */
+  LAX: 2,
+
+  /**
+   * All; browsers take that over TLS only.
+   *
+   * @generated from enum value: COOKIE_SAME_SITE_NONE = 3;
+   */
+  NONE: 3,
+} as const;
+
+/**
+ * Which requests that begin at other sites have a cookie.
+ *
+ * @generated from enum waf.v1.CookieSameSite
+ */
+export type CookieSameSite = (typeof CookieSameSite)[keyof typeof CookieSameSite] | UnknownEnum;
+
+/**
+ * Which requests that begin at other sites have a cookie.
+ *
+ * @generated from enum waf.v1.CookieSameSite
+ */
+export type CookieSameSiteJson = "COOKIE_SAME_SITE_UNSPECIFIED" | "COOKIE_SAME_SITE_STRICT" | "COOKIE_SAME_SITE_LAX" | "COOKIE_SAME_SITE_NONE";
+
+/**
+ * Describes the enum waf.v1.CookieSameSite.
+ */
+export const CookieSameSiteSchema: GenEnum<CookieSameSite, CookieSameSiteJson> = /*@__PURE__*/
+  enumDesc(file_waf_v1_delivery, 1);
 
