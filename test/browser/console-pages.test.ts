@@ -140,6 +140,8 @@ const latinNames: ReadonlySet<string> = new Set([
   ...['Webhook', 'Slack', 'PagerDuty', 'STARTTLS', 'TSIG', 'base64', 'hooks', 'waf'],
   // What passkeys need, and lists of certificates that hold no more.
   ...['HTTPS', 'PIN', 'CRL'],
+  // Attributes of cookies.
+  ...['Secure', 'HttpOnly', 'SameSite'],
   // The name of an attack, in every language.
   'BREACH',
   // As in waf-origin, the usual name of a cookie.
