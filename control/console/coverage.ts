@@ -202,14 +202,14 @@ export const coverage: Readonly<Record<string, Readonly<Record<string, string>>>
     DeletePolicyExclusionPlugin: 'operations',
   },
   CustomRuleService: {
-    ListCustomRules: 'pages/policy-rules',
+    ListCustomRules: 'pages/own-rules',
     GetCustomRule: 'operations',
     ListCustomRuleTemplates: 'operations',
-    CreateCustomRule: 'pages/policy-rules',
+    CreateCustomRule: 'pages/own-rules',
     UpdateCustomRule: 'operations',
-    DeleteCustomRule: 'pages/policy-rules',
+    DeleteCustomRule: 'pages/own-rules',
     ReorderCustomRules: 'operations',
-    PreviewCustomRule: 'pages/policy-rules',
+    PreviewCustomRule: 'pages/own-rules',
     CreateFromTemplate: 'operations',
   },
   EvidenceUploadService: {

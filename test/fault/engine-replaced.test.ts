@@ -151,7 +151,7 @@ describe.skipIf(missingBuild !== null)('the engine is replaced under load', () =
     });
     console.log(`restart: ${visits.length} clients`, outcomes(visits), again);
     expect(visits.filter(({ outcome }) => !answered(outcome))).toEqual([]);
-    // Each connection that stayed was told to end once.
+    // Each connection that stayed ended once.
     expect([...again.keys()].toSorted()).toEqual(['200 close', '200 stays']);
   });
 

@@ -28,12 +28,12 @@ import { transport } from '../session.ts';
 import { said } from '../text/sentences.ts';
 import { pageTexts, t } from '../text/text.ts';
 import { engineText } from './policies.tsx';
-import { OwnRules } from './policy-rules.tsx';
 import { when } from '../parts/when.tsx';
 
 const policies = createClient(PolicyService, transport);
 const overrides = createClient(RuleOverrideService, transport);
 
+const OwnRules = lazy(async () => (await import('./own-rules.tsx')).OwnRules);
 const PolicyVersions = lazy(async () => (await import('./versions.tsx')).PolicyVersions);
 const PolicyRuleset = lazy(async () => (await import('./rulesets.tsx')).PolicyRuleset);
 
