@@ -5,7 +5,7 @@ import { isOwnTag } from './harmless-markup.ts';
 import {
   actsInString,
   callsOwnFunctions,
-  closesForeign,
+  leavesString,
   isDataElement,
   isNameOfElement,
   isOwnCommand,
@@ -140,9 +140,12 @@ test.each([
   expect(isDataElement(text, 0)).toBe(expected);
 });
 
-test('a quote closes a string from before the text where those of its sort are odd', () => {
+test('code follows a quote where the text begins in a string that ends before', () => {
   const text = `x' or "a'b"='c`;
-  expect([1, 6, 8, 10, 12].map((at) => closesForeign(text, at))).toEqual([
-    ...[true, true, false, false, true],
+  expect([1, 6, 8, 10, 12].map((at) => leavesString(text, at))).toEqual([
+    ...[true, true, false, true, true],
   ]);
+  expect([1, 2].map((at) => leavesString("\\''-f", at))).toEqual([false, true]);
+  expect(leavesString("f('a') - f('b')", 5)).toBe(false);
+  expect(leavesString(`'${' '.repeat(5000)}"a"`, 5003)).toBe(true);
 });

@@ -57,9 +57,12 @@ const scriptSigns = /[(`=[&\\/]/;
 const beforeName =
   'async|await|break|case|class|const|continue|default|delete|do|else|export|for|function|get|if|' +
   'import|let|new|return|set|static|switch|throw|try|typeof|using|var|void|while|with|yield';
-/** Signs that no program begins with, and two names in one line, of which it has none. */
+/**
+ * Signs that no program begins with, and two names in one line, of which it has none. `&` is not
+ * among them: SVG decodes character references in a script.
+ */
 const noProgram = new RegExp(
-  String.raw`^\s{0,8}(?:[,)\]}:?|^%>&=*]|\.(?!\d))|` +
+  String.raw`^\s{0,8}(?:[,)\]}:?|^%>=*]|\.(?!\d))|` +
     String.raw`^[ \t]{0,8}(?!(?:${beforeName})\b)[a-z]\w{0,32}[ \t]{1,4}(?!(?:in|of|instanceof)\b)[a-z]`,
   'i',
 );
@@ -87,6 +90,7 @@ export function isDataElement(text: ByteString, start: number): boolean {
 
 /** Bytes before a call that are read. */
 const programBytesMax = 4096;
+const quotes = ['"', "'", '`'];
 /** The fence of a code block in Markdown: no program has one, inside of a string or outside. */
 const fence = /(?<!`)```\w{0,16}\n/g;
 
@@ -97,11 +101,21 @@ const fence = /(?<!`)```\w{0,16}\n/g;
 export function actsInString(text: ByteString, place: number): boolean {
   if (place > programBytesMax) return true;
   const before = text.slice(0, place).replaceAll(fence, '\n');
-  return ['"', "'", '`'].some((quote) => isCodeAfter(before, quote));
+  return quotes.some((quote) => isCodeAfter(before, quote, true));
+}
+
+/**
+ * Whether what follows a quote is code, where the text begins in a string of one of the three
+ * sorts. Unlike `actsInString` it takes no slash for one that may hide quotes, nor `${` for code.
+ */
+export function leavesString(text: ByteString, at: number): boolean {
+  if (at > programBytesMax) return true;
+  const before = text.slice(0, at + 1);
+  return quotes.some((quote) => isCodeAfter(before, quote, false));
 }
 
 /** Whether the end of a text is code, where its start lies in a string. */
-function isCodeAfter(text: ByteString, quote: string): boolean {
+function isCodeAfter(text: ByteString, quote: string, wary: boolean): boolean {
   let open = quote;
   for (let at = 0; at < text.length; at++) {
     const char = text.charAt(at);
@@ -109,9 +123,9 @@ function isCodeAfter(text: ByteString, quote: string): boolean {
       at++;
     } else if (open !== '') {
       // An expression in a template is code.
-      if (open === '`' && char === '$' && text.charAt(at + 1) === '{') return true;
+      if (wary && open === '`' && char === '$' && text.charAt(at + 1) === '{') return true;
       if (char === open) open = '';
-    } else if (char === '/') {
+    } else if (wary && char === '/') {
       if (hidesQuotes(text, at)) return true;
     } else if (char === '"' || char === "'" || char === '`') {
       open = char;
@@ -127,15 +141,6 @@ function hidesQuotes(text: ByteString, slash: number): boolean {
   const line = text.slice(slash + 1, slash + lineBytesMax);
   const end = line.search(/[\n\r]/);
   return /^\*|\//.test(end < 0 ? line : line.slice(0, end));
-}
-
-/** Bytes before a quote in which others of its sort are counted. */
-const quotedBytesMax = 400;
-
-/** Whether a quote closes a string that began before the text: those of its sort are odd so far. */
-export function closesForeign(text: ByteString, at: number): boolean {
-  const before = text.slice(Math.max(0, at - quotedBytesMax), at + 1);
-  return before.split(text.charAt(at)).length % 2 === 0;
 }
 
 const commandArgument = /\s{0,4}(["'])(\w{3,24})((?: [\w.=-]{1,40}){0,6})\1\s{0,4}[),]/y;

@@ -16,8 +16,8 @@ const token = new RegExp(
   [
     String.raw`(?:${calls})\s{0,4}\(`,
     // A variable before a bracket would name a function.
-    String.raw`\$(?:_(?:GET|POST|SESSION)\['\w{1,32}'\]|[a-z]\w{0,32})(?!\s{0,4}[({])`,
-    String.raw`->\w{1,32}(?!\s{0,4}[({])`,
+    String.raw`\$(?:_(?:GET|POST|SESSION)\['\w{1,32}'\]|[a-z]\w{0,32})(?!\w|\s{0,4}[({])`,
+    String.raw`->\w{1,32}(?!\w|\s{0,4}[({])`,
     String.raw`\['\w{1,32}'\](?!\s{0,4}\()`,
     String.raw`(?:${words}|\d{1,9})(?![\w(])`,
     String.raw`'[\w #.,:/%-]{0,60}'|"[\w #.,:/%-]{0,60}"`,

@@ -155,7 +155,8 @@ describe.skipIf(missingBuild !== null)('learning', () => {
       const next = product.childPid('control/main.js');
       return next !== 0 && next !== pid ? await state().catch(() => null) : null;
     });
-    expect(after).toEqual(before);
+    // The engine may still have reported requests between the two answers.
+    expect(shrunk(before, after)).toEqual([]);
     expect(after.drafts).toEqual([draft]);
     const path = join(product.data, 'export.json');
     const { revision_id: revisionId } = after.drafts[0]!;
@@ -168,6 +169,24 @@ describe.skipIf(missingBuild !== null)('learning', () => {
 /** A name of letters, another one for each number. */
 function letters(at: number): string {
   return [...String(at)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
+}
+
+/** Paths of what is gone from a state, or counts less than before. */
+function shrunk(before: unknown, after: unknown, path = ''): string[] {
+  if (typeof before === 'object' && before !== null) {
+    const then = (after ?? {}) as Record<string, unknown>;
+    return Object.entries(before).flatMap(([key, value]) =>
+      shrunk(value, then[key], `${path}/${key}`),
+    );
+  }
+  if (before === after) return [];
+  const grew = isCount(before) && isCount(after) && BigInt(after) > BigInt(before);
+  const later = path.endsWith('/last_at') && String(after) > String(before);
+  return grew || later ? [] : [`${path}: ${String(before)}, then ${String(after)}`];
+}
+
+function isCount(value: unknown): value is string {
+  return typeof value === 'string' && /^\d+$/.test(value);
 }
 
 /** Files of a folder, at any depth, that hold a text. */

@@ -13,7 +13,7 @@ export interface NewestFirst<T> {
 /**
  * The list with the records of a newer first page that it does not have. Where none of them is
  * known, records between are missing: a list of one page begins anew. A list of more pages is kept
- * unchanged and marked as `behind`, and so is one that would grow past `most` records.
+ * as it is and says that newer ones are left out, as does one that would grow past `most` records.
  */
 export function withNewest<T extends { readonly id: string }>(
   kept: NewestFirst<T>,

@@ -75,7 +75,10 @@ const rows: readonly PatternDetector[] = [
       /<[\0\s]{0,4}(?:[\w-]{1,16}:)?scr[\0]?ipt(?![\w-])(?=[\s/>"'\\+\0<(;:?])(?=[^<]{0,300}?[>=(])/gi,
     counts: runsScript,
     examples: {
-      attacks: ['<script>alert(1)</script>', '<SCRIPT/src=//x>', '<svg:script x>', '<script\n>'],
+      attacks: [
+        ...['<script>alert(1)</script>', '<SCRIPT/src=//x>', '<svg:script x>', '<script\n>'],
+        '<svg><script>&#97;lert(1)</script>',
+      ],
       benign: [
         ...['the <scripture> tag', '</script>', 'script>'],
         'the <script> element goes to the end, else the body is not there yet',

