@@ -15,6 +15,8 @@ export const detectLimits = {
   leafBytesMax: 4 * 1024 * 1024,
   /** Hits of one detector in one leaf that have places; with more it counts in the whole leaf. */
   hitsPerDetectorMax: 16,
+  /** Matches of a detector in a leaf whose surroundings are read; a further one counts. */
+  looksPerDetectorMax: 128,
   /** Tokens in one window of a tokenizer; longer leaves are read in windows that overlap. */
   tokensMax: 8_192,
   /** Nested arrays and objects of JSON; what is deeper stays text. */

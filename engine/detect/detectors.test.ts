@@ -34,6 +34,27 @@ describe('detectors', () => {
     expect(benign.filter((text) => idsIn(text).includes(detector.id))).toEqual([]);
   });
 
+  test.each([
+    [
+      198_435,
+      "require('child_process').exec('git status', print)\n",
+      "require('vm').runInNewContext(x)",
+    ],
+    [198_451, "In PHP, echo $_GET['name']; prints it.\n", "eval($_POST['x'])"],
+  ])('%i finds an attack after any number of harmless matches', (id, harmless, attack) => {
+    for (const times of [1, 16, 17, 60, 128, 129, 300]) {
+      expect(idsIn(harmless.repeat(times) + attack), String(times)).toContain(id);
+    }
+    expect(idsIn(harmless.repeat(60))).not.toContain(id);
+  });
+
+  test('an address is found after any number of plain ones', () => {
+    const { id } = detectors.find(({ name }) => name === 'disguised-address')!;
+    for (const times of [1, 16, 17, 300]) {
+      expect(idsIn(`${'see //files.example/a '.repeat(times)}http://2130706433/`)).toContain(id);
+    }
+  });
+
   test('hits are inside their leaf, and leaves have a path', () => {
     for (const { examples } of detectors) {
       for (const text of examples.attacks) {

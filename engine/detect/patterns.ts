@@ -72,11 +72,17 @@ function isBelow(leaf: Leaf, labels: RegExp): boolean {
 function findAll(row: PatternDetector, leaf: Leaf, report: Report): void {
   const { pattern } = row;
   pattern.lastIndex = 0;
-  for (let count = 0; count <= detectLimits.hitsPerDetectorMax; count++) {
+  let hits = 0;
+  for (let looks = 0; hits <= detectLimits.hitsPerDetectorMax; looks++) {
     const found = pattern.exec(leaf.text);
     if (found === null) return;
     const end = found.index + found[0].length;
-    if (row.counts?.(leaf.text, found.index, end) !== false) report.add(row.id, found.index, end);
+    // No number of harmless matches hides the next one.
+    const isUnread = looks >= detectLimits.looksPerDetectorMax;
+    if (isUnread || row.counts?.(leaf.text, found.index, end) !== false) {
+      report.add(row.id, found.index, end);
+      hits++;
+    }
     if (found[0].length === 0) pattern.lastIndex++;
   }
 }

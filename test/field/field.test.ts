@@ -18,6 +18,9 @@ if (missingField !== null) console.log(missingField);
 const cases = fieldCases();
 const skipped = cases.map(missingTool).filter((reason) => reason !== null);
 for (const reason of skipped) console.log(reason);
+const possible = cases.filter((name) => missingTool(name) === null);
+/** Whether a case sends megabytes, as its name says. */
+const isLarge = (name: string): boolean => /\d+MB/.test(name);
 const startTimeoutMs = 15 * 60_000;
 
 describe.skipIf(missingField !== null)('field cases', () => {
@@ -27,14 +30,18 @@ describe.skipIf(missingField !== null)('field cases', () => {
   }, startTimeoutMs);
   afterAll(() => bed?.stop(), startTimeoutMs);
 
-  test.concurrent.each(cases.filter((name) => missingTool(name) === null))('%s', async (name) => {
+  async function judge(name: string): Promise<void> {
     const said = await bed.run(name);
     if (name in knownFailures) {
       expect(said, 'it passes: remove it from known-failures-table.ts').not.toBe('PASS');
     } else {
       expect(said).toBe('PASS');
     }
-  });
+  }
+
+  test.concurrent.each(possible.filter((name) => !isLarge(name)))('%s', judge);
+  // Their clients give up after a time of their own, which others beside them must not use.
+  test.each(possible.filter(isLarge))('%s, with nothing beside it', judge);
 
   test('every known failure is a case of the corpus', () => {
     expect(Object.keys(knownFailures).filter((name) => !cases.includes(name))).toEqual([]);

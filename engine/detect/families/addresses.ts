@@ -41,11 +41,14 @@ export const addresses: Family = {
   detectors: [disguised],
   find: ({ text }, _searches, report) => {
     authority.lastIndex = 0;
-    for (let count = 0; count <= detectLimits.hitsPerDetectorMax; count++) {
+    // No number of plain addresses hides the next one.
+    for (let hits = 0; hits <= detectLimits.hitsPerDetectorMax;) {
       const found = authority.exec(text);
       if (found === null) return;
       const host = found[1]!.slice(found[1]!.lastIndexOf('@') + 1).replace(/:\d{0,5}$/, '');
-      if (isDisguised(host)) report.add(disguised.id, found.index, authority.lastIndex);
+      if (!isDisguised(host)) continue;
+      report.add(disguised.id, found.index, authority.lastIndex);
+      hits++;
     }
   },
 };
