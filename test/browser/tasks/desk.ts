@@ -82,16 +82,21 @@ export class Desk {
     await field.dispose();
   }
 
-  /** Chooses the entry with these words. */
+  /** Chooses the entry with these words, once it is there: entries may come from the API. */
   async choose(label: string, words: string, within = ''): Promise<void> {
     const field = await this.#find('field', label, within);
-    const value = await field.evaluate((one, wanted) => {
-      const options = [...(Reflect.get(one, 'options') as Iterable<Option>)];
-      const same = options.find((option) => option.text === wanted);
-      return (same ?? options.find((option) => option.text.includes(wanted)))?.value;
-    }, words);
-    if (value === undefined) throw new Error(`"${label}" has no entry "${words}"`);
-    await field.select(value);
+    let value: string | undefined;
+    await eventually(async () => {
+      value = await field.evaluate((one, wanted) => {
+        const options = [...(Reflect.get(one, 'options') as Iterable<Option>)];
+        const same = options.find((option) => option.text === wanted);
+        return (same ?? options.find((option) => option.text.includes(wanted)))?.value;
+      }, words);
+      return value !== undefined;
+    }).catch((cause: unknown) => {
+      throw new Error(`"${label}" has no entry "${words}"`, { cause });
+    });
+    await field.select(value!);
     await field.dispose();
   }
 
