@@ -15,8 +15,8 @@ export default defineConfig({
     // One more than the two cores that the run is made for: a fifth of it waits for events.
     maxWorkers: 3,
     // They end a test that hangs, on however slow a machine; no test depends on them.
-    testTimeout: 240_000,
-    hookTimeout: 600_000,
+    testTimeout: 600_000,
+    hookTimeout: 900_000,
     expect: { poll: { timeout: 120_000 } },
     passWithNoTests: false,
     sequence: { sequencer: HeavyFirst },

@@ -24,7 +24,7 @@ describe.skipIf(missingPostgres !== null)('two controllers of one store', () => 
     url = await postgres.freshUrl();
     // Together: what a first start makes is made once.
     [first, second] = await Promise.all([start(), start()]);
-  }, 240_000);
+  }, 600_000);
   afterAll(async () => {
     await first?.control.close();
     await second?.control.close();
@@ -95,7 +95,7 @@ describe.skipIf(missingPostgres !== null)('two controllers of one store', () => 
     // The first, the second, and the one that the first became; or twice the second.
     expect(new Set(holders).size).toBeGreaterThanOrEqual(2);
     expect(holders[2]).not.toBe(holders[1]);
-  }, 240_000);
+  }, 600_000);
 
   test('while PostgreSQL is away reads are answered, and changes refused with the reason', async () => {
     const sites = await sitesOf(second!);
@@ -108,5 +108,5 @@ describe.skipIf(missingPostgres !== null)('two controllers of one store', () => 
     await eventually(async () => (await createSite(second!, 'back')).status === 200);
     await eventually(async () => (await sitesOf(first!)).includes('back'));
     expect(await sitesOf(first!)).not.toContain('away');
-  }, 240_000);
+  }, 600_000);
 });

@@ -32,7 +32,7 @@ import { wholeTasks } from './tasks/whole-tasks.ts';
 
 const skip = missingChromium ?? missingBuild;
 /** More than a wait has, so that what did not come is what the report says. */
-const testMs = 240_000;
+const testMs = 600_000;
 /** What the browser says of an answer that the page shows or expects. */
 const usualFault = /status of (?:400|409) /;
 

@@ -112,7 +112,7 @@ test.skipIf(missingBuild !== null)(
     // It has no new configuration, but does not stop serving its clients.
     expect(await fetchShop(gone.port, '/')).toBe(200);
   },
-  300_000,
+  900_000,
 );
 
 function holds(check: () => void | Promise<void>): Promise<void> {

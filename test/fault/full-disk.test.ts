@@ -30,7 +30,7 @@ function fill(what: 'collections' | 'store'): { status: number | null; report: u
   const { status, stdout, stderr } = spawnSync(
     'bash',
     ['-c', line, 'bash', mounted ? 'unlimited' : String(kilobytes), ...command],
-    { encoding: 'utf8', timeout: 30_000 },
+    { encoding: 'utf8', timeout: 120_000 },
   );
   if (status !== 0) throw new Error(stderr);
   return { status, report: JSON.parse(stdout) };

@@ -107,7 +107,7 @@ test(`seed ${seed}: ${rounds} random requests to every RPC, no internal error`, 
   const verified = await waf.call('AuditService/VerifyChain', {});
   expect(verified.body).toMatchObject({ healthy: true });
   console.log(`seed ${seed}:`, Object.fromEntries(codes));
-}, 300_000);
+}, 900_000);
 
 /** Bodies as large as they may be, each large in another way. */
 const largeBodies: readonly (readonly [what: string, open: string, unit: string, end: string])[] = [
