@@ -198,7 +198,7 @@ describe('fault soak', () => {
     ['rules on the thread', false],
     ['rules in the pool', true],
   ])('%s', { timeout }, async (_, pooled) => {
-    const rules = startRules(pooled);
+    const rules = await startRules(pooled);
     closing.add(() => rules.close());
     const result = await soak(siteOf(false, true), false, rules.inspector);
     expectClean(result);

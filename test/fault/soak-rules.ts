@@ -45,8 +45,11 @@ export interface SoakRules {
   close(): Promise<void>;
 }
 
-/** Builds the rules; in the pool, what is inspected goes through two threads. */
-export function startRules(pooled: boolean): SoakRules {
+/**
+ * Builds the rules; in the pool, what is inspected goes through two threads, and a third for large
+ * bodies. All of them have loaded the rules: no request of a soak spends its time on that.
+ */
+export async function startRules(pooled: boolean): Promise<SoakRules> {
   const engine = buildEngine(policy, { cache: noCache, log: silentLogger, ports: fixedPorts });
   if (!pooled) return { inspector: engine, close: async () => engine.retire() };
   const root = path.resolve(import.meta.dirname, '../..');
@@ -54,7 +57,11 @@ export function startRules(pooled: boolean): SoakRules {
   const workerData = poolThreadSettings(folder);
   const parts = { workerFile: url, workerData, clock: systemClock, log: silentLogger };
   const pool = new Pool({ ...parts, deadlineMs: 20_000, threads: 2 });
-  pool.load('p', { policy: { key: 'p', source: policy }, shared: new Map() }, true);
+  const source = { policy: { key: 'p', source: policy }, shared: new Map() };
+  pool.load('p', source, true);
+  pool.start();
+  pool.queueFor(Infinity).load('p', source, true);
+  await pool.settled();
   const how = { policy: 'p', recordOnly: false } as const;
   const close = async (): Promise<void> => {
     await pool.close();
