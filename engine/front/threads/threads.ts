@@ -171,9 +171,10 @@ class Threads implements FrontThreads {
     }
     const { inheritedSecureFds = [], listenSecure } = this.options;
     if (listenSecure && inheritedSecureFds.length === 0) await probePort(listenSecure);
-    // The first alone, so that a free port is known before the others bind it.
-    await this.startThread();
-    await Promise.all(Array.from({ length: this.options.count - 1 }, () => this.startThread()));
+    // Where nobody holds sockets, the first alone: the others bind the free port that it took.
+    const alone = inheritedFds.length === 0 ? 1 : 0;
+    if (alone === 1) await this.startThread();
+    await Promise.all(Array.from({ length: this.options.count - alone }, () => this.startThread()));
     this.collectSoon();
   }
 
