@@ -41,9 +41,11 @@ export function stars(text: string): string {
   return '*'.repeat(text.length);
 }
 
-/** ARGS_GET and ARGS_POST are ARGS. */
+/** ARGS_GET, ARGS_POST and ARGS_RENAMED are ARGS; REQUEST_COOKIES_RENAMED is REQUEST_COOKIES. */
 function canonical(name: string): string {
-  return name.toLowerCase().replace(/^args_(?:get|post):/, 'args:');
+  return name
+    .toLowerCase()
+    .replace(/^(args|request_(?:headers|cookies))_(?:get|post|renamed):/, '$1:');
 }
 
 /** Percent-decoding over bytes; what is no escape stays. */

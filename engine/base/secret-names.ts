@@ -57,8 +57,8 @@ export function isSecretNameIn(bytes: Uint8Array, from: number, to: number): boo
 
 /** Collections whose entries hold values under the names that clients gave them. */
 const collections = new RegExp(
-  '^(?:args(?:_get|_post|_path)?|request_headers|request_cookies|response_headers|files|' +
-    'matched_vars?|env|ip|global|session|user|resource):',
+  '^(?:args(?:_get|_post|_path|_renamed)?|request_(?:headers|cookies)(?:_renamed)?|' +
+    'response_headers|files|matched_vars?|env|ip|global|session|user|resource):',
   'i',
 );
 

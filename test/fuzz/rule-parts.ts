@@ -9,7 +9,7 @@ import { transformations as knownTransformations } from '../../engine/rules/feat
 /** TX variables that rules set and read. */
 export const txNames = ['a', 'b', 'score', 'pl', 'late_x', '1'];
 /** Names of arguments and cookies. */
-export const keys = ['x', 'y', 'Q', 'user', '\xc9'];
+export const keys = ['x', 'y', 'Q', 'user', 'u.v', '\xc9'];
 
 /** Targets that the scanner reads from the value table. */
 export const rowTargets = [
@@ -26,6 +26,10 @@ export const rowTargets = [
   'REQUEST_FILENAME',
   'REQUEST_PATHS',
   'REQUEST_PATHS_JOINED',
+  'ARGS_RENAMED',
+  'ARGS_RENAMED_NAMES',
+  'REQUEST_COOKIES_RENAMED',
+  'REQUEST_HEADERS_RENAMED',
   'QUERY_STRING',
   'REQUEST_METHOD',
   'REQUEST_BODY',
@@ -87,6 +91,8 @@ const target = fc.oneof(
     weight: 1,
     arbitrary: fc.constantFrom(
       'ARGS:/^[xy]$/',
+      'ARGS_RENAMED:u_v',
+      'REQUEST_COOKIES_RENAMED:u_v',
       'REQUEST_HEADERS:/^User/',
       'TX:/^late/',
       'TX:/\\.\\./',
@@ -115,6 +121,7 @@ const target = fc.oneof(
 
 const exclusion = fc.constantFrom(
   '!ARGS:x',
+  '!ARGS:u.v',
   '!ARGS:/^q$/',
   '!REQUEST_HEADERS:Host',
   '!REQUEST_COOKIES:y',

@@ -30,6 +30,7 @@ test('arguments of a POST are a form, those of a GET a query', () => {
   expect(post?.fields).toContain(`Content-Length: ${post?.body.length}`);
   expect(made('GET', ['ARGS', 'q', 'é\ud800'])?.line).toBe('GET /save?q=%C3%A9%EF%BF%BD HTTP/1.1');
   expect(made('POST', ['ARGS_NAMES', '<b>', '<b>'])?.body).toBe('%3Cb%3E=');
+  expect(made('GET', ['ARGS_RENAMED', 'a_b', '1'])?.line).toBe('GET /save?a_b=1 HTTP/1.1');
 });
 
 test('one value of a name is sent once, as the reading that was decoded least', () => {
@@ -47,13 +48,17 @@ test('fields and cookies are given back; what no request can be given is named',
     ...([
       ['REQUEST_HEADERS', 'Host', 'evil'],
       ['REQUEST_HEADERS', 'X-B', 'a\r\nB: c'],
+      ['REQUEST_HEADERS_RENAMED', 'X-C', 'two'],
+      ['REQUEST_COOKIES_RENAMED', 'c_d', '1'],
     ] as const),
     ...([
       ['REQUEST_BODY', '', '{}'],
       ['TX', 'score', '5'],
     ] as const),
   );
-  expect(found?.fields).toEqual(expect.arrayContaining(['X-A: one', 'Cookie: c=a%3Bb']));
+  expect(found?.fields).toEqual(
+    expect.arrayContaining(['X-A: one', 'X-C: two', 'Cookie: c=a%3Bb; c_d=1']),
+  );
   expect(found?.fields.filter((one) => /evil|^B:/.test(one))).toEqual([]);
   expect(found?.leftOut).toEqual(['REQUEST_HEADERS:Host', 'REQUEST_HEADERS:X-B', 'REQUEST_BODY']);
 });

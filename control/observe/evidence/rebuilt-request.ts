@@ -22,11 +22,15 @@ const placeOf: Readonly<Record<string, Place | 'argument'>> = {
   ARGS: 'argument',
   ARGS_GET: 'query',
   ARGS_POST: 'form',
+  ARGS_RENAMED: 'argument',
   ARGS_NAMES: 'name',
   ARGS_GET_NAMES: 'name',
   ARGS_POST_NAMES: 'name',
+  ARGS_RENAMED_NAMES: 'name',
   REQUEST_COOKIES: 'cookie',
+  REQUEST_COOKIES_RENAMED: 'cookie',
   REQUEST_HEADERS: 'header',
+  REQUEST_HEADERS_RENAMED: 'header',
 };
 
 /** Part of the head, or of scores: no value to be given. */

@@ -26,6 +26,8 @@ const places: readonly (readonly [name: string, value: string])[] = [
   ['ARGS_POST:user[newPassword]', secret],
   ['ARGS:json.login.secret', secret.toLowerCase()],
   ['ARGS_GET:api_key', secret],
+  ['ARGS_RENAMED:api_key', secret],
+  ['REQUEST_HEADERS_RENAMED:X-Api-Key', secret],
   ['REQUEST_HEADERS:Authorization', `Bearer ${secret}`],
   ['REQUEST_HEADERS:X-Api-Key', secret],
   ['REQUEST_COOKIES:auth_token', secret],

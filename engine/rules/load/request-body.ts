@@ -26,6 +26,7 @@ import { wideEncodingOf } from '../features/bodies/text-encoding.ts';
 import { reachLimit } from '../transaction/inspection-limits.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { SOURCE } from '../transaction/values.ts';
+import { addRenamed } from './renamed-values.ts';
 
 /**
  * Fills the values of phase 2; call once, `body` null when there is none. The processor is what
@@ -34,6 +35,15 @@ import { SOURCE } from '../transaction/values.ts';
  * URLENCODED, as in ModSecurity 2, and for GRPC. Cost: one copy of the body and one pass.
  */
 export function loadRequestBody(tx: Transaction, body: BodySnapshot | null): void {
+  const first = tx.values.count;
+  loadValues(tx, body);
+  if (tx.settings.renamedValues && !ownNames.has(tx.bodyProcessor)) addRenamed(tx, first);
+}
+
+/** Names in these are members and elements, which no program renames. */
+const ownNames = new Set(['JSON', 'XML', 'GRPC']);
+
+function loadValues(tx: Transaction, body: BodySnapshot | null): void {
   const processorName = tx.control.requestBodyProcessor || tx.bodyProcessor;
   tx.bodyProcessor = processorName;
   if (tx.request.grpcFields === true) readConnectQuery(tx);

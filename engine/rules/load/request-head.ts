@@ -11,6 +11,7 @@ import { readArguments } from '../features/bodies/arguments.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { type SourceId, SOURCE, type ValueTable } from '../transaction/values.ts';
 import { readCookies, readJoinedCookies } from './cookies.ts';
+import { addRenamed } from './renamed-values.ts';
 import { nameIs, startsWithName } from '../transaction/ascii.ts';
 
 const HASH = 0x23;
@@ -23,8 +24,9 @@ const BACKSLASH = 0x5c;
 /**
  * Fills the values of phase 1; call once, right after `tx.begin`. Rows: REQUEST_LINE, METHOD,
  * PROTOCOL, URI, URI_RAW, FILENAME, BASENAME, QUERY_STRING, headers, cookies and ARGS_GET; only
- * ARGS, FILENAME and BASENAME are decoded. Readings of the path where rules ask for them. Cost: one
- * copy of the head, two passes over target and cookies.
+ * ARGS, FILENAME and BASENAME are decoded. Readings of the path, and values under names that the
+ * origin gives them, where rules ask for them. Cost: one copy of the head, two passes over target
+ * and cookies.
  */
 export function loadRequestHead(tx: Transaction): void {
   const { bytes, spans } = tx.request.head;
@@ -42,6 +44,7 @@ export function loadRequestHead(tx: Transaction): void {
   addProtocol(values, spans[SPAN.protocolStart]! + move, spans[SPAN.protocolEnd]! + move);
   addFields(tx, spans, fieldCount, move);
   addTarget(tx, spans[SPAN.secondStart]! + move, spans[SPAN.secondEnd]! + move);
+  if (tx.settings.renamedValues) addRenamed(tx, 0);
 }
 
 /** A request line without a protocol is one of HTTP/0.9, as servers read it. */

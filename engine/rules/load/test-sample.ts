@@ -40,6 +40,7 @@ export const sampleSettings: ProgramSettings = {
   argumentsMax: 1000,
   argumentSeparator: '&',
   pathReadings: true,
+  renamedValues: false,
   jsonDepthMax: 100,
   uploadFilesMax: 100,
   collectionTimeoutSeconds: 3600,

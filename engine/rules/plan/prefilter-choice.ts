@@ -137,9 +137,11 @@ const usualFields: ReadonlySet<string> = new Set([
   'referer',
 ]);
 
+const fieldSources: readonly number[] = [SOURCE.requestHeader, SOURCE.headerRenamed];
+
 function isUsual({ variable, selector }: Target): boolean {
   if (selector?.kind !== 'key' || !usualFields.has(selector.key)) return false;
-  return variable.rows!.sources.every((source) => source === SOURCE.requestHeader);
+  return variable.rows!.sources.every((source) => fieldSources.includes(source));
 }
 
 function ownCondition(link: Rule, head: Rule, facts: PrefilterFacts): ScanCondition | null {

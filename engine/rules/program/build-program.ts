@@ -14,7 +14,7 @@ import type {
   Rule,
   Target,
 } from '../transaction/types.ts';
-import { SOURCE } from '../transaction/values.ts';
+import { SOURCE, type SourceId } from '../transaction/values.ts';
 import { createDiagnostics, hasErrors, type Diagnostic } from '../language/diagnostic.ts';
 import type { Token } from '../language/ast.ts';
 import type { SourceSet } from '../language/include.ts';
@@ -105,13 +105,15 @@ function* linkItems(
     const name = String(first.id);
     if (first.id > 0 && skips.has(name)) phases[first.phase]?.push({ kind: 'marker', name });
   }
-  const pathReadings = rules.some(({ targets }) => targets.some(isPathReading));
-  return { settings: { ...settings, pathReadings }, phases, rules, removed };
+  const asked = new Set(rules.flatMap(({ targets }) => targets.flatMap(sourcesOf)));
+  const asks = (sources: readonly SourceId[]): boolean => sources.some((one) => asked.has(one));
+  const pathReadings = asks([SOURCE.requestPath, SOURCE.requestPathsJoined]);
+  const renamedValues = asks([SOURCE.argRenamed, SOURCE.cookieRenamed, SOURCE.headerRenamed]);
+  return { settings: { ...settings, pathReadings, renamedValues }, phases, rules, removed };
 }
 
-function isPathReading({ variable }: Target): boolean {
-  const sources: readonly number[] = variable.rows?.sources ?? [];
-  return sources.includes(SOURCE.requestPath) || sources.includes(SOURCE.requestPathsJoined);
+function sourcesOf({ variable }: Target): readonly SourceId[] {
+  return variable.rows?.sources ?? [];
 }
 
 /** The first link of a rule that never runs; null where it does not link, which is no error. */

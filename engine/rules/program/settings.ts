@@ -36,6 +36,7 @@ export const defaultSettings: ProgramSettings = {
   argumentsMax: 1000,
   argumentSeparator: '&',
   pathReadings: false,
+  renamedValues: false,
   jsonDepthMax: 10_000,
   uploadFilesMax: 100,
   collectionTimeoutSeconds: 3600,

@@ -9,8 +9,10 @@ import { createLogger } from '../../../base/log.ts';
 import { fullCatalog } from '../features/full-catalog.ts';
 import { requestFrom } from '../load/test-sample.ts';
 import type { RulePorts } from '../transaction/ports.ts';
+import type { Program } from '../transaction/types.ts';
 import { loadText } from '../language/include.ts';
 import { buildPlan } from '../plan/build-plan.ts';
+import { chooseCondition, prefilterFacts } from '../plan/prefilter-choice.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
 import { buildProgram } from '../program/build-program.ts';
 import { PolicyEngine } from './policy-engine.ts';
@@ -25,10 +27,15 @@ const ports: RulePorts = {
 const plans: RulePlan[] = [];
 afterAll(() => plans.forEach((plan) => plan.close()));
 
-function planOf(rules: string): RulePlan {
+function programOf(rules: string): Program {
   const text = `SecRuleEngine On\n${rules}`;
   const { program, diagnostics } = buildProgram(loadText(text, 't.conf'), fullCatalog, () => null);
   if (!program) throw new Error(diagnostics.map(({ message }) => message).join('; '));
+  return program;
+}
+
+function planOf(rules: string): RulePlan {
+  const program = programOf(rules);
   const cache = { get: () => null, put: () => undefined };
   const plan = buildPlan(program, { cache, log: createLogger('test', 'error'), ports });
   plans.push(plan);
@@ -145,6 +152,18 @@ describe('a rule that needs no visit in every transaction', () => {
   ])('but not %s', (_name, visited, rules) => {
     expect(planOf(rules).facts.alwaysRules).toBe(visited);
   });
+});
+
+test.each([
+  ['User-Agent', 'REQUEST_PATHS'],
+  ['X-Tool', 'REQUEST_HEADERS'],
+])('a chain on the field %s and a path is searched for by %s', (field, variable) => {
+  const targets = `REQUEST_HEADERS:${field}|REQUEST_HEADERS_RENAMED:${field}`;
+  const links = [`SecRule ${targets} "@contains x" "id:1,${log},chain"`];
+  const { phases } = programOf([...links, 'SecRule REQUEST_PATHS "@streq /a"'].join('\n'));
+  const facts = prefilterFacts(phases, { constant: ({ literal }) => literal, txBase: new Map() });
+  const { link } = chooseCondition(facts.rules[0]!, facts)!;
+  expect(link.targets[0]?.variable.name).toBe(variable);
 });
 
 describe('a chain that copies values and asks for the copies', () => {

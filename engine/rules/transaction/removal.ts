@@ -66,15 +66,17 @@ export function isCountExcluded(exclusions: readonly Target[], target: Target): 
 
 /**
  * Keys compare without case; an XPath exclusion covers the same XPath. By name: `XML` has a
- * definition of its own for some XPaths.
+ * definition of its own for some XPaths. `ARGS:a.b` covers `ARGS_RENAMED:a_b`.
  */
 function covers(exclusion: Target, target: Target, key: ByteString): boolean {
-  if (exclusion.variable.name !== target.variable.name) return false;
-  const { selector } = exclusion;
+  const { name, renamed } = target.variable;
+  const { selector, variable } = exclusion;
+  if (variable.name !== name && variable.name !== renamed?.of) return false;
   if (selector === null) return true;
   if (selector.kind === 'regex') return selector.regex.test(key);
   if (selector.kind === 'key') {
-    return selector.key.length === key.length && lowerBytes(key) === selector.key;
+    const wanted = renamed === undefined ? selector.key : renamed.read(selector.key);
+    return wanted.length === key.length && lowerBytes(key) === wanted;
   }
   return target.selector?.kind === 'xpath' && target.selector.text === selector.text;
 }

@@ -163,6 +163,9 @@ const namedSources = [
   [SOURCE.argPost, 'args'],
   [SOURCE.requestHeader, 'request_headers'],
   [SOURCE.requestCookie, 'request_cookies'],
+  [SOURCE.argRenamed, 'args'],
+  [SOURCE.headerRenamed, 'request_headers'],
+  [SOURCE.cookieRenamed, 'request_cookies'],
   [SOURCE.responseHeader, 'response_headers'],
 ] as const;
 

@@ -68,6 +68,14 @@ export interface VariableDefinition extends FeatureDefinition {
    * or their keys; absent for variables that are computed.
    */
   readonly rows?: { readonly sources: readonly SourceId[]; readonly rowPart: 'value' | 'key' };
+  /**
+   * The variable whose values these are, under names that the origin gives them, and how it reads
+   * a name: exclusions of that variable hold here, too. Absent for all others.
+   */
+  readonly renamed?: {
+    readonly of: string;
+    readonly read: (name: ByteString) => ByteString;
+  };
   /** Settings or state a selector like `XML:/*` needs; absent: selectors are keys or regexes. */
   readonly selector?: 'none' | 'key' | 'xpath';
 }
@@ -359,6 +367,8 @@ export interface ProgramSettings {
   readonly argumentSeparator: string;
   /** Rules look at the readings of the path. */
   readonly pathReadings: boolean;
+  /** Rules look at values under the names that programs on the origin give them. */
+  readonly renamedValues: boolean;
   readonly jsonDepthMax: number;
   readonly uploadFilesMax: number;
   readonly collectionTimeoutSeconds: number;

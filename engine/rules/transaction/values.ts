@@ -39,10 +39,16 @@ export const SOURCE = {
   requestPath: 20,
   /** The usual readings of the path, each ended by a line feed. */
   requestPathsJoined: 21,
+  /** An argument under the name that PHP gives it, where it differs; only where rules ask. */
+  argRenamed: 22,
+  /** The same of a cookie. */
+  cookieRenamed: 23,
+  /** A header field under its name in CGI, with `-` for each mark; only where rules ask. */
+  headerRenamed: 24,
 } as const;
 
 /** Number of sources; ids are below it. */
-export const sourceCount = 22;
+export const sourceCount = 25;
 /** Names one source. */
 export type SourceId = (typeof SOURCE)[keyof typeof SOURCE];
 

@@ -289,6 +289,20 @@ describe('ctl', () => {
     ['ctl:ruleRemoveTargetById=1;ARGS', 'ARGS', 'x', false],
     ['ctl:ruleRemoveTargetByTag=attack-sqli;REQUEST_COOKIES:a', 'REQUEST_COOKIES', 'a', true],
     ['ctl:ruleRemoveTargetByMsg=SQL injection;ARGS_NAMES', 'ARGS_NAMES', 'a', true],
+    ['ctl:ruleRemoveTargetById=942100;ARGS:A.b', 'ARGS_RENAMED', 'a_B', true],
+    ['ctl:ruleRemoveTargetById=942100;ARGS:a_b', 'ARGS_RENAMED', 'a_b', true],
+    ['ctl:ruleRemoveTargetById=942100;ARGS:a.c', 'ARGS_RENAMED', 'a_b', false],
+    ['ctl:ruleRemoveTargetById=942100;ARGS', 'ARGS_RENAMED', 'a_b', true],
+    ['ctl:ruleRemoveTargetById=942100;ARGS_RENAMED:a_b', 'ARGS_RENAMED', 'a_b', true],
+    ['ctl:ruleRemoveTargetById=942100;ARGS_RENAMED:a_b', 'ARGS', 'a_b', false],
+    ['ctl:ruleRemoveTargetById=942100;ARGS_GET', 'ARGS_RENAMED', 'a_b', false],
+    ['ctl:ruleRemoveTargetById=942100;ARGS_NAMES:a.b', 'ARGS_RENAMED_NAMES', 'a_b', true],
+    ['ctl:ruleRemoveTargetById=942100;ARGS:a.b', 'ARGS_RENAMED_NAMES', 'a_b', false],
+    [
+      'ctl:ruleRemoveTargetById=942100;REQUEST_HEADERS:x_tool',
+      ...(['REQUEST_HEADERS_RENAMED', 'X-Tool', true] as const),
+    ],
+    ['ctl:ruleRemoveTargetById=942100;REQUEST_COOKIES', 'REQUEST_COOKIES_RENAMED', 'a', true],
   ];
   test.each(targets)('%s: %s:%s %s', (text, name, key, excluded) => {
     const variable = findVariable(name);

@@ -1,9 +1,10 @@
 /** The ARGS family of variables. */
 
+import { phpName } from '../../../../base/origin-names.ts';
 import { SOURCE } from '../../transaction/values.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import type { VariableDefinition } from '../../transaction/types.ts';
-import { rowCollection, scalar } from './define.ts';
+import { renamedCollection, rowCollection, scalar } from './define.ts';
 
 const everywhere = [SOURCE.argGet, SOURCE.argPost, SOURCE.argPath] as const;
 
@@ -76,6 +77,27 @@ export const argumentVariables: readonly VariableDefinition[] = [
       source: 'Coraza, ARGS_PATH',
     },
     [SOURCE.argPath],
+  ),
+  renamedCollection(
+    {
+      name: 'ARGS_RENAMED',
+      summary: 'Arguments whose names PHP changes, under the names that it gives them.',
+      example: 'SecRule ARGS:user_id|ARGS_RENAMED:user_id "@rx \\D"',
+      source: 'own; base/origin-names.ts',
+    },
+    SOURCE.argRenamed,
+    { of: 'ARGS', read: phpName },
+  ),
+  renamedCollection(
+    {
+      name: 'ARGS_RENAMED_NAMES',
+      summary: 'Names of ARGS_RENAMED.',
+      example: 'SecRule ARGS_NAMES|ARGS_RENAMED_NAMES "@streq user_id"',
+      source: 'own; base/origin-names.ts',
+    },
+    SOURCE.argRenamed,
+    { of: 'ARGS_NAMES', read: phpName },
+    'key',
   ),
 ];
 

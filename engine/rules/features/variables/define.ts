@@ -64,6 +64,16 @@ export function rowCollection(
   };
 }
 
+/** Values of another variable under the names that the origin gives them, where these differ. */
+export function renamedCollection(
+  texts: VariableTexts,
+  source: SourceId,
+  renamed: NonNullable<VariableDefinition['renamed']>,
+  rowPart: 'value' | 'key' = 'value',
+): VariableDefinition {
+  return { ...rowCollection(texts, [source], rowPart), renamed };
+}
+
 /** A scalar that is one row; it has no entry while there is no such row. */
 export function rowScalar(texts: VariableTexts, source: SourceId): VariableDefinition {
   return {

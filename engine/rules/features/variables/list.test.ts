@@ -117,6 +117,18 @@ describe('request', () => {
     expect(findVariable('REQUEST_HEADERS')!.count!(tx)).toBe(4);
   });
 
+  test('names that an origin changes are found as it has them', () => {
+    const target = 'GET /?a.b=1&a_b=2&%20c=3 HTTP/1.1';
+    const fields = ['X_Tool: 4', 'X-Tool: 5', 'Cookie: d.e=6; d_e=7'];
+    const tx = transactionFor([target, ...fields].join('\r\n'), { renamedValues: true });
+    expect(get(tx, 'ARGS')).toEqual(['a.b=1', 'a_b=2', ' c=3']);
+    expect(get(tx, 'ARGS_RENAMED')).toEqual(['a_b=1', 'c=3']);
+    expect(get(tx, 'ARGS_RENAMED_NAMES')).toEqual(['a_b=a_b', 'c=c']);
+    expect(lookup(tx, 'REQUEST_HEADERS_RENAMED', 'x-tool')).toEqual(['X-Tool=4']);
+    expect(get(tx, 'REQUEST_COOKIES_RENAMED')).toEqual(['d_e=6']);
+    expect(findVariable('ARGS_RENAMED')!.count!(tx)).toBe(2);
+  });
+
   const hosts: [string, string][] = [
     ['a', 'a'],
     ['a:1', 'a'],

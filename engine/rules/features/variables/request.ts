@@ -2,16 +2,18 @@
 
 import { createHash } from 'node:crypto';
 import { type ByteString, encodeUtf8, toByteString } from '../../../../base/byte-string.ts';
+import { cgiName, phpName } from '../../../../base/origin-names.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import type { VariableDefinition } from '../../transaction/types.ts';
 import { SOURCE } from '../../transaction/values.ts';
-import { firstValue, rowCollection, rowScalar, scalar } from './define.ts';
+import { firstValue, renamedCollection, rowCollection, rowScalar, scalar } from './define.ts';
 
 function named(name: string, summary: string, example: string) {
   return { name, summary, example };
 }
 
 const ownSource = 'own; base/path-readings.ts';
+const namesSource = 'own; base/origin-names.ts';
 
 /** In the order of the message, then what is derived from it. */
 export const requestVariables: readonly VariableDefinition[] = [
@@ -110,6 +112,18 @@ export const requestVariables: readonly VariableDefinition[] = [
     [SOURCE.requestHeader],
     'key',
   ),
+  renamedCollection(
+    {
+      ...named(
+        'REQUEST_HEADERS_RENAMED',
+        'Header fields with a mark other than - in their names, with - in its place, as CGI does.',
+        'SecRule REQUEST_HEADERS:X-Tool|REQUEST_HEADERS_RENAMED:X-Tool "@rx ;"',
+      ),
+      source: namesSource,
+    },
+    SOURCE.headerRenamed,
+    { of: 'REQUEST_HEADERS', read: cgiName },
+  ),
   rowCollection(
     named(
       'REQUEST_COOKIES',
@@ -126,6 +140,18 @@ export const requestVariables: readonly VariableDefinition[] = [
     ),
     [SOURCE.requestCookie],
     'key',
+  ),
+  renamedCollection(
+    {
+      ...named(
+        'REQUEST_COOKIES_RENAMED',
+        'Cookies whose names PHP changes, under the names that it gives them.',
+        'SecRule REQUEST_COOKIES:user_id|REQUEST_COOKIES_RENAMED:user_id "@rx \\D"',
+      ),
+      source: namesSource,
+    },
+    SOURCE.cookieRenamed,
+    { of: 'REQUEST_COOKIES', read: phpName },
   ),
   scalar(
     { name: 'PATH_INFO', summary: 'The decoded path.', example: 'SecRule PATH_INFO "^/(bin|etc)"' },
