@@ -1,6 +1,7 @@
 /** Where a virtual patch looks, and for what: its conditions as links of a SecLang chain. */
 
 import { encodeUtf8, type ByteString } from '../../../base/byte-string.ts';
+import { cgiName, phpName } from '../../../base/origin-names.ts';
 import { spellingsOf } from '../../../base/stated-path.ts';
 import { invalidField } from '../errors.ts';
 import { patternProblem } from './pattern-size.ts';
@@ -17,31 +18,34 @@ export interface PatchCondition {
   readonly transformations: string;
 }
 
-/** A place of a request: its variables, and whether one member of it can be named. */
+/** What programs on an origin make of a name. */
+type NameReading = (name: string) => string;
+
+/** A place of a request: its variables, and how a member of it is named; null for no members. */
 interface Place {
   readonly variables: readonly string[];
-  readonly named: boolean;
+  readonly readName: NameReading | null;
   readonly transformations: readonly string[];
 }
 
-const place = (variables: readonly string[], named = false, ...list: readonly string[]): Place => ({
-  variables,
-  named,
-  transformations: list,
-});
+const place = (
+  variables: readonly string[],
+  readName: NameReading | null = null,
+  ...list: readonly string[]
+): Place => ({ variables, readName, transformations: list });
 
 // In every reading that an origin may have; `uri` is the target as it came.
-const pathPlace = place(['REQUEST_PATHS'], false, 'urlDecodeUni', 'normalizePath');
+const pathPlace = place(['REQUEST_PATHS'], null, 'urlDecodeUni', 'normalizePath');
 
 const places: Readonly<Record<string, Place>> = {
   method: place(['REQUEST_METHOD']),
   path: pathPlace,
   uri: place(['REQUEST_URI_RAW']),
   query: place(['QUERY_STRING']),
-  arguments: place(['ARGS'], true),
-  'argument-names': place(['ARGS_NAMES']),
-  headers: place(['REQUEST_HEADERS'], true),
-  cookies: place(['REQUEST_COOKIES'], true),
+  arguments: place(['ARGS'], phpName),
+  'argument-names': place(['ARGS_NAMES', 'ARGS_RENAMED_NAMES']),
+  headers: place(['REQUEST_HEADERS'], cgiName),
+  cookies: place(['REQUEST_COOKIES'], phpName),
   files: place(['FILES', 'FILES_NAMES']),
   // Values of a parsed body, or the body where nothing parses it.
   body: place(['REQUEST_BODY', 'ARGS_POST', 'ARGS_POST_NAMES', 'XML:/*']),
@@ -113,10 +117,19 @@ function targetsOf(found: readonly Place[], from: PatchObject, at: string): stri
   if (!/^[\w.-]{1,128}$/.test(name)) {
     throw invalidField(`${at}.name`, 'must have letters, digits, dots, _ or - only');
   }
-  if (!found.every(({ named }) => named)) {
-    throw invalidField(`${at}.name`, 'is for arguments, headers and cookies only');
-  }
-  return found.flatMap(({ variables }) => variables.map((one) => `${one}:${name}`)).join('|');
+  return found
+    .flatMap(({ variables, readName }) => {
+      if (readName !== null) return variables.flatMap((one) => spelledTargets(one, name, readName));
+      throw invalidField(`${at}.name`, 'is for arguments, headers and cookies only');
+    })
+    .join('|');
+}
+
+/** One member under every name that programs on an origin read as the same. */
+function spelledTargets(variable: string, name: string, readName: NameReading): string[] {
+  const read = readName(name);
+  const names = new Set([name, read]);
+  return [...[...names].map((one) => `${variable}:${one}`), `${variable}_RENAMED:${read}`];
 }
 
 function readOperand(from: PatchObject, at: string, ignoreCase: boolean, onPath: boolean): string {
