@@ -27,12 +27,16 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): L
       );
     }, []);
     if (Found !== null) return <Found {...props} />;
-    if (!failed) return <p class="quiet">{t('common.loading')}</p>;
-    return (
-      <button type="button" onClick={() => window.location.reload()}>
-        {t('common.retry')}
-      </button>
-    );
+    return failed ? <Reload /> : <p class="quiet">{t('common.loading')}</p>;
   };
   return Object.assign(Lazy, { fetch });
+}
+
+/** For code that did not come: the server is away, or serves a newer console. */
+export function Reload(): JSX.Element {
+  return (
+    <button type="button" onClick={() => window.location.reload()}>
+      {t('common.retry')}
+    </button>
+  );
 }

@@ -98,10 +98,10 @@ interface Button {
   readonly why: string;
 }
 
-/** Every button of a page, with all folds open. */
+/** Every button of a page, with all folds open, but for those that sort rows. */
 const buttons = `(() => {
   for (const fold of document.querySelectorAll('main details')) fold.open = true;
-  return [...document.querySelectorAll('main button')].map((one) => ({
+  return [...document.querySelectorAll('main button:not(th *)')].map((one) => ({
     words: one.textContent.trim(), disabled: one.disabled,
     why: [one.title, ...[...(one.closest('form, .actions') ?? one).querySelectorAll('small')]
       .map((small) => small.textContent)].find((text) => text.includes('(')) ?? '',

@@ -27,6 +27,7 @@ import { refusedTasks } from './tasks/refused-tasks.ts';
 import { rulesetTasks } from './tasks/ruleset-tasks.ts';
 import { settingsTasks } from './tasks/settings-tasks.ts';
 import { siteTasks } from './tasks/site-tasks.ts';
+import { tableTasks } from './tasks/table-tasks.ts';
 import { World } from './tasks/task.ts';
 import { wholeTasks } from './tasks/whole-tasks.ts';
 
@@ -52,6 +53,7 @@ const tasks = [
     ...wholeTasks,
     ...numberTasks,
     ...settingsTasks,
+    ...tableTasks,
   ],
 ];
 const origin = createServer((_request, response) => {

@@ -182,6 +182,28 @@ describe.skipIf(skip !== null)(`console (${skip ?? 'in Chromium'})`, () => {
     await shows(page, 'Kind of attack');
   });
 
+  test('rows stay as they are, with a notice, where the code that sorts does not come', async () => {
+    const { page } = await open('/access?tab=roles');
+    await enterPassword(page);
+    await page.waitForSelector('main th button');
+    await page.setRequestInterception(true);
+    let refuses = true;
+    page.on('request', (request) => {
+      if (refuses && /sort-rows-\w+\.js$/.test(request.url())) void request.abort();
+      else void request.continue();
+    });
+    await page.click('main th button');
+    await shows(page, 'The rows could not be sorted: the server did not answer.');
+    expect(await page.$('main th[aria-sort]')).toBeNull();
+    expect(await axeFindings(page)).toEqual([]);
+    refuses = false;
+    await Promise.all([page.waitForNavigation(), press(page, 'Try again')]);
+    await page.waitForSelector('main th button');
+    await page.click('main th button');
+    await page.waitForSelector('main th[aria-sort=ascending]');
+    expect(await textOf(page)).not.toContain('could not be sorted');
+  });
+
   test('the start is at most 60 KB packed, each page after it at most 45 KB', () => {
     const folder = join(root, '.build', 'console');
     const packed = (name: string): number => gzipSync(readFileSync(join(folder, name))).length;

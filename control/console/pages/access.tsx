@@ -18,7 +18,6 @@ import { said } from '../text/sentences.ts';
 import { exactNumber, localTime, pageTexts, t } from '../text/text.ts';
 import { Sessions } from './sessions.tsx';
 import { Tokens } from './tokens.tsx';
-import { when } from '../parts/when.tsx';
 
 const users = createClient(UserService, transport);
 const roles = createClient(RoleService, transport);
@@ -121,7 +120,7 @@ function Users(): JSX.Element {
           { title: w('roles'), of: (user) => user.roles.map(({ name }) => name).join(', ') },
           { title: w('factor'), of: ({ totpEnabled }) => w(totpEnabled ? 'yes' : 'no') },
           { title: w('state'), of: ({ locked }) => w(locked ? 'locked' : 'active') },
-          { title: w('seen'), of: ({ lastLoginAt }) => when(lastLoginAt) },
+          { title: w('seen'), by: ({ lastLoginAt }) => lastLoginAt },
           { title: '', of: (user) => <UserActions user={user} changed={found.reload} /> },
         ]}
       />
@@ -210,7 +209,7 @@ function Roles(): JSX.Element {
           {
             title: w('members'),
             number: true,
-            of: ({ memberCount }) => exactNumber(memberCount),
+            by: ({ memberCount }) => memberCount,
           },
           {
             title: '',
@@ -238,7 +237,7 @@ function Roles(): JSX.Element {
               items={permissions}
               empty={t('common.none')}
               columns={[
-                { title: w('name'), of: ({ code }) => <code>{code}</code> },
+                { title: w('name'), by: ({ code }) => code, of: ({ code }) => <code>{code}</code> },
                 { title: w('what'), of: ({ description }) => said(description) },
               ]}
             />
@@ -318,8 +317,9 @@ function Audit(): JSX.Element {
               label={w('audit')}
               items={items}
               empty={w('noEntry')}
+              sortable={false}
               columns={[
-                { title: w('when'), of: ({ createdAt }) => when(createdAt) },
+                { title: w('when'), by: ({ createdAt }) => createdAt },
                 { title: w('who'), of: actorOf },
                 { title: w('action'), of: ({ action }) => auditWord(action) },
                 {

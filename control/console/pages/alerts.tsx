@@ -15,10 +15,9 @@ import { Act } from '../parts/act.tsx';
 import { allItems, FoldedEdit, List, usePages } from '../parts/list.tsx';
 import { Head, Tabs } from '../parts/panel.tsx';
 import { useSiteNames } from '../parts/site-names.tsx';
-import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
 import { said } from '../text/sentences.ts';
-import { exactNumber, pageTexts } from '../text/text.ts';
+import { pageTexts } from '../text/text.ts';
 import { AddChannel, channelName } from './alert-channel-form.tsx';
 import { AddRule, ruleText } from './alert-rule-form.tsx';
 
@@ -154,8 +153,12 @@ function Fired(): JSX.Element {
       label={w('fired')}
       empty={w('calm')}
       columns={[
-        { title: w('when'), of: ({ openedAt }) => when(openedAt) },
-        { title: w('severity'), of: ({ severity }) => <Severity of={severity} /> },
+        { title: w('when'), by: ({ openedAt }) => openedAt },
+        {
+          title: w('severity'),
+          by: ({ severity }) => severity,
+          of: ({ severity }) => <Severity of={severity} />,
+        },
         {
           title: w('what'),
           of: ({ title, message }) => [title, message].filter(Boolean).map(said).join(': '),
@@ -181,7 +184,11 @@ function Rules(): JSX.Element {
         empty={w('noRule')}
         columns={[
           { title: w('name'), of: ({ name }) => name },
-          { title: w('severity'), of: ({ severity }) => <Severity of={severity} /> },
+          {
+            title: w('severity'),
+            by: ({ severity }) => severity,
+            of: ({ severity }) => <Severity of={severity} />,
+          },
           {
             title: w('expression'),
             of: ({ expression }) => (
@@ -247,12 +254,12 @@ function Channels(): JSX.Element {
           {
             title: w('sent'),
             number: true,
-            of: ({ health }) => exactNumber(health?.sentCount ?? 0),
+            by: ({ health }) => health?.sentCount ?? 0,
           },
           {
             title: w('failed'),
             number: true,
-            of: ({ health }) => exactNumber(health?.failedCount ?? 0),
+            by: ({ health }) => health?.failedCount ?? 0,
           },
           {
             title: w('state'),
@@ -303,7 +310,7 @@ function Silences(): JSX.Element {
             title: w('matchers'),
             of: ({ matchers }) => Object.entries(matchers).map(matcherText).join(', '),
           },
-          { title: w('until'), of: ({ endsAt }) => when(endsAt) },
+          { title: w('until'), by: ({ endsAt }) => endsAt },
           { title: w('reason'), of: ({ reason }) => reason },
         ]}
         remove={{

@@ -11,7 +11,7 @@ import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { said } from '../text/sentences.ts';
-import { exactNumber, pageTexts } from '../text/text.ts';
+import { pageTexts } from '../text/text.ts';
 import { putInForce, readInForce, review, Unclear, type Mode, type Review } from './api-review.ts';
 
 const codes = ['api_inventory:write', 'site:write', 'policy:write'];
@@ -186,8 +186,8 @@ function Reviewed({ of, done }: { readonly of: Review; readonly done: () => void
           { title: w('operation'), of: ({ key }) => key },
           { title: w('was'), of: ({ before }) => modeText(before) },
           { title: w('becomes'), of: ({ after }) => modeText(after) },
-          { title: w('checked'), number: true, of: ({ checked }) => exactNumber(checked) },
-          { title: w('unchecked'), number: true, of: ({ unchecked }) => exactNumber(unchecked) },
+          { title: w('checked'), number: true, by: ({ checked }) => checked },
+          { title: w('unchecked'), number: true, by: ({ unchecked }) => unchecked },
         ]}
       />
       {removed.length > 0 && (

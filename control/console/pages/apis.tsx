@@ -15,9 +15,8 @@ import { Card, Fold, Head } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, pageTexts } from '../text/text.ts';
+import { pageTexts } from '../text/text.ts';
 import { Enforce } from './api-enforce.tsx';
-import { when } from '../parts/when.tsx';
 
 const schemas = createClient(ApiSchemaService, transport);
 const controls = createClient(OperationControlService, transport);
@@ -136,8 +135,8 @@ function Documents({
                   of: ({ documentFamily, format }) => documentFamily || format,
                 },
                 { title: w('version'), of: ({ documentVersion }) => documentVersion },
-                { title: w('size'), number: true, of: ({ sizeBytes }) => exactNumber(sizeBytes) },
-                { title: w('warnings'), number: true, of: ({ warnings }) => exactNumber(warnings) },
+                { title: w('size'), number: true, by: ({ sizeBytes }) => sizeBytes },
+                { title: w('warnings'), number: true, by: ({ warnings }) => warnings },
               ]}
             />
           )}
@@ -208,11 +207,12 @@ function Kept({ siteId }: { readonly siteId: string }): JSX.Element {
           of={history}
           label={w('history')}
           empty={w('noHistory')}
+          sortable={false}
           columns={[
-            { title: w('revision'), of: ({ controlRevision }) => exactNumber(controlRevision) },
+            { title: w('revision'), by: ({ controlRevision }) => controlRevision },
             { title: w('reason'), of: ({ reason }) => reason },
             { title: w('state'), of: ({ latestStatus }) => latestStatus },
-            { title: w('made'), of: ({ createdAt }) => when(createdAt) },
+            { title: w('made'), by: ({ createdAt }) => createdAt },
           ]}
         />
         <CursorSteps
@@ -243,11 +243,11 @@ function Choices({ siteId }: { readonly siteId: string }): JSX.Element {
             items={items}
             empty={w('noProfile')}
             columns={[
-              { title: w('revision'), of: ({ revision }) => exactNumber(revision) },
+              { title: w('revision'), by: ({ revision }) => revision },
               {
                 title: w('operations'),
                 number: true,
-                of: ({ operationCount }) => exactNumber(operationCount),
+                by: ({ operationCount }) => operationCount,
               },
               { title: w('made'), of: ({ createdAt }) => createdAt },
             ]}
@@ -276,7 +276,7 @@ function Choices({ siteId }: { readonly siteId: string }): JSX.Element {
             items={items}
             empty={w('noDeclaration')}
             columns={[
-              { title: w('revision'), of: ({ revision }) => exactNumber(revision) },
+              { title: w('revision'), by: ({ revision }) => revision },
               { title: w('made'), of: ({ createdAt }) => createdAt },
             ]}
           />

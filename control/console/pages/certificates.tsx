@@ -137,7 +137,11 @@ function CertTable({ found }: { readonly found: Pages<Listed<Certificate>> }): J
         { title: w('name'), of: ({ name }) => name },
         { title: w('names'), of: ({ dnsNames }) => dnsNames.join(', ') },
         { title: w('issuer'), of: ({ issuer }) => issuer },
-        { title: w('until'), of: (cert) => <Until cert={cert} /> },
+        {
+          title: w('until'),
+          by: ({ notAfter }) => notAfter,
+          of: (cert) => <Until cert={cert} />,
+        },
         { title: w('kind'), of: ({ managed }) => w(managed ? 'managed' : 'own') },
         {
           title: '',

@@ -155,6 +155,7 @@ export function DeliveryList<N extends ListName>({
           items={entries}
           empty={empty}
           keyOf={keysOf(entries)}
+          sortable={!ordered}
           columns={[...columns, { title: '', of: buttons }]}
         />
       )}

@@ -18,7 +18,6 @@ import { Card } from '../parts/panel.tsx';
 import { Table } from '../parts/table.tsx';
 import { inList } from '../parts/in-list.ts';
 import { stateName } from '../parts/state-name.ts';
-import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
 import { said } from '../text/sentences.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
@@ -109,12 +108,12 @@ function ListTable({
       empty={w('empty')}
       columns={[
         { title: w('name'), of: ({ name }) => name },
-        { title: w('entries'), number: true, of: ({ entryCount }) => exactNumber(entryCount) },
+        { title: w('entries'), number: true, by: ({ entryCount }) => entryCount },
         {
           title: w('used'),
           number: true,
-          of: ({ globalRefCount, policyRefCount, siteRefCount }) =>
-            exactNumber(globalRefCount + policyRefCount + siteRefCount),
+          by: ({ globalRefCount, policyRefCount, siteRefCount }) =>
+            globalRefCount + policyRefCount + siteRefCount,
         },
         { title: w('source'), of: ({ source }) => source?.url ?? w('byHand') },
         {
@@ -183,10 +182,11 @@ function Entries({
         columns={[
           { title: w('value'), of: ({ value }) => value },
           { title: w('note'), of: ({ note }) => said(note) },
-          { title: w('until'), of: ({ expiresAt }) => when(expiresAt) },
+          { title: w('until'), by: ({ expiresAt }) => expiresAt },
           {
             title: w('hits'),
             number: true,
+            by: ({ counted }) => counted?.hits,
             of: ({ counted }) => <Hits of={counted} allows={allows} />,
           },
           {

@@ -19,7 +19,6 @@ import { Card } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
-import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
 import { said } from '../text/sentences.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
@@ -163,13 +162,14 @@ function Learned({ siteId }: { readonly siteId: string }): JSX.Element {
               { title: w('state'), of: ({ state }) => named(states, state) },
               {
                 title: w('clients'),
+                by: ({ clients }) => clients,
                 of: ({ clients, ownClients }) =>
                   w('own', { clients: exactNumber(clients), own: exactNumber(ownClients) }),
               },
-              { title: w('hours'), number: true, of: ({ hours }) => exactNumber(hours) },
-              { title: w('requests'), number: true, of: ({ requests }) => exactNumber(requests) },
+              { title: w('hours'), number: true, by: ({ hours }) => hours },
+              { title: w('requests'), number: true, by: ({ requests }) => requests },
               { title: w('confidence'), of: ({ confidence }) => named(confidences, confidence) },
-              { title: w('ends'), of: ({ endsAt }) => when(endsAt) },
+              { title: w('ends'), by: ({ endsAt }) => endsAt },
               {
                 title: '',
                 of: (one) => <Decide siteId={siteId} of={one} changed={found.reload} />,

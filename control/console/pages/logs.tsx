@@ -19,7 +19,6 @@ import { stateName } from '../parts/state-name.ts';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
-import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
 import { said } from '../text/sentences.ts';
 import { exactNumber, pageTexts, t } from '../text/text.ts';
@@ -145,8 +144,9 @@ function AccessTable({ items }: { readonly items: readonly AccessEvent[] }): JSX
       label={w('access')}
       items={items}
       empty={w('empty')}
+      sortable={false}
       columns={[
-        { title: w('when'), line: true, of: ({ occurredAt }) => when(occurredAt) },
+        { title: w('when'), line: true, by: ({ occurredAt }) => occurredAt },
         { title: w('client'), of: ({ clientIp }) => clientIp },
         {
           title: w('request'),
@@ -162,7 +162,7 @@ function AccessTable({ items }: { readonly items: readonly AccessEvent[] }): JSX
           number: true,
           of: ({ durationMs }) => w('ms', { ms: exactNumber(durationMs) }),
         },
-        { title: w('bytes'), number: true, of: ({ bytesWritten }) => exactNumber(bytesWritten) },
+        { title: w('bytes'), number: true, by: ({ bytesWritten }) => bytesWritten },
         {
           title: w('agent'),
           of: ({ userAgent }) => (
@@ -228,8 +228,9 @@ function Errors(): JSX.Element {
             label={w('errors')}
             items={items}
             empty={w('noError')}
+            sortable={false}
             columns={[
-              { title: w('when'), line: true, of: ({ occurredAt }) => when(occurredAt) },
+              { title: w('when'), line: true, by: ({ occurredAt }) => occurredAt },
               { title: w('level'), of: ({ level }) => stateName(level) },
               { title: w('logger'), of: ({ logger }) => stateName(logger) },
               { title: w('message'), of: ({ message }) => said(message) },

@@ -18,7 +18,6 @@ import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { capitalized, stateName } from '../parts/state-name.ts';
-import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
 import { said } from '../text/sentences.ts';
 import { exactNumber, localTime, pageTexts } from '../text/text.ts';
@@ -103,7 +102,7 @@ function NodeTable({
             </span>
           ),
         },
-        { title: w('seen'), of: ({ lastSeenAt }) => when(lastSeenAt) },
+        { title: w('seen'), by: ({ lastSeenAt }) => lastSeenAt },
         {
           title: '',
           of: ({ id, remoteAgent }) => (
@@ -228,7 +227,7 @@ function Groups(): JSX.Element {
           {
             title: w('members'),
             number: true,
-            of: ({ memberCount }) => exactNumber(memberCount),
+            by: ({ memberCount }) => memberCount,
           },
         ]}
         remove={{

@@ -11,7 +11,6 @@ import { FoldedEdit } from '../parts/list.tsx';
 import { Card } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
-import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
 
@@ -79,8 +78,8 @@ export function Passkeys(): JSX.Element {
                 { title: w('name'), of: ({ name }) => name },
                 { title: w('host'), of: ({ host }) => host },
                 { title: w('synced'), of: ({ synced }) => w(synced ? 'copied' : 'alone') },
-                { title: w('since'), line: true, of: ({ createdAt }) => when(createdAt) },
-                { title: w('used'), line: true, of: ({ lastUsedAt }) => when(lastUsedAt) },
+                { title: w('since'), line: true, by: ({ createdAt }) => createdAt },
+                { title: w('used'), line: true, by: ({ lastUsedAt }) => lastUsedAt },
                 { title: '', of: (one) => <Actions passkey={one} changed={found.reload} /> },
               ]}
             />

@@ -12,9 +12,8 @@ import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { stateName } from '../parts/state-name.ts';
-import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, pageTexts } from '../text/text.ts';
+import { pageTexts } from '../text/text.ts';
 
 const policies = createClient(PolicyService, transport);
 
@@ -60,14 +59,16 @@ export function Policies(): JSX.Element {
     <>
       <Head title={w('title')} note={w('note')} />
       <State of={found}>
-        {({ items }) => (
+        {({ items, page }) => (
           <Table
             label={w('title')}
             items={items.filter(({ isTemplate }) => !isTemplate)}
             empty={w('empty')}
+            sortable={items.length >= Number(page?.total ?? 0)}
             columns={[
               {
                 title: w('name'),
+                by: ({ name }) => name,
                 of: ({ id, name, isDefault }) => (
                   <>
                     <Link href={`/policies/${id}`}>
@@ -81,16 +82,16 @@ export function Policies(): JSX.Element {
               {
                 title: w('level'),
                 number: true,
-                of: ({ crsCore }) => exactNumber(crsCore?.blockingParanoiaLevel ?? 0),
+                by: ({ crsCore }) => crsCore?.blockingParanoiaLevel ?? 0,
               },
               {
                 title: w('threshold'),
                 number: true,
-                of: ({ crsCore }) => exactNumber(crsCore?.inboundAnomalyScoreThreshold ?? 0),
+                by: ({ crsCore }) => crsCore?.inboundAnomalyScoreThreshold ?? 0,
               },
               { title: w('state'), of: ({ status }) => stateName(status) },
-              { title: w('revision'), number: true, of: ({ revision }) => exactNumber(revision) },
-              { title: w('changed'), of: ({ updatedAt }) => when(updatedAt) },
+              { title: w('revision'), number: true, by: ({ revision }) => revision },
+              { title: w('changed'), by: ({ updatedAt }) => updatedAt },
               {
                 title: '',
                 of: ({ id, isDefault, builtin }) =>

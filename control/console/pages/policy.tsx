@@ -28,7 +28,6 @@ import { transport } from '../session.ts';
 import { said } from '../text/sentences.ts';
 import { pageTexts, t } from '../text/text.ts';
 import { engineText } from './policies.tsx';
-import { when } from '../parts/when.tsx';
 
 const policies = createClient(PolicyService, transport);
 const overrides = createClient(RuleOverrideService, transport);
@@ -257,7 +256,7 @@ function Exclusions({ id: policyId }: { readonly id: string }): JSX.Element {
             of: ({ siteId }) => (siteId === '' ? w('everySite') : siteName(siteId)),
           },
           { title: w('why'), of: ({ rationale }) => said(rationale) },
-          { title: w('when'), of: ({ updatedAt }) => when(updatedAt) },
+          { title: w('when'), by: ({ updatedAt }) => updatedAt },
           events,
         ]}
         remove={{
@@ -351,7 +350,7 @@ function TestRequest({ id: policyId }: { readonly id: string }): JSX.Element {
             columns={[
               { title: w('rule'), of: ({ ruleId }) => String(ruleId) },
               { title: w('message'), of: ({ message }) => message },
-              { title: w('phase'), number: true, of: ({ phase }) => String(phase) },
+              { title: w('phase'), number: true, by: ({ phase }) => phase },
             ]}
           />
         </>

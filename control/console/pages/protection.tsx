@@ -19,11 +19,10 @@ import { Failure, State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { inList } from '../parts/in-list.ts';
 import { transport } from '../session.ts';
-import { exactNumber, language, languages, pageTexts } from '../text/text.ts';
+import { language, languages, pageTexts } from '../text/text.ts';
 import { ExplainTrust } from './explain-trust.tsx';
 import { IpLists } from './ip-lists.tsx';
 import { RateLimits } from './rate-limits.tsx';
-import { when } from '../parts/when.tsx';
 
 const countries = createClient(CountryAccessService, transport);
 const sites = createClient(SiteService, transport);
@@ -240,11 +239,11 @@ function Trust(): JSX.Element {
                 items={recentWarnings}
                 empty={w('noWarning')}
                 columns={[
-                  { title: w('since'), of: ({ firstSeenAt }) => when(firstSeenAt) },
+                  { title: w('since'), by: ({ firstSeenAt }) => firstSeenAt },
                   { title: w('site'), of: ({ siteId }) => siteName(siteId) },
                   { title: w('peer'), of: ({ peer }) => peer },
                   { title: w('spoofedHeader'), of: ({ header }) => header },
-                  { title: w('count'), number: true, of: ({ count }) => exactNumber(count) },
+                  { title: w('count'), number: true, by: ({ count }) => count },
                 ]}
               />
             </>

@@ -84,14 +84,7 @@ export function RateLimits({
         columns={[
           { title: w('path'), of: ({ pathPattern }) => pathPattern },
           { title: w('methods'), of: ({ methods }) => methods.join(', ') || w('every') },
-          {
-            title: w('rate'),
-            of: ({ requestCount, windowSeconds }) =>
-              w('perSeconds', {
-                count: exactNumber(requestCount),
-                seconds: exactNumber(windowSeconds),
-              }),
-          },
+          { title: w('rate'), by: rateOf, of: rateText },
           { title: w('after'), of: effectOf },
           ...useSiteColumn(siteId),
           hits,
@@ -179,6 +172,16 @@ function useSiteColumn(siteId: string): readonly Column<RateLimitEndpointRecord>
   const of = (limit: RateLimitEndpointRecord): string =>
     limit.siteId === '' ? w('everySite') : nameOf(limit.siteId);
   return siteId === '' ? [{ title: w('site'), of }] : [];
+}
+
+const rateOf = ({ requestCount, windowSeconds }: RateLimitEndpointRecord): number =>
+  requestCount / windowSeconds;
+
+function rateText({ requestCount, windowSeconds }: RateLimitEndpointRecord): string {
+  return w('perSeconds', {
+    count: exactNumber(requestCount),
+    seconds: exactNumber(windowSeconds),
+  });
 }
 
 function effectOf({ action, enforcementMode }: RateLimitEndpointRecord): string {

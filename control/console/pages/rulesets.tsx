@@ -12,9 +12,8 @@ import { allItems } from '../parts/list.tsx';
 import { Card, Sentence } from '../parts/panel.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
-import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, localTime, pageTexts } from '../text/text.ts';
+import { localTime, pageTexts } from '../text/text.ts';
 
 const crs = createClient(CrsService, transport);
 const policies = createClient(PolicyService, transport);
@@ -156,8 +155,8 @@ function Rulesets({
         empty={w('none')}
         columns={[
           { title: w('version'), of: ({ version }) => `CRS ${version}` },
-          { title: w('rules'), number: true, of: ({ ruleCount }) => exactNumber(ruleCount) },
-          { title: w('imported'), of: ({ ingestedAt }) => when(ingestedAt) },
+          { title: w('rules'), number: true, by: ({ ruleCount }) => ruleCount },
+          { title: w('imported'), by: ({ ingestedAt }) => ingestedAt },
           {
             title: '',
             of: ({ id }) =>
@@ -270,7 +269,7 @@ function Compared({
         keyOf={(name) => name}
         columns={[
           { title: w('result'), of: (name) => w(name) },
-          { title: w('requests'), number: true, of: (name) => exactNumber(run[name]) },
+          { title: w('requests'), number: true, by: (name) => run[name] },
         ]}
       />
       <h3>{w('examples')}</h3>

@@ -79,6 +79,7 @@ export function ScoreDecision({
         columns={[
           {
             title: w('sign'),
+            by: ({ id }) => id,
             of: ({ id, rule }) => (
               <>
                 {rule ? w('confirmed', { id }) : id}{' '}
@@ -88,7 +89,7 @@ export function ScoreDecision({
               </>
             ),
           },
-          { title: w('points'), number: true, of: ({ value }) => value },
+          { title: w('points'), number: true, by: ({ value }) => value },
         ]}
       />
       <h3>{w('decisions')}</h3>

@@ -5,7 +5,6 @@ import type { JSX } from 'preact';
 import { SessionService } from '../../../proto/gen/waf/access/v1/session_pb.ts';
 import { Act } from '../parts/act.tsx';
 import { List, usePages } from '../parts/list.tsx';
-import { when } from '../parts/when.tsx';
 import { person, transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
 
@@ -56,9 +55,9 @@ export function Sessions(): JSX.Element {
         { title: w('who'), of: ({ username }) => username },
         { title: w('address'), of: ({ address }) => address },
         { title: w('method'), of: ({ method }) => methodText(method) },
-        { title: w('since'), line: true, of: ({ createdAt }) => when(createdAt) },
-        { title: w('seen'), line: true, of: ({ refreshedAt }) => when(refreshedAt) },
-        { title: w('ends'), line: true, of: ({ expiresAt }) => when(expiresAt) },
+        { title: w('since'), line: true, by: ({ createdAt }) => createdAt },
+        { title: w('seen'), line: true, by: ({ refreshedAt }) => refreshedAt },
+        { title: w('ends'), line: true, by: ({ expiresAt }) => expiresAt },
         {
           title: '',
           of: ({ id, current, username }) =>

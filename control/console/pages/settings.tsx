@@ -20,7 +20,6 @@ import { stateName } from '../parts/state-name.ts';
 import { State } from '../parts/state.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
-import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
 import { said } from '../text/sentences.ts';
 import { exactNumber, pageTexts, t } from '../text/text.ts';
@@ -167,6 +166,7 @@ function Health(): JSX.Element {
               { title: w('part'), of: ({ component }) => stateName(component) },
               {
                 title: w('state'),
+                by: ({ status }) => stateName(status),
                 of: (check) => (
                   <span class={/^(?:ok|healthy|pass)/i.test(check.status) ? 'good' : 'warning'}>
                     {stateName(check.status)}
@@ -177,6 +177,7 @@ function Health(): JSX.Element {
               {
                 title: w('took'),
                 number: true,
+                by: ({ durationMs }) => durationMs,
                 of: ({ durationMs }) => w('ms', { ms: exactNumber(durationMs) }),
               },
             ]}
@@ -210,7 +211,7 @@ function Pipelines(): JSX.Element {
   );
   const count = (title: string, of: (lane: Lane) => bigint): Column<Lane> => ({
     ...{ title, number: true },
-    of: (lane) => exactNumber(of(lane)),
+    by: of,
   });
   return (
     <Card title={w('pipelines')} note={w('pipelinesNote')}>
@@ -388,7 +389,7 @@ function Updates(): JSX.Element {
             { title: w('version'), of: ({ version }) => version },
             { title: w('channel'), of: ({ channel }) => channel },
             { title: w('state'), of: ({ fileStatus }) => fileStatus },
-            { title: w('imported'), of: ({ importedAt }) => when(importedAt) },
+            { title: w('imported'), by: ({ importedAt }) => importedAt },
           ]}
         />
         <Act
@@ -405,8 +406,8 @@ function Updates(): JSX.Element {
           empty={t('common.none')}
           columns={[
             { title: w('version'), of: ({ version }) => version },
-            { title: w('rules'), number: true, of: ({ ruleCount }) => exactNumber(ruleCount) },
-            { title: w('imported'), of: ({ ingestedAt }) => when(ingestedAt) },
+            { title: w('rules'), number: true, by: ({ ruleCount }) => ruleCount },
+            { title: w('imported'), by: ({ ingestedAt }) => ingestedAt },
           ]}
         />
       </Card>
@@ -438,7 +439,7 @@ function GeoAndRuns(): JSX.Element {
           empty={w('noRun')}
           columns={[
             { title: w('version'), of: ({ targetVersion }) => targetVersion },
-            { title: w('started'), of: ({ startedAt }) => when(startedAt) },
+            { title: w('started'), by: ({ startedAt }) => startedAt },
           ]}
         />
       </Card>

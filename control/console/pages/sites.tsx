@@ -54,6 +54,7 @@ export function Sites(): JSX.Element {
         columns={[
           {
             title: t('sites.name'),
+            by: ({ name }) => name,
             of: ({ id, name }) => (
               <Link href={`/sites/${id}`}>
                 <VisibleText text={name} />

@@ -97,9 +97,9 @@ export function Tokens(): JSX.Element {
             title: w('scope'),
             of: ({ siteIds }) => siteIds.map(siteName).join(', ') || w('everywhere'),
           },
-          { title: w('used'), of: lastUse },
-          { title: w('ends'), line: true, of: (token) => endOf(token) },
-          { title: w('state'), of: stateOf },
+          { title: w('used'), by: ({ lastUsedAt }) => lastUsedAt, of: lastUse },
+          { title: w('ends'), line: true, by: ({ expiresAt }) => expiresAt, of: endOf },
+          { title: w('state'), by: ({ usable }) => Number(usable), of: stateOf },
           {
             title: '',
             of: (token) => <TokenActions token={token} show={show} changed={found.reload} />,

@@ -135,9 +135,11 @@ function Suspects({ events }: { readonly events: readonly SecurityEvent[] }): JS
         label={w('suspects')}
         items={suspects}
         empty={w('none')}
+        sortable={suspects.length === all.length}
         columns={[
           {
             title: w('suspicion'),
+            by: ({ suspicion }) => suspicion,
             of: ({ suspicion }) => (
               <span class="meter">
                 <progress max={100} value={suspicion} aria-label={w('suspicion')} /> {suspicion}
@@ -146,6 +148,7 @@ function Suspects({ events }: { readonly events: readonly SecurityEvent[] }): JS
           },
           {
             title: w('rule'),
+            by: ({ ruleId }) => ruleId,
             of: ({ ruleId, message }) => (
               <>
                 <Link href={`/attacks?rule=${encodeURIComponent(ruleId)}`}>{ruleId}</Link>{' '}
@@ -156,10 +159,15 @@ function Suspects({ events }: { readonly events: readonly SecurityEvent[] }): JS
             ),
           },
           { title: w('place'), of: ({ place }) => place },
-          { title: w('events'), number: true, of: (one) => exactNumber(one.events) },
-          { title: w('clients'), number: true, of: ({ clients }) => exactNumber(clients) },
-          { title: w('paths'), number: true, of: ({ paths }) => exactNumber(paths) },
-          { title: w('score'), number: true, of: ({ scoreMean }) => scoreMean.toFixed(1) },
+          { title: w('events'), number: true, by: (one) => one.events },
+          { title: w('clients'), number: true, by: ({ clients }) => clients },
+          { title: w('paths'), number: true, by: ({ paths }) => paths },
+          {
+            title: w('score'),
+            number: true,
+            by: ({ scoreMean }) => scoreMean,
+            of: ({ scoreMean }) => scoreMean.toFixed(1),
+          },
           { title: w('examples'), of: examples },
         ]}
       />
@@ -281,6 +289,7 @@ function Outcome({ trial }: { readonly trial: Trial }): JSX.Element {
               label={w(name)}
               items={some.slice(0, differencesShown)}
               empty=""
+              sortable={some.length <= differencesShown}
               columns={[
                 { title: w('request'), of: ({ method, host, path }) => `${method} ${host}${path}` },
                 { title: w('rule'), of: ({ ruleIds }) => ruleIds.join(', ') },

@@ -10,9 +10,8 @@ import { Act } from '../parts/act.tsx';
 import { List, usePages } from '../parts/list.tsx';
 import { changedValues } from '../parts/changed-values.ts';
 import { Table } from '../parts/table.tsx';
-import { when } from '../parts/when.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, pageTexts } from '../text/text.ts';
+import { pageTexts } from '../text/text.ts';
 
 const policies = createClient(PolicyService, transport);
 
@@ -56,8 +55,8 @@ export function PolicyVersions({
         label={w('versions')}
         empty={w('none')}
         columns={[
-          { title: w('revision'), of: ({ revision }) => exactNumber(revision) },
-          { title: w('when'), of: ({ createdAt }) => when(createdAt) },
+          { title: w('revision'), by: ({ revision }) => revision },
+          { title: w('when'), by: ({ createdAt }) => createdAt },
           { title: w('who'), of: ({ createdBy }) => createdBy },
           {
             title: '',
@@ -105,7 +104,7 @@ function Changes({ of }: { readonly of: JsonPatch }): JSX.Element {
         empty={w('same')}
         keyOf={({ path }) => path}
         columns={[
-          { title: w('setting'), of: ({ path }) => <code>{path}</code> },
+          { title: w('setting'), by: ({ path }) => path, of: ({ path }) => <code>{path}</code> },
           { title: w('before'), of: ({ before }) => before },
           { title: w('after'), of: ({ after }) => after },
         ]}

@@ -113,6 +113,8 @@ interface ListProps<T> {
   readonly label: string;
   readonly empty: string;
   readonly columns: readonly Column<T>[];
+  /** Whether an answer that counts no records holds them all. */
+  readonly sortable?: boolean;
   /** What removes a record: the last column. */
   readonly remove?: {
     readonly label: string;
@@ -123,7 +125,14 @@ interface ListProps<T> {
 }
 
 /** The list as a table. */
-export function List<T>({ of, label, empty, columns, remove }: ListProps<T>): JSX.Element {
+export function List<T>({
+  of,
+  label,
+  empty,
+  columns,
+  sortable = true,
+  remove,
+}: ListProps<T>): JSX.Element {
   const last = (item: T): JSX.Element | null => {
     if (remove === undefined) return null;
     const { run, ...button } = remove;
@@ -132,9 +141,13 @@ export function List<T>({ of, label, empty, columns, remove }: ListProps<T>): JS
   const all = remove === undefined ? columns : [...columns, { title: '', of: last }];
   return (
     <State of={of}>
-      {({ items }) => (
+      {({ items, page }) => (
         <>
-          <Table label={label} items={items} empty={empty} columns={all} />
+          <Table
+            {...{ label, items, empty }}
+            columns={all}
+            sortable={sortable && items.length >= Number(page?.total ?? 0)}
+          />
           <PageSteps of={of} />
         </>
       )}

@@ -33,6 +33,7 @@ export function useRuleEvents<T>(items: readonly T[], ruleOf: (item: T) => strin
   return {
     title: w('events'),
     number: true,
+    by: (item) => found.value?.get(ruleOf(item)),
     of: (item) => {
       const rule = ruleOf(item);
       const count = found.value?.get(rule);

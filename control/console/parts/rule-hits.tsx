@@ -44,6 +44,7 @@ export function useHitsColumn<T extends Rule>(rules: readonly T[]): Column<T> {
   return {
     title: w('hits'),
     number: true,
+    by: ({ id }) => found.value?.get(id)?.hits,
     of: ({ id, kind = '' }) => {
       const hits = found.value?.get(id);
       if (hits !== undefined) return <Hits of={hits} allows={kind === 'allow'} />;

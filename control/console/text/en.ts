@@ -51,6 +51,8 @@ export const en = {
   'common.back': 'Previous page',
   'common.groups': 'Counted by value',
   'common.actions': 'Actions',
+  'common.sort': 'Sort by this column',
+  'common.unsorted': 'The rows could not be sorted: the server did not answer.',
   'common.all': 'All',
   'common.cancel': 'Cancel',
   'common.missing': 'There is no page at this address.',

@@ -53,6 +53,8 @@ export const zhCn: Readonly<Record<TextName, string>> = {
   'common.back': '上一页',
   'common.groups': '按值统计',
   'common.actions': '操作',
+  'common.sort': '按此列排序',
+  'common.unsorted': '无法排序：服务器没有应答。',
   'common.all': '全部',
   'common.cancel': '取消',
   'common.missing': '此地址没有页面。',

@@ -20,7 +20,8 @@ const find = `(kind, words, within) => {
     (one.tagName === 'TR' && one.textContent.includes(within));
   const scopes = within === '' ? [document] :
     [...document.querySelectorAll('form, tr, section, details, nav')].filter(titled);
-  const selectors = { press: ['button', 'a, summary'], field: ['label'] }[kind];
+  const pressed = ['button:not(th *)', 'a, summary', 'th button'];
+  const selectors = { press: pressed, field: ['label'] }[kind];
   for (const selector of selectors) {
     for (const scope of scopes) {
       const all = [...scope.querySelectorAll(selector)].filter((one) => one.checkVisibility());
