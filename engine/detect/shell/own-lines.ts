@@ -6,7 +6,20 @@
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { ambiguousCommands, clearCommands, ownCommands, ownPrograms } from './commands.table.ts';
-import { beforeCommand, command, loopHead, risky } from './own-lines.table.ts';
+import {
+  beforeCommand,
+  command,
+  dumps,
+  keeps,
+  loopHead,
+  pause,
+  prints,
+  queries,
+  risky,
+  sentence,
+  spoken,
+  steps,
+} from './own-lines.table.ts';
 
 /** Bytes before and after a separator that are looked at. */
 const lineBytesMax = 300;
@@ -14,6 +27,8 @@ const lineBytesMax = 300;
 const firstWord = /^(?:\.{1,2}\/|~\/)?[\w.-]{1,40}(?=[\s;|&)]|$)/;
 const flag = /^\s{1,4}-{1,2}\w/;
 const keywords = /^(?:if|then|else|elif|do|while|until|done|fi|esac|for|case|function|in)$/;
+/** An assignment of PHP or Perl, whose bracket ends any program of a shell. */
+const callOfPhp = /^\s{0,16}(?:my )?\$\w{1,32} = [\w:>$\\-]{1,60}\(/;
 /** A program in the middle of a sentence, with something that it is to do. */
 const programInside = /(?:^|[\s`"'(])(?:[a-z][a-z0-9.-]{1,24})(?=\s{1,2}[\w.$"'-])/g;
 
@@ -36,6 +51,7 @@ export function followsCommand(text: ByteString, separator: number): boolean {
   if (ownPrograms.has(word) || keywords.test(word)) return true;
   if (clearCommands.has(word) && word !== begin) return true;
   if (ambiguousCommands.has(word) && flag.test(begin.slice(word.length))) return true;
+  if (callOfPhp.test(line)) return true;
   if (/^[A-Za-z_]\w{0,32}=/.test(line.trimStart())) return /=\S/.test(line);
   if (ownCommands.has(word) && word !== begin) return true;
   for (const [found] of line.matchAll(programInside)) {
@@ -72,6 +88,63 @@ export function isHarmless(text: ByteString, from: number): boolean {
   if (installers.test(word) && ofName.test(rest) && !wholeRun.test(rest)) return false;
   if (ownPrograms.has(word) || ownCommands.has(word)) return true;
   return !clearCommands.has(word) && !ambiguousCommands.has(word);
+}
+
+const proseBefore = /[a-z]{2,} [a-z]{2,}/i;
+
+/** Whether the command in [start, end) is the subject of a sentence: `; ls -l a.sh shows no x`. */
+export function isSubject(
+  text: ByteString,
+  separator: number,
+  start: number,
+  end: number,
+): boolean {
+  if (text[separator] !== ';' || text[separator + 1] !== ' ') return false;
+  if (!/\w/.test(text.charAt(separator - 1)) || !spoken.has(text.slice(start, end))) return false;
+  const before = text.slice(Math.max(0, separator - lineBytesMax), separator);
+  return proseBefore.test(before) && sentence.test(text.slice(end, end + lineBytesMax));
+}
+
+/**
+ * Whether a command that sets up a host is the next step with the program that the line begins
+ * with: a value that is put into a command line begins with an argument.
+ */
+export function isNextStep(
+  text: ByteString,
+  separator: number,
+  word: string,
+  end: number,
+): boolean {
+  if (!steps.test(word)) return false;
+  const line = lineBefore(text, separator).trimStart();
+  if (!line.startsWith(`${word} `) || line.trim() === word) return false;
+  const rest = /^[^\n;|&]{0,300}/.exec(text.slice(end, end + lineBytesMax))![0];
+  return rest.trim() !== '' && !risky.test(rest) && !pause.test(rest);
+}
+
+/**
+ * Whether a pipe ends a line of one command that dumps into a file of an archive, or prints into
+ * the client of a database.
+ */
+export function endsOwnPipe(text: ByteString, pipe: number): boolean {
+  const after = text.slice(pipe + 1, pipe + 1 + lineBytesMax);
+  const queried = queries.test(after);
+  if (text[pipe] !== '|' || text[pipe - 1] === '|') {
+    // Without input a client only waits for it.
+    return queried && text[pipe - 1] === '&' && followsCommand(text, pipe - 1);
+  }
+  if (!queried && !keeps.test(after)) return false;
+  const line = lineBefore(text, pipe);
+  const found = dumps.exec(line) ?? (queried ? prints.exec(line) : null);
+  return found !== null && !risky.test(found[1]!);
+}
+
+/** The line up to an offset; empty where it is longer than any that is looked at. */
+function lineBefore(text: ByteString, end: number): ByteString {
+  const from = Math.max(0, end - lineBytesMax);
+  const before = text.slice(from, end);
+  const lineEnd = before.lastIndexOf('\n');
+  return lineEnd < 0 && from > 0 ? '' : before.slice(lineEnd + 1);
 }
 
 /** Whether all commands of a shell program are harmless. Cost: linear in the text. */

@@ -19,7 +19,7 @@ import {
 } from './commands.table.ts';
 import { SHELL, shellDetectors } from './facts.table.ts';
 import { isProbe } from './fields.ts';
-import { followsCommand, isHarmless } from './own-lines.ts';
+import { endsOwnPipe, followsCommand, isHarmless, isNextStep, isSubject } from './own-lines.ts';
 
 /** The family of shell commands. */
 export const shell: Family = {
@@ -236,9 +236,11 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
     return;
   }
   const probes = separator === LIST && isProbe(text, at);
-  if (!fullPath && !probes && ownLines < ownLinesMax && isHarmless(text, at + 1)) {
-    ownLines++;
-    if (isWrittenAbout(text, at, separator)) return;
+  if (!fullPath && !probes && ownLines < ownLinesMax) {
+    const harmless = isHarmless(text, at + 1);
+    if (harmless) ownLines++;
+    if (harmless && isWrittenAbout(text, at, separator)) return;
+    if (separator === LIST && isOwnLine(text, at, harmless)) return;
   }
   if (separator === BACKTICK) {
     const known = clear || word === 'id' || argument === CLEAR;
@@ -264,6 +266,13 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
   report.add(strong ? SHELL.separated : SHELL.weak, at, wordEnd);
 }
 
+/** Whether a command is a part of a line, or of a sentence, that is whole in the text. */
+function isOwnLine(text: ByteString, at: number, harmless: boolean): boolean {
+  const start = wordEnd - word.length;
+  if (harmless && isSubject(text, at, start, wordEnd)) return true;
+  return isNextStep(text, at, word, wordEnd) || endsOwnPipe(text, at);
+}
+
 const saying = /\s(?:says?|said|gives?|gave|prints?|reports?|complains?|returns?|answers?)\s/y;
 
 /** Whether a program that runs scripts is what a sentence is about. */
@@ -282,7 +291,10 @@ function isWrittenAbout(text: ByteString, at: number, separator: number): boolea
   if (separator === BACKTICK) return !isBacktickInCode(text, at);
   if (separator !== SUBSTITUTION) return followsCommand(text, at);
   // What only prints is put in to see whether it runs.
-  return !printers.has(word) && followsCommand(text, at - 1);
+  if (printers.has(word)) return false;
+  // Code in Markdown: `$(pwd)` in backticks.
+  if (text[at - 2] === '`') return /^[^`)\n]{0,80}\)`/.test(text.slice(wordEnd, wordEnd + 84));
+  return followsCommand(text, at - 1);
 }
 
 const printers: ReadonlySet<string> = new Set(['echo', 'printf']);
