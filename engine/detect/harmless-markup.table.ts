@@ -13,7 +13,7 @@ export const tags: ReadonlySet<string> = new Set(
 
 /** Tags of pages and their forms, beside these. */
 export const ownTags: ReadonlySet<string> = new Set(
-  'button fieldset input label legend option select style svg textarea'.split(' '),
+  'body button fieldset input label legend option select style svg textarea'.split(' '),
 );
 
 /** Attributes of drawings; `xmlns` is the name of a language. */

@@ -9,6 +9,7 @@ import {
   isDataElement,
   isNameOfElement,
   isOwnCommand,
+  isOwnScript,
 } from './own-code.ts';
 
 describe('a handler', () => {
@@ -86,6 +87,10 @@ test.each([
   ['<script>-alert(1)', false],
   ['<script><!--\nalert(1)', false],
   ['<script src=x>, y', false],
+  ['<script setup> in Vue 3', true],
+  ['<script setup lang="ts"> sees props', true],
+  ['<script setup>alert(1)', false],
+  ['<script setup onload=x> in Vue', false],
 ])('%s names the element: %s', (text, expected) => {
   const start = text.indexOf('<script');
   expect(isNameOfElement(text, start, start + '<script'.length)).toBe(expected);
@@ -138,6 +143,25 @@ test.each([
   ['<script x type="application/json">[]</script>', false],
 ])('%s holds data only: %s', (text, expected) => {
   expect(isDataElement(text, 0)).toBe(expected);
+});
+
+test.each([
+  ['Use <script src="/js/app.js" defer></script> before it', true],
+  ['Use <script type="module" src="./main.mjs"></script> here', true],
+  ['Use <script src="main.js"></script>alert(1)', true],
+  ['<script src="/js/app.js"></script>', false],
+  ['"><script src="/js/app.js"></script>', false],
+  ['Use <script src="//js/app.js"></script>', false],
+  ['Use <script src="/\\js/app.js"></script>', false],
+  ['Use <script src="/upload/app.js"></script>', false],
+  ['Use <script src="/js/../upload/app.js"></script>', false],
+  ['Use <script src="/js/a.js?callback=alert"></script>', false],
+  ['Use <script src="/js/app.js">alert(1)</script>', false],
+  ['Use <script src="https://a.example/js/app.js"></script>', false],
+  ['Use <script src="data:a.js"></script>', false],
+  ['Use <script src="/js/app.js" onerror="alert(1)"></script>', false],
+])('the script in %s is one of the site: %s', (text, expected) => {
+  expect(isOwnScript(text, text.indexOf('<script'))).toBe(expected);
 });
 
 test('code follows a quote where the text begins in a string that ends before', () => {

@@ -67,16 +67,34 @@ const noProgram = new RegExp(
   'i',
 );
 const headBytesMax = 96;
+/** Attributes of components of Vue, which browsers pass over. */
+const vueAttributes = /\s{1,4}setup(?:\s{1,4}lang="[jt]sx?")?(?=>)/y;
 
 /**
  * Whether `<script>` is the name of the element in a sentence: what follows it is no program, or a
  * blank or a backtick stands before it and no sign of a call or an assignment is in the whole text
  * after it.
  */
-export function isNameOfElement(text: ByteString, start: number, end: number): boolean {
+export function isNameOfElement(text: ByteString, start: number, nameEnd: number): boolean {
+  vueAttributes.lastIndex = nameEnd;
+  const end = vueAttributes.test(text) ? vueAttributes.lastIndex : nameEnd;
   if (text.charAt(end) !== '>') return false;
   if (noProgram.test(text.slice(end + 1, end + headBytesMax))) return true;
   return /[\s`]/.test(text.charAt(start - 1)) && !scriptSigns.test(text.slice(end + 1));
+}
+
+const ownAttributes = String.raw`(?:\s{1,4}(?:defer|async|type="module")){0,3}`;
+const ownFolders = '(?:(?:js|assets|static|dist|scripts|lib|build|vendor|public)\\/){0,3}';
+const ownSource = new RegExp(
+  String.raw`<script${ownAttributes}\s{1,4}src="(?:\.{0,2}\/)?${ownFolders}[\w-][\w.-]{0,40}\.m?js"` +
+    `${ownAttributes}><\\/script>`,
+  'iy',
+);
+
+/** Whether a `<script>` element in a sentence only loads a program from a folder of the site. */
+export function isOwnScript(text: ByteString, start: number): boolean {
+  ownSource.lastIndex = start;
+  return /[a-z]{2} $/i.test(text.slice(Math.max(0, start - 3), start)) && ownSource.test(text);
 }
 
 const dataElement =

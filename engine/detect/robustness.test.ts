@@ -34,6 +34,7 @@ function isFoundIn(payload: string, form: string): boolean {
 const wholeValues = [
   ...['{"alg":"none","typ":"JWT"}', '{"typ":"JWT", "alg": "NoNe"}'],
   ...['/etc/passwd', '/proc/self/environ', 'c:\\windows\\win.ini', '/WEB-INF/web.xml'],
+  ...['/etc/passwd is x', 'WEB-INF/web.xml', 'WEB-INF/web.xml?a and b'],
   ...[
     "admin'-- what else is there",
     'class.module.classLoader.x',
@@ -62,6 +63,8 @@ const ownCommands = detectors.find(({ name }) => name === 'system-identification
 const queries = [
   'select sql from sqlite_master',
   'select table_name from information_schema.tables',
+  "select a from information_schema.tables where b='x tells you how'",
+  'select a from information_schema.tables -- tells you how',
 ];
 /** Addresses that are the whole value. */
 const addresses = [
@@ -76,10 +79,10 @@ const beginnings = [
   ...['${alert(1)}', '*/alert(1)/*', '-prompt(document.domain)-', '1;alert(1)', "' like '%"],
   ...['..;a=b/x', 'echo md5("x");', 'cat /etc/passwd', 'cat /etc/shadow|head'],
   ...['cat</etc/passwd', '/bin/cat /etc/passwd'],
-  'a/../../x.ini\0',
+  ...['a/../../x.ini\0', '1 and 2 is not 5'],
 ];
 /** Addresses of the writer's own machine, which texts name. */
-const ownMachine = ['http://127.0.0.1:8080/'];
+const ownMachine = ['http://127.0.0.1:8080/', 'http://127.0.0.1:5000/ works'];
 /** Code, in the manner of Markdown. */
 const quoted = ['`cat /etc/hosts`'];
 /** A command alone in its line, and what is bound to the first bytes of a value. */

@@ -4,7 +4,7 @@ import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
 import { isOwnTag } from '../harmless-markup.ts';
 import { afterBlank, words } from '../literals.ts';
-import { callsOwnFunctions, isDataElement, isNameOfElement } from '../own-code.ts';
+import { callsOwnFunctions, isDataElement, isNameOfElement, isOwnScript } from '../own-code.ts';
 import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
 
 /** How event handlers of HTML begin. */
@@ -38,7 +38,8 @@ function closesAttribute(text: ByteString, start: number, end: number): boolean 
 
 /** Whether `<script` at an offset begins an element whose content browsers run. */
 function runsScript(text: ByteString, start: number, end: number): boolean {
-  return !isNameOfElement(text, start, end) && !isDataElement(text, start);
+  if (isNameOfElement(text, start, end) || isDataElement(text, start)) return false;
+  return !isOwnScript(text, start);
 }
 
 const scriptStart = /<script/i;
@@ -55,6 +56,15 @@ function holdsScript(text: ByteString, start: number, end: number): boolean {
 function hasScript(text: ByteString, start: number, end: number): boolean {
   const quote = text.charAt(start);
   return !/["']/.test(quote) || text.charAt(end) !== quote;
+}
+
+const ownFile =
+  /(?:<link(?:\s{1,4}(?:rel="stylesheet"|type="text\/css")){1,2}\s{1,4}href="(?!\/\/)[\w./-]{1,80}\.css"|<(?:embed|object)\s{1,4}(?:type="[a-z]{1,16}\/[\w.+-]{1,32}"\s{1,4})?(?:src|data)="(?!\/\/)[\w./-]{1,80}\.(?:pdf|mp[34]|png|jpe?g)")\s{0,4}\/?>/iy;
+
+/** Whether a tag is more than one that loads a file of the site that holds no script. */
+function loadsMore(text: ByteString, start: number): boolean {
+  ownFile.lastIndex = start;
+  return !ownFile.test(text);
 }
 
 /** The detector of tags that load something, as markup of editors does, too. */
@@ -78,11 +88,14 @@ const rows: readonly PatternDetector[] = [
       attacks: [
         ...['<script>alert(1)</script>', '<SCRIPT/src=//x>', '<svg:script x>', '<script\n>'],
         '<svg><script>&#97;lert(1)</script>',
+        ...['<script setup>alert(1)</script>', 'see <script src="/js/a.js?x=alert"></script>'],
       ],
       benign: [
         ...['the <scripture> tag', '</script>', 'script>'],
         'the <script> element goes to the end, else the body is not there yet',
         'stickers: <script>, {{ }}, ${}',
+        '<script setup> in Vue 3 does not see my props',
+        'Use <script src="/js/app.js" defer></script> right before </body>',
         '<script type="application/ld+json">{"@type":"Person"}</script>',
       ],
     },
@@ -120,13 +133,17 @@ const rows: readonly PatternDetector[] = [
       /<[a-z/!?%\0][^<]{0,400}?[\s/"'`\0;&\xa0\xad]on[a-z]{3,32}[\s\0/]{0,16}=(?!=|[\s]{0,2}\{(?:\(|\w{1,40}\}))/gi,
     counts: (text, start) => !isOwnTag(text, start),
     examples: {
-      attacks: ['<img src=x onerror=alert(1)>', '<svg/onload=alert(1)', '<a"onclick = x'],
+      attacks: [
+        ...['<body onload="alert(1)">', '<body onload="init()" onpageshow="alert(1)">'],
+        ...['<img src=x onerror=alert(1)>', '<svg/onload=alert(1)', '<a"onclick = x'],
+      ],
       benign: [
         ...['<p>turn it on = off</p>', 'x < y only = 3', '<b>once</b> upon=a'],
         '<a href="#" onclick="openMenu(); return false;">',
         '<img src="a.png" onerror="this.onerror=null; this.src=\'b.png\'">',
         '<a href="javascript:void(0)" onclick="openMenu()">',
         '<button onclick="navigator.clipboard.writeText(this.dataset.code)">',
+        '<body onload="init()"> runs before the images',
         `<video autoplay oncanplay="this.classList.add('ready')">`,
       ],
     },
@@ -231,16 +248,21 @@ const rows: readonly PatternDetector[] = [
     literals: ['<'],
     pattern:
       /<(?:iframe|frame|object|embed|applet|base|link|meta|form|isindex|input|button|a|math|svg|image|use|animate|set|body|table|td|bgsound|layer|xml|img|video|source|area|math\w{0,8})(?=[\s/])[^<>]{0,300}?(?:srcdoc|src|data|href|action|formaction|code|codebase|xlink:href|values|to|from|background|dynsrc|lowsrc|content|poster)[\s\0]{0,8}=[\s\0"'`]{0,8}(?:[^<>"']{0,32}url=)?[\s\0"'`\x01-\x20]{0,8}(?:java|vb|live)[\s\0]{0,4}script[\s\0]{0,4}:(?!void\(0\)|;)|<(?:iframe)(?=[\s/])[^<>]{0,200}?srcdoc[\s]{0,8}=|<i?frame[\s/][^<>]{0,100}?src\s{0,4}=\s{0,4}(?:https?:)?\/\/|<(?:base|object|embed|applet|layer|bgsound)[\s/][^<>]{0,200}?(?:href|data|src|code|codebase|classid)[\s]{0,8}=|<meta[\s/][^<>]{0,100}?http-equiv[\s]{0,8}=[\s"']{0,4}(?:refresh|set-cookie|link)|<link[\s/][^<>]{0,100}?(?:stylesheet|import)[^<>]{0,100}href|<(?:!entity(?!\s{1,16}\w{1,32}\s{1,4}"(?:&#x?\w{1,6};|[^"<>%&]{0,64})"\s{0,4}>)|\?xml-stylesheet|\?import)[\s]/gi,
+    counts: loadsMore,
     examples: {
       attacks: [
         '<iframe srcdoc="x">',
         '<a href="javascript:alert(1)">',
         '<object data=//x>',
+        ...['<link rel="stylesheet" href="//x/a.css">', '<embed src="//x/a.pdf">'],
+        ...['<object data="a.svg">', '<embed src="a.pdf" src="javascript:alert(1)">'],
         '<base href=//x>',
         '<meta http-equiv=refresh content=0>',
         '<iframe src=http://evil.example>',
       ],
       benign: [
+        'Add <link rel="stylesheet" href="css/style.css"> to it',
+        '<embed src="a.pdf"> is blocked',
         ...['<a href="https://x.example/">', '<img src="a.png" alt="">'],
         '<iframe src="https://video.example/embed/1"></iframe>',
       ],

@@ -185,6 +185,7 @@ const rows: readonly PatternDetector[] = [
         'http://[::1]/',
         'http://2130706433/',
         'http://0x7f000001/',
+        ...['http://127.0.0.1:5000/ works', 'http://169.254.169.254:80 works'],
         ...['dict://localhost:11211/', 'https://kubernetes.default.svc/api'],
       ],
       benign: [
@@ -193,6 +194,7 @@ const rows: readonly PatternDetector[] = [
         'https://a.svc.example/',
         'https://example.com/127.0.0.1',
         'http://128.0.0.1/',
+        'http://127.0.0.1:5000 works',
         ...['see 127.0.0.1', 'curl "http://localhost:9200/_search" says'],
       ],
     },
@@ -402,8 +404,15 @@ export const injection = patternFamily('injection', rows, [...textKinds, 'url', 
 
 const ownMachine = /\/\/(?:127\.|0\.0\.0\.0|localhost:)/i;
 
+/** No client takes a host or a port with a blank in it. */
+const saidOfHost =
+  /^:\d{2,5} (?:works?|gives?|shows?|says?|is|does|returns?|fails?|refuses|answers)\b/i;
+
 /** Whether an address is more than one of a program on the writer's own machine, in a sentence. */
 function isNoNotice(text: ByteString, start: number, end: number): boolean {
+  if (ownMachine.test(text.slice(start, end)) && saidOfHost.test(text.slice(end, end + 24))) {
+    return false;
+  }
   if (!/[\s"'(]/.test(text.charAt(start)) || !ownMachine.test(text.slice(start, end))) return true;
   return !/[a-z]{2}/i.test(text.slice(Math.max(0, start - 40), start));
 }

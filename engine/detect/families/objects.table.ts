@@ -2,6 +2,7 @@
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
+import { isSaidOf } from '../code-in-text.ts';
 import { apart, words } from '../literals.ts';
 import { textKinds, type PatternDetector } from '../patterns.ts';
 
@@ -10,8 +11,16 @@ const javaDocs = 'Java Object Serialization Specification; OGNL and SpEL languag
 const typeOfMethod = /method '[\w.[\]]{1,60} $/;
 const lookupOfNothing = /^\$\{jndi:\w{2,5}:(?:\/\/)?(?:\.{3})?\}/;
 
-/** Whether a class is more than a part of a message about a method of it. */
-function isNoMessage(text: ByteString, start: number): boolean {
+const className = /^java\.[\w.]{4,40}$/;
+const namedInText = /^ (?:is|was|has|[a-z]{3,14}s) [a-z]/;
+const runsProgram = /^(?:getRuntime|forName|ProcessBuilder)\b/;
+
+/** Whether a class is more than a part of a message about a method of it, or of a sentence. */
+function isNoMessage(text: ByteString, start: number, end: number): boolean {
+  if (className.test(text.slice(start, end)) && namedInText.test(text.slice(end, end + 24))) {
+    return /\S/.test(text.charAt(start - 1));
+  }
+  if (runsProgram.test(text.slice(start, end)) && isSaidOf(text, start, 'groovy')) return false;
   return !typeOfMethod.test(text.slice(Math.max(0, start - 80), start));
 }
 
@@ -62,7 +71,7 @@ export const objects: readonly PatternDetector[] = [
       ...apart(')', '.'),
     ],
     pattern:
-      /(?<!\/|\bat\s|by:\s|invoke ")(?:(?:java\.lang\.|javax\.|java\.(?:io|net|util)\.)(?:(?:Runtime|ProcessBuilder|ScriptEngineManager|ProcessImpl)\b|script\.|naming\.(?!\w{0,40}Exception)|(?:Class|System|File\w{0,16}|URL\w{0,16}|Scanner|Thread|Math|String)(?=@|\(|\.\w{1,40}\s{0,2}\())|com\.sun\.(?:rowset|org\.apache)|org\.apache\.(?:commons\.collections|xalan|tomcat|struts2)\.|ch\.qos\.logback|jdk\.nashorn\.internal\.|org\.springframework\.context\.support\.(?:ClassPath|FileSystem)Xml)|\bProcessBuilder\s{0,2}\((?!\s{0,2}"(?:git|java|mvn|npm|docker|echo)")[^()\n]{0,80}\)\s{0,2}\.\s{0,2}start\b|\$\{\s{0,4}(?:(?:pageContext|facesContext|applicationScope)(?:\}|\.[\w.]{1,80}\()|#(?:_memberAccess|context|application|session|request|parameters)\b)|#_memberAccess\b|\bT\s{0,2}\(\s{0,2}[\w.]{2,64}\s{0,2}\)\s{0,2}\.|\bgetRuntime\s{0,2}\((?!\s{0,2}\)\s{0,2}\.(?:availableProcessors|(?:free|total|max)Memory|gc|addShutdownHook)\b)|\.getClass\s{0,2}\(\s{0,2}\)\s{0,2}\.|\bforName\s{0,2}\(\s{0,2}["'](?![\w.]{2,60}Driver["']\s{0,2}\)(?:$|[;`\s])|(?!(?:java|javax|jdk|sun|com\.sun|org\.(?:apache|springframework|codehaus|mozilla|python))\.)\w{2,20}\.[\w.]{2,60}["']\s{0,2}\))|#(?:_memberAccess|context|application|session|attr|request|parameters)\b\s{0,4}(?:\[|=|\.)|@\w{2,20}\.[\w.]{4,80}@\w|\bDEFAULT_MEMBER_ACCESS|#\w{1,20}\s{0,4}=\s{0,4}(?:new\s|@|\(#)|\bxwork\.MethodAccessor|(?:^|[.&?])(?:class|\w{1,24}\.class)(?:\.|\[["'])(?:module|classLoader|protectionDomain)\b|ysoserial|\bfreemarker\.template\.utility|@Grab(?:Config|Resolver|Exclude)?\s{0,2}\(|@ASTTest\s{0,2}\(|["']\s{0,2}\.\s{0,2}execute\s{0,2}\(\s{0,2}\)|"@type"\s{0,4}:\s{0,4}"L?(?:java|javax|com|org|net|ch)\.|%\{\s{0,4}(?:[#(]\s{0,2}[\w@#('"]|\d{1,9}\s{0,2}[*+%-])|\$\{\s{0,4}(?:\(\s{0,2})?#\w{1,20}\s{0,2}=/g,
+      /(?<!\/|\bat\s|by:\s|invoke ")(?:(?:java\.lang\.|javax\.|java\.(?:io|net|util)\.)(?:(?:Runtime|ProcessBuilder|ScriptEngineManager|ProcessImpl)\b|script\.|naming\.(?!\w{0,40}Exception)|(?:Class|System|File\w{0,16}|URL\w{0,16}|Scanner|Thread|Math|String)(?=@|\(|\.\w{1,40}\s{0,2}\())|com\.sun\.(?:rowset|org\.apache)|org\.apache\.(?:commons\.collections|xalan|tomcat|struts2)\.|ch\.qos\.logback|jdk\.nashorn\.internal\.|org\.springframework\.context\.support\.(?:ClassPath|FileSystem)Xml)|\bProcessBuilder\s{0,2}\((?!\s{0,2}"(?:git|java|mvn|npm|docker|echo)")[^()\n]{0,80}\)\s{0,2}\.\s{0,2}start\b|\$\{\s{0,4}(?:(?:pageContext|facesContext|applicationScope)(?:\}|\.[\w.]{1,80}\()|#(?:_memberAccess|context|application|session|request|parameters)\b)|#_memberAccess\b|\bT\s{0,2}\(\s{0,2}[\w.]{2,64}\s{0,2}\)\s{0,2}\.|\bgetRuntime\s{0,2}\((?!\s{0,2}\)\s{0,2}\.(?:availableProcessors|(?:free|total|max)Memory|gc|addShutdownHook)\b)|\.getClass\s{0,2}\(\s{0,2}\)\s{0,2}\.(?!(?:getName|getSimpleName|hashCode)\(\)(?!\s{0,2}[.[]))|\bforName\s{0,2}\(\s{0,2}["'](?![\w.]{2,60}Driver["']\s{0,2}\)(?:$|[;`\s])|(?!(?:java|javax|jdk|sun|com\.sun|org\.(?:apache|springframework|codehaus|mozilla|python))\.)\w{2,20}\.[\w.]{2,60}["']\s{0,2}\))|#(?:_memberAccess|context|application|session|attr|request|parameters)\b\s{0,4}(?:\[|=|\.)|@\w{2,20}\.[\w.]{4,80}@\w|\bDEFAULT_MEMBER_ACCESS|#\w{1,20}\s{0,4}=\s{0,4}(?:new\s|@|\(#)|\bxwork\.MethodAccessor|(?:^|[.&?])(?:class|\w{1,24}\.class)(?:\.|\[["'])(?:module|classLoader|protectionDomain)\b|ysoserial|\bfreemarker\.template\.utility|@Grab(?:Config|Resolver|Exclude)?\s{0,2}\(|@ASTTest\s{0,2}\(|["']\s{0,2}\.\s{0,2}execute\s{0,2}\(\s{0,2}\)|"@type"\s{0,4}:\s{0,4}"L?(?:java|javax|com|org|net|ch)\.|%\{\s{0,4}(?:[#(]\s{0,2}[\w@#('"]|\d{1,9}\s{0,2}[*+%-])|\$\{\s{0,4}(?:\(\s{0,2})?#\w{1,20}\s{0,2}=/g,
     counts: isNoMessage,
     examples: {
       attacks: [
@@ -72,10 +81,18 @@ export const objects: readonly PatternDetector[] = [
         ...['ProcessBuilder("id").start()', 'jdk.nashorn.internal.objects.NativeString'],
         'class.module.classLoader.x',
         '@java.lang.Math@PI',
+        ...["''.getClass().forName('x')", "a.getClass().getName().getClass().forName('x')"],
+        ...['T(java.lang.Runtime) is', 'java.lang.Runtime.getRuntime() is x'],
+        'Runtime.getRuntime().exec("id") returns a list',
         ...['@GrabConfig(disableChecksums=true)', '"id".execute().text'],
       ],
       benign: [
         'Runtime.getRuntime().availableProcessors() says 1',
+        ...['a.getClass().getName() prints it', 'String s = a.getClass().getSimpleName();'],
+        'java.lang.Runtime is final',
+        ...['Class.forName("Foo") throws E', 'new ProcessBuilder("ls").start() throws IOException'],
+        'Runtime.getRuntime().exec("ls") doesn\'t return output',
+        'Runtime.getRuntime().exec("notepad.exe"); works, but ProcessBuilder is better',
         'Class.forName("com.example.Plugin").newInstance() throws',
         ...['${pageContext.request.contextPath}/a', '${sessionScope.user}'],
         ...['java.util.List', 'a class loader', 'me@mail.example', 'get runtime'],

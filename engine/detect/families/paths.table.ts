@@ -81,6 +81,7 @@ const rows: readonly PatternDetector[] = [
       system.ini desktop.ini php.ini my.ini winnt windows/ windows\\ system32 inetpub web-inf meta-inf`),
     pattern:
       /(?:^(?=etc[\\/](?:passwd|shadow)(?:$|[\0%?])|[^ep])|^(?=[\\/.;%?]|[a-z]:)[\w.:;%\\/-]{0,200}[\\/]|^(?=[^\s]{0,200}\.\.)[\w.:;%\\/-]{0,200}[\\/]|[.?]{2}[\\/.]{1,8}|^[\w+.-]{2,16}:[\\/]{1,3}[\w.-]{0,64}[\\/]{0,3})(?:(?<=\.\.[\\/]{1,4})etc[\\/]\w|etc[\\/]{1,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:passwd|shadow|gshadow|group|hosts|hostname|issue|fstab|crontab|sudoers|mtab|motd|os-release|resolv\.conf|inetd\.conf|my\.cnf|php\.ini|profile|master\.passwd|login\.defs|exports|services|environment|bash\.bashrc|rc\.local|machine-id|debian_version|redhat-release|lsb-release|krb5\.\w|vsftpd\.conf|mongod\.conf|ld\.so\.\w|anacrontab|aliases|sysctl\.conf|nsswitch\.conf|networks|timezone|(?:r?syslog|logrotate|updatedb|yum|pam)\.conf)(?![\w])|etc[\\/]{1,8}(?:apache2?|httpd|nginx|mysql|ssh|ssl|redis|security|kubernetes|docker|letsencrypt|postgresql|php|pam\.d|cron(?:\.\w{1,8}|tabs)?|sysconfig|network|netplan|ldap|openldap|samba|postfix|ansible|puppet|rancher|init\.d|systemd|elasticsearch|grafana|prometheus|tomcat\d?)(?=[\\/]|$)|proc[\\/]{1,8}(?:self|thread-self|\d{1,7}|version|mounts|cpuinfo|cmdline|net|sched_debug|sys|keys|stat|meminfo|modules|kallsyms|partitions|filesystems)(?![\w])|(?<=^[\\/]{1,4})sys[\\/]class[\\/]|var[\\/]{1,8}(?:log|lib|mail|spool|run)[\\/]|(?<=\.\.[\\/]{1,4})var[\\/]{1,8}www[\\/]|(?:usr|opt)[\\/](?:[\w.-]{1,32}[\\/]){0,4}(?:apache2?|httpd|nginx|tomcat\d?|php\d?|mysql|lampp|xampp)[\\/][\w.\\/-]{0,80}\.(?:conf|cnf|ini|xml|logs?)$|boot\.ini(?![\w])|(?:win|system|desktop|php|my)\.ini(?:$|[\0?%])|winnt[\\/]|win(?:dows|nt)[\\/]{1,8}(?:system32|win\.ini|microsoft\.net|repair|system\.ini|php\.ini|debug|panther)|system32[\\/]|inetpub[\\/]|web-inf(?:[\\/]|(?<=\.\.[\\/]web-inf)$)|meta-inf[\\/]|root[\\/]{1,4}\.|home[\\/]{1,4}\w{1,32}[\\/]{1,4}\.|dev[\\/](?:tcp|udp|random|urandom|zero|null|stdin|fd)(?![\w]))|(?:^|[\s"'=(])[a-z]:\/(?:inetpub\/|win(?:dows|nt)\/(?:system32|win\.ini)|boot\.ini(?![\w.]))/gi,
+    counts: isNoSubject,
     examples: {
       attacks: [
         '/etc/passwd',
@@ -88,6 +89,7 @@ const rows: readonly PatternDetector[] = [
         '/proc/self/environ',
         'c:\\windows\\win.ini',
         '/WEB-INF/web.xml',
+        ...['WEB-INF/web.xml', 'WEB-INF/web.xml?a and b', '/etc/passwd is x'],
         '../../boot.ini',
         'show c:/inetpub/wwwroot/x',
       ],
@@ -96,6 +98,8 @@ const rows: readonly PatternDetector[] = [
         'see the etc folder',
         'windows system32 is large',
         '/var/www/html/index.html',
+        'WEB-INF/web.xml and META-INF/MANIFEST.MF are missing',
+        'C:\\Windows\\System32\\drivers\\etc\\hosts cannot be saved',
         ...['/products/etc', 'docs/etc/passwd.md', '/etc/nginx folder', 'boot.initial'],
       ],
     },
@@ -214,6 +218,7 @@ const rows: readonly PatternDetector[] = [
       ldap rmi: tftp: sftp: cifs: data: file: classpath`),
     pattern:
       /\bunix:[^|\s]{0,8192}\|[a-z]{2,8}:|\b(?:php:\/\/(?:filter|input|memory|temp|fd|stdin|output)|(?:expect|phar|compress\.(?:zlib|bzip2)|ssh2\.\w{2,8}|ogg|glob|rar|zip|zlib|netdoc|jar:(?:https?|file|ftp)|gopher|dict|ldaps?|ldapi|rmi|tftp|sftp|cifs):(?!\/{2}\.{3}[^\w./\\%-])\/\/?(?=[\w./\\%-])|data:\/\/|file:\/\/{1,3}(?:[a-z]:[\\/]{1,2}(?:win|boot|inetpub|xampp)|localhost|etc|proc|var|root|windows|(?:home|usr|opt|tmp|[a-z]:)(?=[^\s]{0,400}$))|file:\/{4,16}[\w.-]|file:\/(?:[a-z]:[\\/]|etc\/|proc\/|root\/)|^classpath\*?:[\w./*-]{1,100}\.(?:properties|ya?ml|xml|json)$)/gi,
+    counts: isNoArgument,
     examples: {
       attacks: [
         'php://filter/read=convert.base64-encode/resource=index.php',
@@ -223,9 +228,11 @@ const rows: readonly PatternDetector[] = [
         'unix:AAAA|http://x/',
         'file:///etc/motd',
         'file:/c:/boot.ini',
+        "copy('php://input', 'x.php')",
       ],
       benign: [
         'file:///tmp/a.html is what it shows',
+        "file_get_contents('php://input') returns an empty string",
         'https://php.net/manual',
         'a zip: /files',
         ...['data:image/png;base64,AAAA', 'gopher://... is old'],
@@ -299,6 +306,25 @@ const moduleBefore = /\b(?:module|from|import|resolve|require)[\s(]{1,2}["']$/;
 /** Whether a path is no name of a module: `from '../../../types/order'`. */
 function isNoModule(text: ByteString, start: number): boolean {
   return !moduleBefore.test(text.slice(Math.max(0, start - 12), start));
+}
+
+/** Functions of PHP, in code of which their calls are found. */
+const readingCall = /\b(?:file_get_contents|fopen|readfile)\s?\(\s?["']$/;
+
+/** Whether a stream is more than an argument in code: a path does not begin with a call. */
+function isNoArgument(text: ByteString, start: number): boolean {
+  return !readingCall.test(text.slice(Math.max(0, start - 24), start));
+}
+
+const subject =
+  /^(?:(?:web|meta)-inf\/|[a-z]:\\)[\w.\\/-]{1,100} (?:and|is|are|was|has|cannot|can|does|must|should) \w/i;
+
+/**
+ * Whether a path is more than what a sentence begins with, of those that are opened as a whole: no
+ * shell of Unix, which would open each word, has them.
+ */
+function isNoSubject(text: ByteString, start: number): boolean {
+  return start > 0 || !subject.test(text.slice(0, 160));
 }
 
 /** The family of paths. */

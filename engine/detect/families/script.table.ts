@@ -2,6 +2,7 @@
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
+import { isSaidOf } from '../code-in-text.ts';
 import { words } from '../literals.ts';
 import { actsInString, leavesString } from '../own-code.ts';
 import { patternFamily, type PatternDetector } from '../patterns.ts';
@@ -29,6 +30,12 @@ function leavesStatement(text: ByteString, start: number, end: number): boolean 
     else if ((char === ')' || char === '}') && --depth < 0) return true;
   }
   return false;
+}
+
+/** Whether a function that is built is more than what a sentence is about. */
+function buildsFunction(text: ByteString, start: number): boolean {
+  // No attribute without quotes holds a blank, after which the sentence would be other attributes.
+  return !(/^new\s/.test(text.slice(start, start + 4)) && isSaidOf(text, start, 'script'));
 }
 
 const js: readonly PatternDetector[] = [
@@ -113,14 +120,21 @@ const js: readonly PatternDetector[] = [
     ),
     pattern:
       /(?:constructor|\[["'`]constructor["'`]\])\s{0,2}(?:\.|\[["'`]|\()\s{0,2}(?:constructor|prototype|["'`])[^\n]{0,8}[(\]]|(?:\[\]|""|''|\d)(?:\.|\[["'`])(?:constructor|filter|map|find|sort|at|flat|concat|some|entries)[^\n]{0,16}constructor|new\s{1,4}Function\s{0,2}\(\s{0,2}["'`]|(?:alert|confirm|prompt|eval|setTimeout|Function)(?:\.call|\.apply|\.bind|\?\.)?\s{0,2}`[^`]{0,64}`|Reflect\.(?:apply|construct)\s{0,2}\(|\[\s{0,2}["'`](?:al|ale|aler|ev|eva|con|pro|prom)["'`]\s{0,2}\+|\b(?:window|self|top|parent|globalThis)\s{0,2}\[\s{0,2}["'`/][^\]]{1,60}\]\s{0,2}\(|\b(?:eval|execScript)\s{0,2}\(\s{0,2}(?:["'][^"'\n]{0,40}["']\s{0,2}\+|atob|unescape|String\.from|location|name\b)|\b(?:setTimeout|setInterval)\s{0,2}\(\s{0,2}["'`]\s{0,2}(?:alert|confirm|prompt|eval|document)\b|\bFunction\s{0,2}\(\s{0,2}["'`][^\n]{0,80}["'`]\s{0,2}\)\s{0,2}\(|throw\s{0,2}onerror\s{0,2}=|onerror\s{0,2}=\s{0,2}(?:alert|eval)/g,
+    counts: buildsFunction,
     examples: {
       attacks: [
         "constructor.constructor('x')()",
         'alert`1`',
         "self['al'+'ert'](1)",
         "new Function('x')",
+        "new Function('x')() in y",
       ],
-      benign: ['the constructor call', 'new Functionality', 'an alert'],
+      benign: [
+        "new Function('a', 'return a + 1')(1) is 2",
+        'the constructor call',
+        'new Functionality',
+        'an alert',
+      ],
     },
   },
   {

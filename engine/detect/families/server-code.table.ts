@@ -2,6 +2,7 @@
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
+import { isFenced, isSaidOf } from '../code-in-text.ts';
 import { words } from '../literals.ts';
 import { isOwnCommand } from '../own-code.ts';
 import type { PatternDetector } from '../patterns.ts';
@@ -14,6 +15,16 @@ const runsCommand = /(?:system|exec|popen)\s{0,4}\(/i;
 /** What a program does after it imported a module and harms nobody. */
 const idleStatement =
   /\s{0,8}(?:\w{1,16}\s{0,2}=\s{0,2}|print\s{0,2}\(\s{0,2})?(?:os\.(?:listdir|getcwd|path|makedirs|cpu_count)\b|subprocess\.\w{2,16}\(\[["'](?:ls|git|python3?|npm|pip|make)["']|os\.system(?=\(["'](?:clear|cls|pause)["']\)))/y;
+
+/** Whether code of Python or Lua is more than what a text is about. */
+function runsPython(text: ByteString, start: number, end: number): boolean {
+  if (isFenced(text, start) || !runsMore(text, start, end)) return false;
+  // What follows the end of a pickle is not read.
+  const isCall = /(?:\(\s{0,4}(?:compile|bytes|chr|base64|__)?|pickle\.loads)$/i.test(
+    text.slice(Math.max(start, end - 16), end),
+  );
+  return !isCall || !isSaidOf(text, start, 'any');
+}
 
 /** Whether a call that runs a command is more than one of a program with a constant command. */
 function runsMore(text: ByteString, start: number, end: number): boolean {
@@ -34,7 +45,8 @@ const beginsModule =
 
 /** Whether Node.js runs more than a module of the text's own, or a constant command. */
 function runsProgram(text: ByteString, start: number, end: number): boolean {
-  if (beginsModule.test(text)) return false;
+  if (beginsModule.test(text) || isFenced(text, start)) return false;
+  if (isSaidOf(text, start, 'script')) return false;
   if (!runsOther.test(text.slice(start, end))) return true;
   callOfExec.lastIndex = end;
   return !(callOfExec.test(text) && isOwnCommand(text, callOfExec.lastIndex));
@@ -45,6 +57,7 @@ const afterWords = /[a-z]{2,20},? [a-z]{1,20},? [^\n]{0,40}[\s(=]$/i;
 /** Whether a variable of a request is more than what a sentence about PHP reads. */
 function isRead(text: ByteString, start: number, end: number): boolean {
   if (!runsMore(text, start, end) || isInPagePart(text, start)) return false;
+  if (isFenced(text, start) || isSaidOf(text, start, 'withIs')) return false;
   const isVariable = /^\$_[A-Z]/.test(text.slice(start, start + 3));
   return !isVariable || !afterWords.test(text.slice(Math.max(0, start - 100), start));
 }
@@ -68,10 +81,13 @@ export const serverCode: readonly PatternDetector[] = [
         "require('child_process').exec('id')",
         'process.mainModule.require("x")',
         '_$$ND_FUNC$$_function (){}(x)',
+        ...["require('child_process').exec('id')\nprints", "require('fs').readFileSync('a') in x"],
       ],
       benign: [
         ...["const fs = require('fs');", 'the process (main)', 'we require (x)'],
         "require('child_process').exec('git status', print)",
+        ...["require('fs').readFileSync('a.txt') blocks", 'process.exit(1) kills the tests'],
+        "require('child_process').exec('ls', (e, out) => log(out)); prints nothing here",
         "import fs from 'node:fs'; fs.readFileSync('/etc/hosts', 'utf8')",
       ],
     },
@@ -90,11 +106,13 @@ export const serverCode: readonly PatternDetector[] = [
       ...['\nsystem', '\npopen'],
     ],
     pattern:
-      /__(?:import__\s{0,4}\(|class__\s{0,4}(?:\.|\[|\)|\|)|mro__|subclasses__|globals__|builtins__|base__|bases__|reduce__|getattribute__|init__\s{0,2}(?:\.|\[))|\b(?:os\.(?:system|popen|execv?|execute|spawnl)|io\.popen)\s{0,4}\(|\bsubprocess\.(?:call|run|popen|check_output|getoutput)\s{0,4}\((?!\s{0,4}\[["'](?:ls|git|python3?|npm|pip|echo|make|docker)["'])|\b(?:eval|exec)\s{0,4}\(\s{0,4}(?:compile|bytes|chr|base64|__)|\bimport\s{1,4}(?:os|socket|subprocess|pty)\s{0,4};|\bpickle\.loads|c(?:os|posix|nt|__builtin__)\n(?:system|popen|eval|exec)\n/gi,
-    counts: runsMore,
+      /__(?:import__\s{0,4}\(|class__(?!\.__(?:name|qualname|doc)__(?![\w.[]))\s{0,4}(?:\.|\[|\)|\|)|mro__|subclasses__|globals__|builtins__|base__|bases__|reduce__|getattribute__|init__\s{0,2}(?:\.(?!py\b)|\[))|\b(?:os\.(?:system|popen|execv?|execute|spawnl)|io\.popen)\s{0,4}\(|\bsubprocess\.(?:call|run|popen|check_output|getoutput)\s{0,4}\((?!\s{0,4}\[["'](?:ls|git|python3?|npm|pip|echo|make|docker)["'])|\b(?:eval|exec)\s{0,4}\(\s{0,4}(?:compile|bytes|chr|base64|__)|\bimport\s{1,4}(?:os|socket|subprocess|pty)\s{0,4};|\bpickle\.loads|c(?:os|posix|nt|__builtin__)\n(?:system|popen|eval|exec)\n/gi,
+    counts: runsPython,
     examples: {
       attacks: [
         "__import__('os').system('id')",
+        ...["''.__class__.__name__.__class__.__mro__", 'os.execute("id") runs = 1'],
+        ...["os.popen('id') is x", '~~~0\nos.popen("id")', "cos\nsystem\n(S'id'\ntR.) says"],
         "''.__class__.__mro__",
         'import os;os.system("x")',
         'os.execute("id")',
@@ -104,6 +122,12 @@ export const serverCode: readonly PatternDetector[] = [
         "subprocess.run(['ls', '-l'], check=True) fails",
         'os.system("clear") works, os.system("git status") as well',
         "import subprocess; out = subprocess.run(['ls', '-l'])",
+        '~~~python\nimport os\nos.system("ls")\n~~~\nprints nothing',
+        ...['__init__.py is missing', 'obj.__class__.__name__ gives the name of the class'],
+        ...["please don't use subprocess.Popen(cmd, shell=True) here, pass a list"],
+        ...['pickle.loads(data) on user input is a hole', '`os.system(f"rm {a}")` is unsafe'],
+        "eval(compile(tree, 'a', 'exec')) runs the tree",
+        "subprocess.run(f'ffmpeg -i {a}', shell=True) breaks on names with blanks",
       ],
     },
   },
@@ -155,12 +179,17 @@ export const serverCode: readonly PatternDetector[] = [
         ...['assert(phpinfo())', 'response.write(98*99)'],
         "include('/tmp/sess_a1')",
         ...['echo md5("x");', '";system(id)."', ';{$_GET["cmd"]}'],
+        ...["system('id') and x", "system('id')\nis x", "/*\n```\n*/system('id');"],
       ],
       benign: [
         ...['the system (old)', 'include (optional)', 'a chr(1) b', 'die (der)'],
         ...[
           "include('../config.php'); works",
           "require('../../lib/db') fails",
+          "exec('ls -la', $out) fills $out with lines",
+          "system('ls') is disabled in php.ini, what can I use?",
+          "file_get_contents('php://input') returns an empty string",
+          "This fails:\n```php\neval('1 + 1');\n```",
           "In PHP, echo $_GET['name']; prints it",
           "<?php echo htmlspecialchars($_GET['q']); ?>",
         ],

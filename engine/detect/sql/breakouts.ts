@@ -50,7 +50,7 @@ export function searchConnect(leaf: Leaf, at: number, report: Report): void {
   // Two comparisons are a sentence of mathematics as well.
   const compared = kindAt(at - 2) === TOKEN.compare && beginsSentence(at - 3);
   if (condition === CONDITION.firm) {
-    const told = compared || isSum(leaf, at) || isInOwnQuery(at);
+    const told = compared || isSum(leaf, at) || isSaid(leaf, at) || isInOwnQuery(at);
     hit(report, told ? SQL.looseBoolean : SQL.booleanNumber, at, to);
   } else if (condition === CONDITION.bare) {
     if (before === TOKEN.number && kindAt(readTo) === TOKEN.lineComment) {
@@ -70,13 +70,27 @@ function beginsSentence(at: number): boolean {
   return before === TOKEN.none || before === TOKEN.ifWord;
 }
 
-const sum = /^(\d{1,6}) and (\d{1,6}) = (\d{1,7})(?![\w.])/i;
+const sum = /^(\d{1,6}) and (\d{1,6}) (?:=|is) (\d{1,7})(?!\w|\.\d)/i;
 
-/** A sum in words, `1 and 1 = 2`: as a condition it is false, whatever the query looks for. */
+/**
+ * A sum in words, `1 and 1 = 2`, `3 and 4 is 7`: as a condition it is false, whatever the query
+ * looks for.
+ */
 function isSum({ text }: Leaf, at: number): boolean {
   const before = at === 0 ? 0 : tokens.start[at - 1]!;
   const [, one, other, all] = sum.exec(text.slice(before, before + 32)) ?? [];
-  return all !== undefined && Number(one) + Number(other) === Number(all);
+  // `0 and 4 = 4` is true.
+  return Number(one) > 0 && Number(one) + Number(other) === Number(all);
+}
+
+const said = /^\d{1,6} and \d{1,6} is (?:not )?\d{1,7}(?!\w|\.\d)/i;
+
+/** What follows a word, `is always true and`, or such a word and a number: no query has that. */
+function isSaid({ text }: Leaf, at: number): boolean {
+  if (kindAt(at - 2) !== TOKEN.name) return false;
+  if (kindAt(at - 1) === TOKEN.constant) return kindAt(at - 3) === TOKEN.compareWord;
+  const before = tokens.start[at - 1]!;
+  return said.test(text.slice(before, before + 32));
 }
 
 /** A number, perhaps with closing brackets, is all that stands before a token. */

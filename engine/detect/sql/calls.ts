@@ -49,7 +49,7 @@ export function sleepsInSql(at: number): boolean {
 }
 
 /** Calls of functions that attacks use. */
-export function searchFunction(at: number, report: Report): void {
+export function searchFunction(leaf: Leaf, at: number, report: Report): void {
   const next = kindAt(at + 1);
   const before = kindAt(at - 1);
   if (next === TOKEN.dot && kindAt(at + 2) === TOKEN.attackFunction) {
@@ -71,8 +71,16 @@ export function searchFunction(at: number, report: Report): void {
     if (kind === TOKEN.select) hit(report, SQL.attackFunction, at, inside);
     return;
   }
+  // One call in another is none of a sentence: `xml2clob(xmlelement(`.
+  const nested = kind === TOKEN.name && kindAt(inside + 1) === TOKEN.open;
+  if (nested && isAttackAlone(leaf, at)) hit(report, SQL.attackFunction, at, inside + 1);
   if (kind === TOKEN.name || kind === TOKEN.other || kind === TOKEN.close) return;
   if (kind !== TOKEN.none) hit(report, SQL.attackFunction, at, inside);
+}
+
+/** Whether a function has a name of databases alone; those of programs measure, too. */
+function isAttackAlone({ text }: Leaf, at: number): boolean {
+  return !/^(?:benchmark|dblink|user_lock)$/i.test(text.slice(tokens.start[at], tokens.end[at]));
 }
 
 /** Tables that describe the database. */

@@ -42,9 +42,16 @@ export function searchUnion({ text }: Leaf, at: number, report: Report): void {
   const cut = next > at + 1 && kindAt(next + 1) === TOKEN.none;
   const list = selectList(next + 1);
   if (cut || list > 0) {
-    const own = list === 1 && (isOwnQuery(at) || isQuoted(text, at));
+    const plain = list === 1 || isStar(next + 1);
+    const own = plain && (isOwnQuery(at) || isQuoted(text, at));
     hit(report, own ? SQL.statement : SQL.union, at, next + 1);
   }
+}
+
+/** `* from t`, as people write it. */
+function isStar(at: number): boolean {
+  if (kindAt(at) !== TOKEN.arithmetic || kindAt(at + 1) !== TOKEN.from) return false;
+  return kindAt(at + 2) === TOKEN.name;
 }
 
 /**
@@ -52,7 +59,7 @@ export function searchUnion({ text }: Leaf, at: number, report: Report): void {
  * paste it: no quote is open, no bracket closes more than was opened.
  */
 function isOwnQuery(to: number): boolean {
-  if (kindAt(0) !== TOKEN.select || selectList(1) !== 1) return false;
+  if (kindAt(0) !== TOKEN.select || !(selectList(1) === 1 || isStar(1))) return false;
   let depth = 0;
   let quotes = 0;
   for (let at = 0; at < to; at++) {
@@ -88,10 +95,38 @@ function metaAt({ text }: Leaf): number {
   for (let at = 2; at < 24; at++) {
     if (kindAt(at) !== TOKEN.from) continue;
     const word = text.slice(tokens.start[at + 1], tokens.end[at + 1]).toLowerCase();
-    return kindAt(at + 1) === TOKEN.meta || word === 'dual' ? at + 1 : 0;
+    const isMeta = kindAt(at + 1) === TOKEN.meta || word === 'dual';
+    return isMeta && !isSubject(text, at + 2) ? at + 1 : 0;
   }
   return 0;
 }
+
+const verb = /^(?:tells?|shows?|lists?|gives?|returns?|says?|works?|fails?)$/i;
+/** What strings and names may have around words, and escapes. */
+const hides = /[\\$"`[]/;
+
+/** Whether a query is what a sentence is about: in none a verb and two words follow a value. */
+function isSubject(text: string, from: number): boolean {
+  if (kindAt(from) === TOKEN.compareWord && kindAt(from + 1) === TOKEN.name) return true;
+  if (hides.test(text)) return false;
+  let quotes = 0;
+  for (let at = from; at < tokens.count; at++) {
+    const kind = kindAt(at);
+    if (kind === TOKEN.lineComment || kind === TOKEN.semicolon) return false;
+    if (kind === TOKEN.quote) quotes++;
+    if (kind !== TOKEN.name || quotes % 2 === 1) continue;
+    const words = kindAt(at + 1) === TOKEN.name && kindAt(at + 2) === TOKEN.name;
+    if (words && verb.test(text.slice(tokens.start[at], tokens.end[at]))) return true;
+  }
+  return false;
+}
+
+/** `with t as (`, after which nothing may end a string of a query around it. */
+const namesQuery = new RegExp(
+  String.raw`^\s{0,64}with\s{1,8}(?:recursive\s{1,8})?\w{1,64}\s{0,8}` +
+    String.raw`(?:\([^()]{1,200}\)\s{0,8})?as\s{0,8}\([^'"\\;]{0,2000}$`,
+  'i',
+);
 
 /** A query of its own, or inside another one. */
 export function searchSelect(leaf: Leaf, at: number, report: Report): void {
@@ -112,8 +147,7 @@ export function searchSelect(leaf: Leaf, at: number, report: Report): void {
   const before = kindAt(open);
   const first = kindAt(0);
   const statement = first === TOKEN.select || first === TOKEN.update || first === TOKEN.delete;
-  // `with t as (select`
-  const named = open === 2 && kindAt(2) === TOKEN.as && /^\s{0,64}with\s/i.test(leaf.text);
+  const named = namesQuery.test(leaf.text.slice(0, tokens.start[at]));
   const own = statement || named || first === TOKEN.insert || isInOwnQuery(open + 1);
   if (own || (list === 1 && before === TOKEN.name)) {
     hit(report, SQL.statement, at - 1, at + 3);

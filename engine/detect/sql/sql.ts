@@ -134,7 +134,7 @@ function searchWord(leaf: Leaf, at: number, report: Report): void {
       break;
     case TOKEN.attackFunction:
     case TOKEN.geometry:
-      searchFunction(at, report);
+      searchFunction(leaf, at, report);
       break;
     case TOKEN.meta:
       if (next === TOKEN.dot || leaf.text.charAt(tokens.start[at]! + 5) !== '') {
