@@ -58,8 +58,10 @@ export async function awaitServing(
     const passedMs = performance.now() - startedMs;
     const state = await readServing(api);
     if (state === null) return;
-    const published = state.target > before.target;
-    if (!published && !state.publishing && passedMs > publishNoticeMs) return;
+    const later = state.target > before.target;
+    if (!later && !state.publishing && passedMs > publishNoticeMs) return;
+    // One that was under way before the change may come first: it does not hold the change.
+    const published = later && !state.publishing;
     if (published && state.serves >= state.target) {
       if (noticed) output.note(`served after ${Math.round(passedMs / 1000)} s`);
       return;

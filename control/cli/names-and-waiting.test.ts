@@ -135,6 +135,15 @@ test('a command waits for a publication that takes long, and for the node then',
   expect(notes).toMatch(/^Saved\. Compiling rules…\nserved after \d+ s\n$/);
 });
 
+test('a publication that was under way before is not taken for that of the change', async () => {
+  const earlier = { targetRevision: 2n, configRevision: 2n, attemptConfigRevision: 2n };
+  const own = { ...earlier, targetRevision: 3n };
+  const failed = { ...own, attemptConfigRevision: 3n, applyResult: 'failure', applyError: 'b:2' };
+  expect(await notesOf([{ ...earlier, publishing: true }, own, failed])).toBe(
+    'the node cannot serve the change: b:2\n',
+  );
+});
+
 test('a node that cannot serve the change says why', async () => {
   const failed = { ...next, attemptConfigRevision: 2n, applyResult: 'failure', applyError: 'a:1' };
   expect(await notesOf([next, failed])).toBe('the node cannot serve the change: a:1\n');
