@@ -29,7 +29,7 @@ describe.skipIf(missingPostgres !== null)('two controllers of one store', () => 
     await first?.control.close();
     await second?.control.close();
     await postgres?.stop();
-  }, 60_000);
+  });
 
   const createSite = (at: TestControl, name: string) =>
     at.call('SiteService/CreateSite', {
@@ -53,7 +53,7 @@ describe.skipIf(missingPostgres !== null)('two controllers of one store', () => 
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
     await eventually(async () => (await sitesOf(first!)).includes('twice'));
     expect(await sitesOf(second!)).toEqual(await sitesOf(first!));
-  }, 120_000);
+  });
 
   test('a sign-in at one holds at the other, and so does its end', async () => {
     const password = first!.password || second!.password;
@@ -64,7 +64,7 @@ describe.skipIf(missingPostgres !== null)('two controllers of one store', () => 
     await eventually(async () => (await who(second!)).status === 200);
     expect((await second!.call('AuthService/Logout', {}, { token })).status).toBe(200);
     await eventually(async () => (await who(first!)).status === 401);
-  }, 120_000);
+  });
 
   test('the audit chain is one, and whole', async () => {
     for (const at of [first!, second!]) {
@@ -72,7 +72,7 @@ describe.skipIf(missingPostgres !== null)('two controllers of one store', () => 
       expect(status).toBe(200);
       expect(body['healthy']).toBe(true);
     }
-  }, 120_000);
+  });
 
   test('the health of each says what controllers do not share', async () => {
     for (const at of [first!, second!]) {
@@ -81,7 +81,7 @@ describe.skipIf(missingPostgres !== null)('two controllers of one store', () => 
       const said = { component: 'controllers', status: 'healthy', message };
       expect(body['checks']).toContainEqual(expect.objectContaining(said));
     }
-  }, 120_000);
+  });
 
   test('duties are of one, and move when it ends', async () => {
     const held = (): Promise<unknown> => eventually(async () => (await holder()) ?? null);

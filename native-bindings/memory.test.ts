@@ -1,10 +1,10 @@
 /** Proves that memory is given back, in the main thread and in a worker. */
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
+import { eventually } from '../test/support/eventually.ts';
 import { collectGarbage } from '../base/garbage.ts';
 import { easeHeap, trimHeap } from './memory.ts';
 
@@ -16,9 +16,7 @@ test('a heap full of garbage shrinks by itself once it is eased', async () => {
   const full = usedBytes();
   garbage = null;
   expect(easeHeap()).toBe(true);
-  const wanted = full - 8_000_000;
-  for (let round = 0; round < 200 && usedBytes() >= wanted; round++) await pause(50);
-  expect(usedBytes()).toBeLessThan(wanted);
+  expect(await eventually(() => usedBytes() < full - 8_000_000)).toBe(true);
 });
 
 test('a worker eases its own heap', async () => {
@@ -39,11 +37,7 @@ test('holes in native memory go back to the system', async () => {
   for (let index = 0; index < blocks.length; index++) if (index % 100 > 0) blocks[index] = null;
   collectGarbage();
   // V8 frees what it collected in a thread of its own, so the holes come one after the other.
-  const wanted = full - 60_000_000;
-  for (let round = 0; round < 200 && process.memoryUsage.rss() >= wanted; round++) {
-    expect(trimHeap()).toBe(true);
-    await pause(50);
-  }
-  expect(process.memoryUsage.rss()).toBeLessThan(wanted);
+  const gone = await eventually(() => trimHeap() && process.memoryUsage.rss() < full - 60_000_000);
+  expect(gone).toBe(true);
   expect(blocks.filter((block) => block !== null)).toHaveLength(60);
 });

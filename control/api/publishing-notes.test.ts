@@ -89,6 +89,7 @@ async function nodeIsGone(): Promise<boolean> {
 }
 
 test('each kind of change is served when its answer comes', async () => {
+  waitWithoutEnd();
   await connect();
   const made = await change('SiteService/CreateSite', site('one'));
   expect([made['publishing'], served().includes('one')]).toEqual([undefined, true]);
@@ -130,6 +131,7 @@ test('without a node nobody waits, and the answer says that nobody serves it', a
 });
 
 test('an answer waits for a node that was connected a moment ago', async () => {
+  waitWithoutEnd();
   await connect();
   await link!.close();
   await eventually(nodeIsGone);

@@ -55,6 +55,8 @@ test('counts of several threads arrive as one batch, exactly once', async () => 
     counters.add({ ...refused('x'), siteId: 's', bytesIn }, 'p');
     link.count(counters.drain());
   }
+  // A stop waits for control no longer than a second.
+  await eventually(() => server.counts().length > 0);
   await link.close();
   expect(server.counts()).toHaveLength(1);
   const [delta] = server.counts()[0]!.deltas;

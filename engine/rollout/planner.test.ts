@@ -1,6 +1,7 @@
 /** Tests which thread links, plans ahead and prepares what. The threads are stand-ins. */
 
 import { afterEach, expect, test, vi } from 'vitest';
+import { eventually } from '../../test/support/eventually.ts';
 import type { KeyedPolicy } from '../contract/policy.ts';
 import { planName, type SharedImages } from '../contract/shared-images.ts';
 import { engineLimits } from '../base/limits.ts';
@@ -52,6 +53,9 @@ function policy(key: string): KeyedPolicy {
   return { key, source };
 }
 
+/** Each look moves the planner's clock on; it ends before the first thread is at rest for long. */
+const patience = { timeout: engineLimits.plannerRestMs / 2, interval: 50 };
+
 const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 test('a policy that was linked and planned ahead is there when it is asked for', async () => {
@@ -96,6 +100,7 @@ test('what nobody waits for begins after what somebody does', async () => {
   const { planner, plans, release } = make();
   const first = planner.plan(policy('slow'));
   const prepared = planner.prepare(policy('default'));
+  await eventually(() => plans() === 1);
   await new Promise((resolve) => setTimeout(resolve, 2 * engineLimits.plannerPollMs));
   expect(plans()).toBe(1);
   release();
@@ -133,11 +138,11 @@ test('idle threads end, the first later, and a policy that comes then gets a new
   release();
   const { rules: first } = await slow;
   vi.advanceTimersByTime(engineLimits.plannerIdleMs);
-  await vi.waitFor(() => expect(onEnded).toHaveBeenCalledTimes(1));
+  await vi.waitFor(() => expect(onEnded).toHaveBeenCalledTimes(1), patience);
   expect((await planner.link(policy('c')))?.rules).toBe(first);
   vi.advanceTimersByTime(engineLimits.plannerIdleMs);
   vi.advanceTimersByTime(engineLimits.plannerRestMs);
-  await vi.waitFor(() => expect(onEnded).toHaveBeenCalledTimes(3));
+  await vi.waitFor(() => expect(onEnded).toHaveBeenCalledTimes(3), patience);
   const { rules: third } = await planner.plan(policy('d'));
   expect([first, second]).not.toContain(third);
 });

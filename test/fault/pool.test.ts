@@ -4,11 +4,12 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { poolLimits } from '../../engine/base/limits.ts';
 import { silentLogger } from '../../base/log.ts';
-import type { InspectionFailure } from '../../engine/contract/verdict.ts';
+import type { InspectionFailure, TransactionRecord } from '../../engine/contract/verdict.ts';
 import { Pool, type PooledPolicy } from '../../engine/pool/dispatch.ts';
 import { WorkerQueue, type WorkerQueueOptions } from '../../engine/pool/worker-queue.ts';
 import type { SessionOperation } from '../../engine/pool/wire.ts';
 import { makeConnection, makeRequest } from '../../engine/rules/oracle/conformance/exchange.ts';
+import { eventually } from '../support/eventually.ts';
 
 const request = makeRequest('GET', '/', 'HTTP/1.1', [['Host', 'a.example']], makeConnection());
 const closing: (() => Promise<void>)[] = [];
@@ -40,6 +41,16 @@ function how(policy: string): PooledPolicy {
   return { policy, recordOnly: false };
 }
 
+/** The record of a request that is inspected in time, which a busy machine has few of. */
+function served(pool: Pool): Promise<TransactionRecord> {
+  return eventually(async () => {
+    const session = pool.open(request, how('good'));
+    const { action } = await session.requestHead();
+    const record = await session.finish();
+    return action === 'pass' && record.failure === undefined ? record : null;
+  });
+}
+
 function failed(reason: InspectionFailure): object {
   return { action: 'failed', reason };
 }
@@ -66,24 +77,16 @@ describe('pool', () => {
     const records = await Promise.all([closed.finish(), next.finish()]);
     expect(records.map(({ failure }) => failure)).toEqual(['deadline', 'deadline']);
     await pool.settled();
-    const after = pool.open(request, how('good'));
-    expect(await after.requestHead()).toMatchObject({ action: 'pass' });
-    expect((await after.finish()).failure).toBeUndefined();
+    await served(pool);
   });
 
   test('a thread that never comes back is replaced', async () => {
     const pool = startPool(100);
-    const before = pool.open(request, how('good'));
-    await before.requestHead();
-    const { inboundScore: firstThread } = await before.finish();
+    const { inboundScore: firstThread } = await served(pool);
     const stuck = pool.open(request, how('stuck'));
     expect(await stuck.requestHead()).toEqual(failed('deadline'));
     await pool.settled();
-    const after = pool.open(request, how('good'));
-    expect(await after.requestHead()).toMatchObject({ action: 'pass' });
-    const record = await after.finish();
-    expect(record.failure).toBeUndefined();
-    expect(record.inboundScore).not.toBe(firstThread);
+    expect((await served(pool)).inboundScore).not.toBe(firstThread);
   });
 
   test('a thread that dies: its requests fail, the next one has the policies', async () => {

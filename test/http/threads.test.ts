@@ -75,6 +75,7 @@ describe('front threads', () => {
       code: 'front_thread',
     });
     expect(await get(threads.port)).toMatch(/next$/);
+    await eventually(() => released.length >= 2);
     expect(released).toEqual(['r1', 'r1']);
   });
 

@@ -49,7 +49,7 @@ export async function startFreeradius(signed = true): Promise<Freeradius> {
 /** Settings that point at the server. */
 export function radiusSettings({ port, secret }: { port: number; secret: string }, more = {}) {
   const servers = [{ host: '127.0.0.1', port }];
-  return { enabled: true, servers, secret, timeoutMs: 2000, ...more };
+  return { enabled: true, servers, secret, timeoutMs: 10_000, ...more };
 }
 
 function ready(child: ChildProcess): Promise<void> {

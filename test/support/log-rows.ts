@@ -92,7 +92,7 @@ export class LogRows {
           last = error;
           return false;
         }
-      }, 20_000);
+      });
     } catch (error) {
       throw last ?? error;
     }

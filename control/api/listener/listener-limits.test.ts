@@ -15,11 +15,12 @@ const bounds: Partial<ConnectionLimits> = {
   connectionsMax: 40,
   connectionsPerAddressMax: 20,
   strangersPerAddressMax: 10,
-  handshakeTimeoutMs: 300,
-  headTimeoutMs: 300,
-  bodyTimeoutMs: 300,
-  answerTimeoutMs: 300,
-  idleTimeoutMs: 600,
+  // Longer than a handshake takes on a busy machine.
+  handshakeTimeoutMs: 1_000,
+  headTimeoutMs: 1_000,
+  bodyTimeoutMs: 1_000,
+  answerTimeoutMs: 1_000,
+  idleTimeoutMs: 2_000,
   sweepEveryMs: 50,
 };
 

@@ -128,7 +128,10 @@ test('every field of what nodes are sent follows a fact', async () => {
   again.end();
   await again.ended;
   for (const { heard } of [...streams, again]) {
-    for (const one of heard) facts.noteMessage(ConnectResponseSchema, one);
+    for (const one of heard) {
+      // How many come depends on the time that the test takes.
+      if (one.message.case !== 'ping') facts.noteMessage(ConnectResponseSchema, one);
+    }
   }
   const methods = [...AgentStreamService.methods, ...EvidenceUploadService.methods];
   expect(facts.constant(methods)).toEqual(Object.keys(constants).sort());

@@ -95,6 +95,16 @@ async function ordered(node: TestNode): Promise<AgentCommand> {
 const answer = (node: TestNode, commandId: string, success: boolean, error = ''): void =>
   streams.get(node.id)?.say({ case: 'commandResult', value: { commandId, success, error } });
 
+/** Resolves when control has taken what a node said until now: messages are taken in order. */
+async function taken(node: TestNode): Promise<void> {
+  const stream = streams.get(node.id);
+  const header = { bootId: new Uint8Array(16), batchSeq: 1n };
+  stream?.say({ case: 'observationBatch', value: { header, payload: new Uint8Array() } });
+  await until(() =>
+    expect(stream?.heard.some(({ message }) => message.case === 'batchAck')).toBe(true),
+  );
+}
+
 async function begin(rpc: string, body: object): Promise<string> {
   const { body: answered, text } = await waf.call(`SystemService/${rpc}`, body);
   const run = answered['run'] as { id: string; status: string } | undefined;
@@ -233,6 +243,7 @@ test('a run orders wave by wave, counts what nodes really run, and stops at a fa
   await ordered(b);
   await ordered(c);
   answer(c, run, false, 'the file has another SHA-256');
+  await taken(c);
   // It says that it succeeded, but runs what it ran.
   answer(b, run, true);
   await ends(run, 'FAILED');

@@ -142,7 +142,7 @@ describe.skipIf(missingPostgres !== null)('over one PostgreSQL', () => {
   let postgres: TestPostgres;
   beforeAll(async () => {
     postgres = await TestPostgres.start();
-  }, 120_000);
+  });
   afterAll(() => postgres?.stop());
 
   test('two controllers: 1,000 writes that meet have one order, and each counts once', async () => {
@@ -183,7 +183,7 @@ describe.skipIf(missingPostgres !== null)('over one PostgreSQL', () => {
     await first.store.write((tx) => tx.remove(sessions, 's1'));
     await eventually(() => second.store.get(sessions, 's1') === undefined);
     for (const { kv } of [first, second]) await kv.close();
-  }, 120_000);
+  });
 
   test('a change that throws on what others wrote leaves nothing, and those beside it stay', async () => {
     const [url, keyFile] = [await postgres.freshUrl(), newKeyFile()];
@@ -202,7 +202,7 @@ describe.skipIf(missingPostgres !== null)('over one PostgreSQL', () => {
       expect(store.get(sessions, 'name')?.userId).toBe('who');
     }
     for (const { kv } of pair) await kv.close();
-  }, 120_000);
+  });
 
   test('a change in steps is made again when another controller wrote meanwhile', async () => {
     const [url, keyFile] = [await postgres.freshUrl(), newKeyFile()];
@@ -224,7 +224,7 @@ describe.skipIf(missingPostgres !== null)('over one PostgreSQL', () => {
       await eventually(() => store.get(sessions, 'sum')?.sessionEpoch === 40);
     }
     for (const { kv } of [first, second]) await kv.close();
-  }, 120_000);
+  });
 
   test('kill -9 of PostgreSQL in between: what was acknowledged is there once, the rest not twice', async () => {
     const [url, keyFile] = [await postgres.freshUrl(), newKeyFile()];
@@ -312,7 +312,7 @@ describe.skipIf(missingPostgres !== null)('over one PostgreSQL', () => {
     expect(store.get(sessions, 'sum')?.sessionEpoch).toBe(2);
     await kv.close();
     proxy.close();
-  }, 120_000);
+  });
 
   test('one that starts again catches up, and one that lags too far takes the whole state', async () => {
     const [url, keyFile] = [await postgres.freshUrl(), newKeyFile()];
@@ -332,7 +332,7 @@ describe.skipIf(missingPostgres !== null)('over one PostgreSQL', () => {
     expect(late.store.get(sessions, 'gone')).toBeUndefined();
     await expectSame([first, late], 2);
     for (const { kv } of [first, late]) await kv.close();
-  }, 120_000);
+  });
 
   test('an embedded store moves into an empty database; a backup of a copy is embedded again', async () => {
     const [url, keyFile] = [await postgres.freshUrl(), newKeyFile()];
@@ -367,7 +367,7 @@ describe.skipIf(missingPostgres !== null)('over one PostgreSQL', () => {
     await expect(openController(url, keyFile, join(back, 'control'))).rejects.toMatchObject({
       code: 'store_embedded',
     });
-  }, 120_000);
+  });
 
   test('what PostgreSQL holds shows nothing, and another key is refused', async () => {
     const [url, keyFile] = [await postgres.freshUrl(), newKeyFile()];
@@ -384,7 +384,7 @@ describe.skipIf(missingPostgres !== null)('over one PostgreSQL', () => {
     makeStoreKey(other);
     await expect(openController(url, other)).rejects.toMatchObject({ code: 'store_key_needed' });
     await kv.close();
-  }, 120_000);
+  });
 
   test('a state older than the copy, and a data folder of another store, are refused', async () => {
     const [url, keyFile] = [await postgres.freshUrl(), newKeyFile()];
@@ -406,5 +406,5 @@ describe.skipIf(missingPostgres !== null)('over one PostgreSQL', () => {
     await expect(
       openController(await postgres.freshUrl(), newKeyFile(), folder),
     ).rejects.toMatchObject({ code: 'store_embedded' });
-  }, 120_000);
+  });
 });

@@ -54,12 +54,16 @@ function ask(
   client: http2.ClientHttp2Session,
   headers: http2.OutgoingHttpHeaders,
   body?: Buffer | string,
+  begun: () => void = () => undefined,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const stream = client.request({ ':authority': host, ...headers });
     let got: http2.IncomingHttpHeaders = {};
     const parts: Buffer[] = [];
-    stream.on('response', (found) => (got = found));
+    stream.on('response', (found) => {
+      got = found;
+      begun();
+    });
     stream.on('data', (part: Buffer) => parts.push(part));
     stream.on('error', reject);
     stream.on('close', () => {
@@ -204,14 +208,16 @@ describe('answers', () => {
   });
 
   test('of an origin that fails halfway end the stream with an error', async () => {
+    let fail = (): unknown => undefined;
     const port = await httpOrigin(closing, (_, response) => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('half');
-      setTimeout(() => response.destroy(), 20);
+      fail = () => response.destroy();
     });
     const front = await start(port);
     const client = session(front);
-    await expect(ask(client, { ':path': '/' })).rejects.toThrow();
+    const answer = ask(client, { ':path': '/' }, undefined, () => void fail());
+    await expect(answer).rejects.toThrow();
     expect(client.closed).toBe(false);
   });
 });

@@ -170,8 +170,8 @@ interface Answer {
   readonly code: number;
 }
 
-/** One gRPC request by hand. */
-function callBy(front: SecureRunning): Promise<Answer> {
+/** One gRPC request by hand; `begun` is called with the head of its answer. */
+function callBy(front: SecureRunning, begun: () => void = () => undefined): Promise<Answer> {
   const client = http2.connect(`https://127.0.0.1:${front.securePort}`, {
     servername: host,
     rejectUnauthorized: false,
@@ -186,7 +186,10 @@ function callBy(front: SecureRunning): Promise<Answer> {
   return new Promise((resolve) => {
     let [status, body] = [0, ''];
     let trailers: http2.IncomingHttpHeaders = {};
-    stream.on('response', (fields) => (status = fields[':status'] ?? 0));
+    stream.on('response', (fields) => {
+      status = fields[':status'] ?? 0;
+      begun();
+    });
     stream.on('data', (bytes: Buffer) => (body += bytes.toString()));
     stream.on('trailers', (fields: http2.IncomingHttpHeaders) => (trailers = fields));
     stream.on('error', () => undefined);
@@ -261,7 +264,9 @@ test('trailers that would frame or route are left out, the others arrive', async
   ]);
 });
 
-test.each<[string, (stream: http2.ServerHttp2Stream) => void, object]>([
+type Begun = Promise<void>;
+
+test.each<[string, (stream: http2.ServerHttp2Stream, begun: Begun) => void, object]>([
   [
     'is reset before its head',
     (stream) => stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR),
@@ -269,19 +274,19 @@ test.each<[string, (stream: http2.ServerHttp2Stream) => void, object]>([
   ],
   [
     'is reset in the middle',
-    (stream) => {
+    (stream, begun) => {
       stream.respond({ ':status': 200 });
       stream.write('part');
-      setTimeout(() => stream.destroy(new Error('broken')), 20);
+      void begun.then(() => stream.destroy(new Error('broken')));
     },
     { status: 200, code: http2.constants.NGHTTP2_CANCEL },
   ],
   [
     'breaks off with its connection',
-    (stream) => {
+    (stream, begun) => {
       stream.respond({ ':status': 200 });
       stream.write('part');
-      setTimeout(() => stream.session?.destroy(), 20);
+      void begun.then(() => stream.session?.destroy());
     },
     { status: 200, code: http2.constants.NGHTTP2_CANCEL },
   ],
@@ -295,8 +300,10 @@ test.each<[string, (stream: http2.ServerHttp2Stream) => void, object]>([
     { code: http2.constants.NGHTTP2_CANCEL },
   ],
 ])('an answer that %s is not taken for a whole one', async (_, answer, wanted) => {
-  const front = await rawFront(answer);
-  expect(await callBy(front)).toMatchObject(wanted);
+  let tell = (): void => undefined;
+  const begun = new Promise<void>((resolve) => (tell = resolve));
+  const front = await rawFront((stream) => answer(stream, begun));
+  expect(await callBy(front, tell)).toMatchObject(wanted);
   const [event] = await front.eventsReach(1);
   expect(event).toMatchObject({ outcome: 'origin_error' });
 });

@@ -230,7 +230,7 @@ describe('addresses that fail', () => {
 
   test('a request that reached nobody is tried again until an address listens', async () => {
     const port = await freePort();
-    const retrying = { ...resilience, retryDurationMs: 5_000 };
+    const retrying = { ...resilience, retryDurationMs: 60_000 };
     const site = siteFor(port, { upstream: upstreamOf([port], { resilience: retrying }) });
     const running = await startFront(closing, [site]);
     const answer = ask(running.port, ['/late']);
