@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import { patienceMs } from '../support/eventually.ts';
 
 /** The engine alone does the same pages for two thirds of the CPU time of the whole browser. */
 const path = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((one) =>
@@ -17,6 +18,8 @@ export function startChromium(): Promise<Browser> {
   return puppeteer.launch({
     executablePath: path!,
     headless: 'shell',
+    timeout: patienceMs,
+    protocolTimeout: 2 * patienceMs,
     // The product's own certificate.
     acceptInsecureCerts: true,
     args: [
@@ -26,6 +29,13 @@ export function startChromium(): Promise<Browser> {
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
     ],
   });
+}
+
+/** A page without the cookies of others; it waits as long as tests do. */
+export async function newPage(browser: Browser): Promise<Page> {
+  const page = await (await browser.createBrowserContext()).newPage();
+  page.setDefaultTimeout(patienceMs);
+  return page;
 }
 
 /** What axe finds wrong with a page, a line each; `rules`: by these alone. */

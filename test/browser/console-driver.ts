@@ -8,6 +8,7 @@ import { Agent, fetch } from 'undici';
 import { expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import type { Product } from '../support/product.ts';
+import { newPage } from './chromium.ts';
 
 /** The administrator's password once `choosePassword` is done. */
 export const chosenPassword = 'a password of the tests 1';
@@ -126,7 +127,7 @@ export async function openPage(
   browser: Browser,
   url: string,
 ): Promise<{ page: Page; faults: string[] }> {
-  const page = await (await browser.createBrowserContext()).newPage();
+  const page = await newPage(browser);
   await page.setViewport({ width: 1280, height: 900 });
   await page.evaluateOnNewDocument(earlyRefreshes);
   const faults: string[] = [];

@@ -10,7 +10,7 @@ import { Keys } from './tasks/keys.ts';
 
 const skip = missingChromium ?? missingBuild;
 /** The first start of a machine builds its databases. */
-const testMs = 180_000;
+const testMs = 600_000;
 
 let browser: Browser;
 let product: Product;

@@ -16,7 +16,7 @@ import { chosenPassword, enterPassword, openPage, settled, textOf } from './cons
 import { Desk } from './tasks/desk.ts';
 
 const skip = missingChromium ?? missingBuild;
-const testMs = 120_000;
+const testMs = 600_000;
 let browser: Browser;
 let waf: TestControl;
 let link: ControllerLink;

@@ -14,7 +14,6 @@ import {
   enterPassword,
   openPage,
   press,
-  settled,
   shows,
   textOf,
 } from './console-driver.ts';
@@ -105,8 +104,7 @@ describe.skipIf(skip !== null)(`passkeys (${skip ?? 'in Chromium'})`, () => {
     await press(page, 'Sign out');
     await press(page, 'Sign in with a passkey');
     await shows(page, 'Signed in as');
-    await settled(page);
-    expect(await textOf(page)).toContain('Laptop');
+    await shows(page, 'Laptop');
 
     await page.locator('summary ::-p-text(Rename)').click();
     await page.locator('form[aria-label="Rename"] input').fill('Desk');
@@ -133,6 +131,7 @@ describe.skipIf(skip !== null)(`passkeys (${skip ?? 'in Chromium'})`, () => {
     const { page: byAddress } = await openPage(browser, consoleUrl('127.0.0.1', '/'));
     await press(byAddress, 'Sign in with a passkey');
     await shows(byAddress, 'passkeys need a host name, not an address');
+    await shows(page, 'No passkey.');
     expect(await textOf(page)).toContain('No passkey.');
   });
 

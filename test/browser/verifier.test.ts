@@ -18,7 +18,7 @@ import { pageTexts } from '../../engine/guard/bot/page-texts.ts';
 import { randomSeed, RateTable, shareRates } from '../../engine/guard/rate-table.ts';
 import { usual } from '../support/bot-gates.ts';
 import { startVerifierStub, type VerifierStub } from '../support/verifier-stub.ts';
-import { axeFindings, missingChromium, overflow, startChromium } from './chromium.ts';
+import { axeFindings, missingChromium, newPage, overflow, startChromium } from './chromium.ts';
 
 const closing = new Closing();
 let browser: Browser;
@@ -38,9 +38,8 @@ async function startSite(change: Partial<VerifierConfig> = {}) {
 }
 
 async function visit(change: (page: Page) => Promise<unknown> = async () => undefined) {
-  const context = await browser.createBrowserContext();
-  closing.add(() => context.close());
-  const page = await context.newPage();
+  const page = await newPage(browser);
+  closing.add(() => page.browserContext().close());
   const faults: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' && !/status of 403\b/.test(message.text()))
@@ -51,8 +50,7 @@ async function visit(change: (page: Page) => Promise<unknown> = async () => unde
   return { page, faults };
 }
 
-const reached = (page: Page): Promise<unknown> =>
-  page.waitForSelector('#shop', { timeout: 50_000 });
+const reached = (page: Page): Promise<unknown> => page.waitForSelector('#shop');
 
 const reasons = ({ events }: Running): string[] =>
   events.flatMap(({ guards = [] }) => guards.map(({ reason }) => reason));
@@ -102,7 +100,7 @@ describe.skipIf(missingChromium !== null)(`in Chromium (${missingChromium ?? 'th
     });
     const { page } = await visit();
     await page.goto(`${url}/cart`);
-    await page.waitForSelector('#answer', { timeout: 50_000 });
+    await page.waitForSelector('#answer');
     expect(reasons(running)).toContain('bot_verifier_absent');
     await page.type('#answer', String(sumOf(await page.content())));
     await page.keyboard.press('Enter');

@@ -4,7 +4,7 @@
  */
 
 /** Below the time that a test has, so that what did not come is what the report says. */
-const patienceMs = 120_000;
+export const patienceMs = 120_000;
 /** Looks come soon at first and then ever more seldom: what is waited for needs the processor. */
 const firstLookMs = 5;
 const lastLookMs = 30;

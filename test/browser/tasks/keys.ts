@@ -5,7 +5,6 @@ import { eventually } from '../../support/eventually.ts';
 
 /** More stops of Tab than any page has. */
 const stopsMax = 400;
-const patienceMs = 30_000;
 
 /** The words of what has the focus: a label for a field, the own text for all others. */
 const focused = `(() => {
@@ -64,7 +63,7 @@ export class Keys {
       }
       return false;
     };
-    await eventually(look, patienceMs).catch(() => {
+    await eventually(look).catch(() => {
       throw new Error(`no stop of Tab has the words "${words}": ${stops.join(' | ')}`);
     });
   }
