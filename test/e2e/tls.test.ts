@@ -84,8 +84,8 @@ test.skipIf(missingBuild !== null)('a site with a certificate is served over TLS
   const at = `shop.test:${securePort}`;
   expect(said).toContain(`Try: curl -i --resolve ${at}:127.0.0.1 https://${at}/ shows`);
   await eventually(async () => {
-    const { status, body } = await ask(first.cert, '/');
-    expect({ status, body }).toEqual({ status: 200, body: 'proto=https' });
+    const { status, body } = await ask(first.cert, '/').catch(() => ({ status: 0, body: '' }));
+    return status === 200 && body === 'proto=https';
   });
   const attack = await ask(first.cert, '/?id=1%27%20OR%20%271%27=%271');
   expect(attack.status).toBe(403);
@@ -128,12 +128,14 @@ test.skipIf(missingBuild !== null)('a changed certificate fails no handshake', a
   // Beside the clients: `must` would keep them waiting.
   await product.wafBeside('site', 'tls', 'shop', '--cert', 'second');
   await eventually(async () => {
-    expect((await ask(second.cert, '/')).status).toBe(200);
+    const { status } = await ask(second.cert, '/').catch(() => ({ status: 0 }));
+    return status === 200;
   });
+  await eventually(() => seen.size > 1 && asked > 8);
   going = false;
   await Promise.all(clients);
   expect(seen.size).toBe(2);
-  expect({ failed, asked: asked > 8 }).toEqual({ failed: 0, asked: true });
+  expect(failed).toBe(0);
 });
 
 test.skipIf(missingBuild !== null)(
@@ -151,7 +153,10 @@ test.skipIf(missingBuild !== null)(
       expect(must(...words, '--output', 'json')).not.toContain(secret);
     }
     const parts = join(product.data, 'engine', 'parts');
-    for (const name of readdirSync(parts)) expect(statSync(join(parts, name)).mode & 0o077).toBe(0);
+    for (const name of readdirSync(parts)) {
+      const found = statSync(join(parts, name), { throwIfNoEntry: false });
+      if (found !== undefined) expect(found.mode & 0o077).toBe(0);
+    }
     const open = execFileSync('find', [product.data, '-type', 'f', '-perm', '/077'], {
       encoding: 'utf8',
     });

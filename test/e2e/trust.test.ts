@@ -90,7 +90,9 @@ test.skipIf(missingBuild !== null)('an analysis of real requests fills its path'
   await told('127.0.0.1');
   const id = String(json('trust', 'analyze', '--site', siteId)['id']);
   for (let at = 0; at < 20; at++) await ask();
-  const analysis = await eventually(() => {
+  const analysis = await eventually(async () => {
+    // Each front thread begins when it hears of the analysis.
+    await ask();
     const found = json('trust', 'analyze', '--id', id);
     return Number(found['sampleCount']) >= 20 ? found : null;
   });
