@@ -67,7 +67,7 @@ export const settingsTasks: readonly Task[] = [
       await desk.fill('Host', '127.0.0.1', add);
       await desk.fill('Port', '9', add);
       await desk.press(add, add);
-      await desk.page.waitForSelector('section tbody tr');
+      await eventually(async () => ((await targets()) as unknown[] | undefined)?.length === 1);
       const made = { id: 'archive', transport: 'tcp', host: '127.0.0.1', port: 9, format: 'ecs' };
       expect(await targets()).toEqual([made]);
       await desk.press('Edit', 'archive');
