@@ -194,5 +194,15 @@ function filesWith(folder: string, text: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => readFileSync(path).includes(text));
+    .filter((path) => bytesOf(path).includes(text));
+}
+
+/** A file that was put away meanwhile holds nothing. */
+function bytesOf(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return Buffer.alloc(0);
+  }
 }

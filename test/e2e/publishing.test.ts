@@ -31,10 +31,17 @@ describe.skipIf(missingBuild !== null)('traffic right after a change', () => {
     origin.close();
   });
 
+  /** A change holds when its answer comes, or, where that says `publishing`, a while later. */
   const call = async (rpc: string, body: Json): Promise<Json> => {
     const answer = await adminCall(product.data, rpc, body);
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    if (answer.body['publishing'] === true) await eventually(isServed);
     return answer.body;
+  };
+  const isServed = async (): Promise<boolean> => {
+    const node = { nodeId: 'local' };
+    const { body } = await adminCall(product.data, 'AgentService/GetNodeServingState', node);
+    return body['publishing'] !== true && body['acknowledged'] === true;
   };
   const ask = async (path = '/', host = 'new.example'): Promise<number> => {
     const url = `http://127.0.0.1:${product.proxyPort}${path}`;

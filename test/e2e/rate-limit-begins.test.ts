@@ -61,7 +61,10 @@ describe.skipIf(missingBuild !== null)('a new rate limit', () => {
         if ([0, before].includes(product.childPid(program))) return false;
         return (await adminCall(product.data, 'SiteService/ListSites', {})).status === 200;
       });
-      expect(await passedAtOnce(`/after-${program}`), product.output()).toBe(requestCount);
+      // The first limit of which the answer says that it serves: a busy machine starts slowly.
+      let at = 0;
+      const passed = await eventually(() => passedAtOnce(`/after-${program}-${at++}`));
+      expect(passed, product.output()).toBe(requestCount);
     }
   }, 300_000);
 });

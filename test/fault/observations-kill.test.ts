@@ -175,6 +175,7 @@ describe.skipIf(missingBuild !== null)('observations', () => {
     expect(new Set(takenNames).size).toBe(takenNames.length);
 
     expect(await ask(second.port, '/?q=evil')).toBe(403);
+    await eventually(() => taking.requestIds().length > 10 && requests(taking.counts()) > 20n);
     second.child.kill('SIGTERM');
     await once(second.child, 'close');
     expect([taking.requestIds().length, requests(taking.counts())]).toEqual([11, 21n]);
@@ -200,34 +201,38 @@ describe.skipIf(missingBuild !== null)('observations', () => {
     }
     const last = await startEngine(folder, 2);
     expect(await ask(last.port, '/?q=evil')).toBe(403);
-    last.child.kill('SIGTERM');
-    await once(last.child, 'close');
     const total = (of: (one: Sent) => number): number =>
       sent.reduce((sum, one) => sum + of(one), 1);
     // A thread may be killed between an answer and its count; a cut request may be counted.
     const threads = killed.reduce((sum, workers) => sum + workers, 0);
     const cut = total((one) => one.cut);
     const { METRIC, SECURITY_FACT } = ObservationStreamKind;
+    const requestsTold = (): number => requestsOf(controller) + missingOf(controller, METRIC);
+    const eventsTold = (): number =>
+      new Set(controller.requestIds()).size + missingOf(controller, SECURITY_FACT);
+    const [answered, blocked] = [total((one) => one.answered), total((one) => one.blocked)];
+    // It is stopped once control heard what the runs before left; a stop waits a second at most.
+    await eventually(
+      () =>
+        missingOf(controller, METRIC) > 0 &&
+        requestsTold() >= answered - threads &&
+        eventsTold() >= blocked - threads,
+    );
+    last.child.kill('SIGTERM');
+    await once(last.child, 'close');
     expect(missingOf(controller, METRIC)).toBeGreaterThan(0);
     const between = (found: number, least: number): void => {
       expect(found).toBeGreaterThanOrEqual(least - threads);
       expect(found).toBeLessThanOrEqual(least + cut);
     };
-    const requests = requestsOf(controller) + missingOf(controller, METRIC);
-    between(
-      requests,
-      total((one) => one.answered),
-    );
-    const events = new Set(controller.requestIds()).size + missingOf(controller, SECURITY_FACT);
-    between(
-      events,
-      total((one) => one.blocked),
-    );
+    const requests = requestsTold();
+    between(requests, answered);
+    between(eventsTold(), blocked);
     // The stop in order left no gap.
     const before = controller.gaps.length;
     const next = await startEngine(folder);
     expect(await ask(next.port, '/?q=evil')).toBe(403);
-    await eventually(() => requestsOf(controller) + missingOf(controller, METRIC) > requests);
+    await eventually(() => requestsTold() > requests);
     expect(controller.gaps.length).toBe(before);
   });
 });
