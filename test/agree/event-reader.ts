@@ -12,7 +12,7 @@ export interface EventReader {
   close(): void;
 }
 
-const eventTimeoutMs = 60_000;
+const eventTimeoutMs = 120_000;
 const lookAgainMs = 4;
 
 interface Taker {

@@ -124,6 +124,23 @@ function wrongAnswers({ engine, sampling }: Combination, sent: readonly Sent[]):
   });
 }
 
+/** Whether the events are there that a site has to have. */
+async function hasCome(waf: LiveWaf, siteId: string, at: number, sent: readonly Sent[]) {
+  const one = walkedSites[at]!;
+  const outcome = 'SECURITY_EVENT_OUTCOME_ANY';
+  const { items: facts = [] } = await waf.ask('LogService/QuerySecurityEvents', {
+    ...{ siteId, outcome },
+  });
+  const { items: access = [] } = await waf.ask('LogService/QueryAccessEvents', { siteId });
+  const isIn = (found: unknown, { id }: Sent): boolean =>
+    (found as readonly Event[]).some(({ uniqueId }) => uniqueId === id);
+  const secure = sent.filter((answer) => isSecure(one, answer) === true);
+  return (
+    secure.every((answer) => isIn(facts, answer)) &&
+    (one.access === 'NONE' || sent.every((answer) => isIn(access, answer)))
+  );
+}
+
 describe.skipIf(missing !== null)('settings', () => {
   let waf: LiveWaf;
   const sites: string[] = [];
@@ -158,6 +175,12 @@ describe.skipIf(missing !== null)('settings', () => {
       });
       return (items as unknown[]).length > 0;
     });
+    // Each kind of event comes on a stream of its own; the tests say what did not come.
+    const all = [...walkedSites.keys()];
+    await eventually(async () => {
+      const came = await Promise.all(all.map((at) => hasCome(waf, sites[at]!, at, sent[at]!)));
+      return came.every(Boolean);
+    }).catch(() => undefined);
   }, timeoutMs);
   afterAll(() => waf?.close(), timeoutMs);
 

@@ -126,4 +126,4 @@ test('weak signs are counted; accepted ones pass, what proves an attack does not
   expect([await blocked(weak), await blocked(proved)]).toEqual([false, true]);
   await waf.serve(() => waf.ask(learning('DismissProposal'), { siteId, id }));
   expect(await blocked(weak)).toBe(true);
-}, 600_000);
+});

@@ -88,7 +88,7 @@ describe('a running policy', () => {
     rules.push(`${underPaths([exclusion.path])} "id:100100,phase:1,pass,log,t:none"`);
     const policy = { beforeCrs: `${rules.join('\n')}\n` };
     engine = await templateEngine('Light', builtInCrsFolder, (one) => one, policy);
-  }, 120_000);
+  });
   afterAll(() => engine?.retire());
 
   const fired = (id: number, url: string): boolean =>

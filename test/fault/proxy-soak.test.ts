@@ -177,7 +177,7 @@ function expectClean(result: Awaited<ReturnType<typeof soak>>): void {
 
 describe('fault soak', () => {
   console.log(`WAF_SOAK_SEED=${seed} WAF_SOAK_CLIENTS=${clients}`);
-  const timeout = 60_000 + clients * 400;
+  const timeout = 240_000 + clients * 400;
 
   test('plain', { timeout }, async () => {
     expectClean(await soak(siteOf(false, false), false, null));

@@ -117,7 +117,7 @@ class SoakClient {
     const fails = ['abort', 'reset', 'end', 'stall'].includes(this.fault);
     this.faultAt = fails ? random.below(total) : Infinity;
     this.done = new Promise((resolve) => (this.finish = resolve));
-    this.patience = setTimeout(() => this.fail('hangs'), 20_000);
+    this.patience = setTimeout(() => this.fail('hangs'), 60_000);
     this.socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
     this.socket.on('error', () => undefined);
     this.socket.on('data', (chunk: Buffer) => this.onData(chunk));

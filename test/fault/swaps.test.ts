@@ -11,7 +11,8 @@ import { draws } from '../support/soak.ts';
 
 const script = path.join(import.meta.dirname, 'swaps.mjs');
 const swaps = draws(20, 200, 'WAF_SWAPS');
-const timeoutMs = 30_000 + swaps * 500;
+/** It ends a process that hangs, on however slow a machine. */
+const timeoutMs = 240_000 + swaps * 500;
 
 if (missingBuild !== null) console.log(missingBuild);
 
