@@ -121,6 +121,7 @@ function isSubject(text: string, from: number): boolean {
   return false;
 }
 
+const namedBytesMax = 2048;
 /** `with t as (`, after which nothing may end a string of a query around it. */
 const namesQuery = new RegExp(
   String.raw`^\s{0,64}with\s{1,8}(?:recursive\s{1,8})?\w{1,64}\s{0,8}` +
@@ -147,7 +148,8 @@ export function searchSelect(leaf: Leaf, at: number, report: Report): void {
   const before = kindAt(open);
   const first = kindAt(0);
   const statement = first === TOKEN.select || first === TOKEN.update || first === TOKEN.delete;
-  const named = namesQuery.test(leaf.text.slice(0, tokens.start[at]));
+  const begin = tokens.start[at]!;
+  const named = begin <= namedBytesMax && namesQuery.test(leaf.text.slice(0, begin));
   const own = statement || named || first === TOKEN.insert || isInOwnQuery(open + 1);
   if (own || (list === 1 && before === TOKEN.name)) {
     hit(report, SQL.statement, at - 1, at + 3);
