@@ -29,8 +29,8 @@ const crs4Folder = path.join(corpusRoot, 'crs', '4.28.0');
 /** The interpreter that sees Debian's packages; another `python3` may stand before it. */
 const systemFolder = '/usr/bin';
 const http2Package = '/usr/lib/python3/dist-packages/h2';
-const caseTimeoutMs = 60_000;
-const originWaitMs = 30_000;
+const caseTimeoutMs = 180_000;
+const originWaitMs = 120_000;
 
 /** Why the cases cannot run; null when they can. */
 export const missingField: string | null =

@@ -10,7 +10,7 @@ import { missingBuild, startProduct, type Product } from '../support/product.ts'
 import { idOf, Publishing, rows, wireOf } from './api-sentences.ts';
 
 if (missingBuild !== null) console.log(missingBuild);
-const rowMs = 180_000;
+const rowMs = 240_000;
 
 describe.skipIf(missingBuild !== null)('sentences on API documents, the product', () => {
   const closing = new Closing();

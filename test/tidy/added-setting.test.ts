@@ -128,7 +128,7 @@ beforeAll(async () => {
   const common = { bundle: true, platform: 'node', format: 'esm', packages: 'external' } as const;
   await build({ ...common, entryPoints: [entry], outfile, preserveSymlinks: true });
   walks = (await import(pathToFileURL(outfile).href)) as typeof walks;
-}, 120_000);
+});
 
 test.each([
   ['bot', 'site.botProtection.addedSetting'],
