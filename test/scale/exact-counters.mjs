@@ -185,11 +185,21 @@ async function loadAndKill(product, count, program) {
   return diedMs;
 }
 
-/** What the product counted once that does not grow any more. */
+/** What neither counts nor gap notices tell of requests and of security events. */
+const unsaidOf = ({ requests, facts, gap }) => [
+  seen.requests - requests - gap.requests,
+  wanted().facts - facts - gap.facts,
+];
+/** A thread may die between an answer and its count; a request without an answer may be counted. */
+const mayBeUnsaid = (count) => count <= workers && count >= -seen.cut;
+
+/** What the product counted once that does not grow any more, and all is said or never will be. */
 async function countedAtRest(product) {
+  const patience = performance.now() + 60_000;
   let last = null;
   let now = await counted(product);
-  while (!same(last, now)) {
+  const whole = () => unsaidOf(now).every(mayBeUnsaid) || performance.now() > patience;
+  while (!same(last, now) || !whole()) {
     last = now;
     await new Promise((resolve) => setTimeout(resolve, 3000));
     now = await counted(product);
@@ -211,10 +221,7 @@ async function killEngineUnderLoad(product, count) {
       `and ${missingVerdicts} verdicts of guards missing, ${atRisk} at risk, ${seen.cut} requests without an answer; ` +
       `gap notices: ${now.gap.requests} requests, ${now.gap.facts} security events\n`,
   );
-  // A thread may die between an answer and its count; a request without an answer may be counted.
-  for (const unsaid of [missing - now.gap.requests, missingFacts - now.gap.facts]) {
-    if (unsaid > workers || unsaid < -seen.cut) throw new Error('gap notices do not say all');
-  }
+  if (!unsaidOf(now).every(mayBeUnsaid)) throw new Error('gap notices do not say all');
   for (const lost of [missing, missingFacts, missingVerdicts]) {
     if (lost > atRisk || lost < -seen.cut) throw new Error('more is missing than may be');
   }
