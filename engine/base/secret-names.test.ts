@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isSecretName, isSecretNameIn } from './secret-names.ts';
+import { isSecretName, isSecretNameIn, isSecretVariable } from './secret-names.ts';
 
 const secret = ['password', 'user[newPassword]', 'json.login.api_key', 'X-Api-Key', 'pin', 'PIN'];
 const plain = ['compass', 'pinned', 'name', '', '_', 'cardnote', 'cardnumbers'];
@@ -10,6 +10,15 @@ const plain = ['compass', 'pinned', 'name', '', '_', 'cardnote', 'cardnumbers'];
 test('which names stand for secrets', () => {
   for (const name of secret) expect(isSecretName(name), name).toBe(true);
   for (const name of plain) expect(isSecretName(name), name).toBe(false);
+});
+
+test('variables hold secrets under the names that were sent and that an origin reads', () => {
+  for (const name of ['ARGS:api_key', 'ARGS_RENAMED:api_key', 'REQUEST_COOKIES_RENAMED:pass_1']) {
+    expect(isSecretVariable(name), name).toBe(true);
+  }
+  for (const name of ['ARGS_NAMES:api_key', 'ARGS_RENAMED_NAMES:api_key', 'ARGS_RENAMED:a_b']) {
+    expect(isSecretVariable(name), name).toBe(false);
+  }
 });
 
 test('the end of a long name counts, its beginning does not', () => {
