@@ -3,7 +3,7 @@
  * family. Ids are rule ids of the product, 198100 to 198999; overrides and exclusions name them.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import { encodeUtf8, type ByteString } from '../../base/byte-string.ts';
 
 /** What a leaf is beside text. */
 export type LeafKind =
@@ -116,7 +116,9 @@ export interface Family {
 /** The ids of detectors. */
 export const detectorIds = { first: 198_100, last: 198_999 } as const;
 
+const arrow = encodeUtf8(' → ');
+
 /** The path of a leaf as people read it: `args.data → base64 → json.user.name`. */
-export function pathOf(leaf: Leaf): string {
-  return leaf.parent === null ? leaf.label : `${pathOf(leaf.parent)} → ${leaf.label}`;
+export function pathOf(leaf: Leaf): ByteString {
+  return leaf.parent === null ? leaf.label : `${pathOf(leaf.parent)}${arrow}${leaf.label}`;
 }

@@ -4,7 +4,7 @@
  */
 
 import { afterAll, expect, test } from 'vitest';
-import { fromByteString } from '../../base/byte-string.ts';
+import { decodeUtf8, fromByteString } from '../../base/byte-string.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import type { MatchedRule } from '../contract/verdict.ts';
@@ -39,8 +39,9 @@ const telling = detectors.filter((one) => one.strong && one.variables === undefi
 
 test.each(telling)('a hit of $name says what it does, where, and in which text', (one) => {
   const event = explained(one.examples.attacks[0]!);
-  expect(event?.message).toMatch(/^Score \d{2,3} of 100 \(block\): \S.* in args\.q(?: → \S.*)?$/);
-  const told = detectors.filter(({ proves }) => event!.message.includes(`: ${proves} in args.q`));
+  const message = decodeUtf8(event?.message ?? '');
+  expect(message).toMatch(/^Score \d{2,3} of 100 \(block\): \S.* in args\.q(?: → \S.*)?$/);
+  const told = detectors.filter(({ proves }) => message.includes(`: ${proves} in args.q`));
   const points = event!.tags.filter((tag) => tag.startsWith('points/'));
   expect(told.some(({ id }) => points.some((tag) => tag.startsWith(`points/${id}`)))).toBe(true);
   expect(event!.data).toMatch(/»[^«]+«/);
@@ -49,4 +50,13 @@ test.each(telling)('a hit of $name says what it does, where, and in which text',
 test.each(detectors)('what $name proves is the predicate of a sentence', ({ proves }) => {
   // A verb in the third person, and no end of the sentence.
   expect(proves).toMatch(/^(?:is|has|[a-z]+s)\s\S.*[^.\s]$/);
+});
+
+test.each([
+  ['${jndi:ldap://x.example/a}', 'makes Java look up a name on another server'],
+  ['<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]>', 'defines an XML entity'],
+  ["() { :;}; /bin/bash -c 'id'", 'adds a shell command after a separator'],
+  ["' or count(/*)=1 or 'a'='b", 'closes a quote'],
+])('of %s the most particular is said', (value, expected) => {
+  expect(explained(value)?.message).toContain(`: ${expected}`);
 });

@@ -280,6 +280,7 @@ const rows: readonly PatternDetector[] = [
     ),
     pattern:
       /^(?:[\w.~\\/ -]{0,160}(?:::\$(?:data|index_allocation)|:\$i30:)|\\\\[?.]\\(?!pipe\\)[\w{]|[\\/]{2}[\w.-]{1,64}[\\/](?:[a-z]|admin)\$[\\/]|\\\\[\w.-]{1,64}@(?:ssl|\d{2,5})[@\\]|(?:[a-z]:|~\w{1,16})?[\\/](?:[\w.-]{1,48}[\\/]){0,8}\.(?:ssh[\\/](?:id_\w{2,10}|authorized_keys|known_hosts|config)|aws[\\/](?:credentials|config)|docker[\\/]config\.json|kube[\\/]config)$|~root[\\/]|[\\/](?:var[\\/])?run[\\/]secrets[\\/]|(?:~|\.\.)?[\\/](?:[\w.-]{1,48}[\\/]){0,8}app_data[\\/][\w.-]{1,64}$|(?:~|\.\.)[\\/]bin[\\/][\w.-]{1,64}\.dll$|[\\/](?:[\w.-]{1,48}[\\/]){1,8}\.env(?:\.\w{1,16})?$|(?:~|\.\.)?[\\/](?:[\w.-]{1,48}[\\/]){0,8}web\.config(?:%20|[\s.])?$|[\w.;\\/-]{0,64}(?:web|meta)-inf[.;\s]{1,8}[\\/]|[a-z]:[\\/](?:[\w ().-]{1,48}[\\/]){0,8}(?:(?:my|php|win|boot|system)\.ini|ntuser\.dat|pagefile\.sys)$|[a-z]:[\\/]\$recycle\.bin|[\\/](?:[\w.-]{1,48}[\\/]){0,8}[\w*]{2,6}~\d(?:\.[\w*]{1,3})?(?:[\\/]|$))/gi,
+    counts: isNoCodePage,
     examples: {
       attacks: [
         ...['web.config::$DATA', '/a:$i30:$INDEX_ALLOCATION/', '\\\\?\\C:\\a', '//h/c$/a'],
@@ -296,6 +297,42 @@ const rows: readonly PatternDetector[] = [
       benign: [
         ...['~/.ssh/id_rsa', 'put it into /opt/a/.env', 'web.config', '\\\\files\\public\\a.txt'],
         ...['C:\\Users\\a\\notes.txt', '~anna/', 'a@80', 'the ~1 of it', '/a/b.env.md', '.env'],
+        ...['/anna/app/src/branch/main/.env', '/repo/plain/.env'],
+      ],
+    },
+  },
+  {
+    id: 198_314,
+    name: 'requested-secret',
+    proves: 'asks for a file with keys, passwords or history that no page links to',
+    source: `${filesystem}; git 2.39, gitrepository-layout(5)`,
+    strong: true,
+    confirmedBy: [930],
+    variables: 'REQUEST_FILENAME',
+    needs: 0,
+    literals: words(
+      `/.git /.svn /.hg /.env /.htpasswd /.aws /.ssh /.docker /.kube /.npmrc /.pypirc /.netrc /.pgpass
+      /.my.cnf /.s3cfg _history /.vscode /.idea /.ftpconfig /.wp-config /wp-config. /id_ sftp`,
+    ),
+    pattern:
+      /^\/(?:\.?\/){0,4}(?!(?:remote\.php|(?:web)?dav)\/)(?:[\w.~-]{1,64}\/(?:\.?\/){0,4}(?:(?!(?:blame|blob|browse|contents|diff|edit|file|log|plain|raw|source|src|tree|view)\/)[\w.~-]{1,64}\/(?:\.?\/){0,4})?)?(?:\.git(?:-credentials|config|\/(?:\.?\/){0,4}(?:(?:FETCH_|ORIG_)?HEAD|COMMIT_EDITMSG|config|index|packed-refs|(?:logs|objects|refs)(?:\/[\w./-]{0,200})?))|\.svn\/(?:\.?\/){0,4}(?:all-wcprops|entries|wc\.db)|\.hg\/(?:\.?\/){0,4}(?:dirstate|hgrc|store(?:\/[\w./-]{0,200})?)|\.env(?:rc|\d|~|[._-]\w{1,24}(?:\.\w{1,8})?)?|\.ht(?:digest|passwd)s?|\.aws\/(?:\.?\/){0,4}(?:config|credentials)|\.ssh\/(?:\.?\/){0,4}[\w.-]{1,64}|\.docker(?:cfg|\/(?:\.?\/){0,4}config\.json)|\.kube\/(?:\.?\/){0,4}config|\.(?:ftpconfig|my\.cnf|netrc|npmrc|pgpass|pypirc|s3cfg)|\.\w{2,10}_history|\.vscode\/(?:\.?\/){0,4}s?ftp\.json|\.idea\/(?:\.?\/){0,4}(?:dataSources|deployment|webServers|workspace)\.xml|\.?wp-config\.(?:php(?:[~_#.]|%23)\w{0,12}|bak|old|txt|zip)|id_(?:dsa|ecdsa|ed25519|rsa)|\.?sftp(?:-config)?\.json)[\s.]{0,4}$/gi,
+    examples: {
+      attacks: [
+        ...['/.git/config', '/app/.git/HEAD', '/.env', '/.env.local', '/.netrc'],
+        ...['/wp-config.php.bak', '/.wp-config.php.swp', '/old/wp-config.php~', '/id_rsa'],
+        ...['/.vscode/sftp.json', '/.bash_history', '/.svn/wc.db', '/.htpasswd', '/.env_prod'],
+        ...['//.env', '/a/./.git//config', '/.env. '],
+      ],
+      benign: [
+        ...['/.well-known/acme-challenge/a', '/anna/app/src/branch/main/.env', '/repo/tree/.env'],
+        ...[
+          '/app.git/info/refs',
+          '/remote.php/webdav/.env',
+          '/docs/.git',
+          '/environment',
+          '/.git/',
+        ],
+        ...['/wp-config', '/a/.gitignore', '/blog/id_card.png', '/.environment'],
       ],
     },
   },
@@ -314,6 +351,14 @@ const readingCall = /\b(?:file_get_contents|fopen|readfile)\s?\(\s?["']$/;
 /** Whether a stream is more than an argument in code: a path does not begin with a call. */
 function isNoArgument(text: ByteString, start: number): boolean {
   return !readingCall.test(text.slice(Math.max(0, start - 24), start));
+}
+
+/** Files as servers of repositories show them: `/anna/app/src/branch/main/.env`. */
+const codePage =
+  /^\/[\w.-]{1,100}\/(?:[\w.-]{1,100}\/){0,8}(?:blame|blob|edit|plain|raw|tree|src\/(?:branch|commit|tag))\//;
+
+function isNoCodePage(text: ByteString): boolean {
+  return !codePage.test(text.slice(0, 1000));
 }
 
 const subject =

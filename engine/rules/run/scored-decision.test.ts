@@ -332,7 +332,7 @@ describe('a detector', () => {
   });
 
   test.each([
-    ['a name of an argument', '/?a+sign=1&q=by+rule', '', 'name of an argument'],
+    ['a name of an argument', '/?a+sign=1&q=by+rule', '', 'the name of an argument'],
     ['a cookie', '/', '\r\nCookie: c=a sign', 'cookies.c'],
     ['the Referer', '/', '\r\nReferer: http://a/?sign', 'headers.referer'],
     ['Authorization', '/', '\r\nAuthorization: sign', 'headers.authorization'],

@@ -7,7 +7,7 @@ import type { Decision } from '../../contract/decision.ts';
 import type { MatchedRule, Verdict } from '../../contract/verdict.ts';
 import type { Detection } from '../../detect/detection.ts';
 import { countedSigns, weakSigns } from '../../detect/learning/content-signs.ts';
-import { scoreSigns, type Scored } from '../../detect/score.ts';
+import { scoreSigns, type Bit, type Scored } from '../../detect/score.ts';
 import type { Thresholds } from '../../detect/weights.ts';
 import { buildMatchedRule } from '../transaction/report.ts';
 import type { Transaction } from '../transaction/transaction.ts';
@@ -141,8 +141,7 @@ function scoreRecord(
 ): MatchedRule {
   const { score, bits, weights } = scored;
   const byScore = score >= thresholds.block;
-  const told = bits.find(({ id, points }) => points > 0 && detection.proves(id) !== '');
-  const proves = told === undefined ? 'rules of the ruleset match' : detection.proves(told.id);
+  const proves = mostTelling(bits, detection) ?? 'rules of the ruleset match';
   const would = (one: Decision): string => {
     return `would/${one}=${refuses(one, byScore, anomaly, judged) ? 'block' : 'pass'}`;
   };
@@ -169,6 +168,19 @@ function scoreRecord(
     ...{ file: 'waf/detectors.conf', line: 1, rev: '', ver: weights.version },
     ...{ maturity: 0, accuracy: 0, log: true, auditLog: true },
   };
+}
+
+/**
+ * What the detector with the most points proves. Of several, of the last family, whose grammars are
+ * the most particular: `${jndi:ldap://` is a lookup of Java before it is a URL. Null: none has points.
+ */
+function mostTelling(bits: readonly Bit[], detection: Detection): string | null {
+  const telling = bits.filter(({ id, points }) => points > 0 && detection.proves(id) !== '');
+  const best = telling.filter(({ points }) => points === telling[0]!.points).map(({ id }) => id);
+  const familyOf = (id: number): number => Math.floor(id / 100);
+  const last = Math.max(...best.map(familyOf));
+  const told = best.filter((id) => familyOf(id) === last);
+  return told.length === 0 ? null : detection.proves(Math.min(...told));
 }
 
 /** The name of the threshold that a score reaches. */

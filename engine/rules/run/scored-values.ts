@@ -48,6 +48,7 @@ export class ScoredValue {
     const { path, keyed, pathIsWhole, lowerPath } = this.names;
     if (!keyed || pathIsWhole === true) return path;
     const key = this.values.key(this.row);
+    if (key === '') return path;
     return `${path}.${lowerPath === true ? key.toLowerCase() : key}`;
   }
 }
@@ -79,7 +80,7 @@ const sourceNames: readonly (readonly [SourceId, SourceNames])[] = [
 ];
 
 const argumentName: SourceNames = {
-  ...{ variable: 'ARGS_NAMES', path: 'name of an argument', keyed: true },
+  ...{ variable: 'ARGS_NAMES', path: 'the name of an argument', keyed: true },
   ...{ pathIsWhole: true, isName: true },
 };
 const headerField: SourceNames = {
