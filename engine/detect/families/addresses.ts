@@ -57,7 +57,13 @@ const authority = /(?:^|[\s"'(,=]|[a-z][a-z0-9+.-]{1,12}:)\/\/([^ \t\r\n/?#"'<>\
 /** Four numbers without leading zeros. */
 const plainAddress = /^(?:(?:0|[1-9]\d{0,2})(?:\.|$)){4}$/;
 
+/** Of a host whose last label begins with a letter, and that decoding leaves as it is. */
+const plainName = /^[^%\x80-\xff]*$/;
+const lastLabel = /^[a-z]/i;
+
 function isDisguised(host: ByteString): boolean {
+  // No number begins with a letter: most hosts are done here.
+  if (lastLabel.test(host.slice(host.lastIndexOf('.') + 1)) && plainName.test(host)) return false;
   const read = asResolved(host);
   if (plainAddress.test(host)) return false;
   if (read !== host.toLowerCase() && read === 'localhost') return true;
