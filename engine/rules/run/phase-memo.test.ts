@@ -3,18 +3,21 @@
  * with the oracle's.
  */
 
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../base/clock.ts';
 import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import { createLogger } from '../../../base/log.ts';
 import { fullCatalog } from '../features/full-catalog.ts';
 import type { RulePorts } from '../transaction/ports.ts';
 import { Transaction } from '../transaction/transaction.ts';
+import { requestFrom } from '../load/test-sample.ts';
 import { loadText } from '../language/include.ts';
 import { buildPlan } from '../plan/build-plan.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
 import { buildProgram } from '../program/build-program.ts';
 import { PhaseMemo, type MemoizedPhase } from './phase-memo.ts';
+import { PolicyEngine } from './policy-engine.ts';
+import { Runner } from './runner.ts';
 
 const ports: RulePorts = {
   clock: systemClock,
@@ -79,6 +82,31 @@ test.each([
   const counts = /&TX/.test(rule) ? phaseTwo(plan) : null;
   const second = counts ?? memo.phase(first.after, 2, new Transaction())!;
   expect(visited(plan, second)).toEqual([2]);
+});
+
+test('what memoized rules have set so far is read without running them', () => {
+  const plan = planOf(
+    finder,
+    `SecAction "id:2,phase:2,pass,nolog,setvar:'tx.total=1',setvar:'tx.gone=1'"`,
+    `SecRule ARGS "@rx y" "id:3,phase:2,pass,log,logdata:'%{tx.total} %{tx.gone}'"`,
+    `SecAction "id:4,phase:2,pass,nolog,setvar:'tx.total=+%{tx.found}',setvar:'!tx.gone'"`,
+    `SecAction "id:5,phase:2,pass,nolog,setvar:'tx.total=+1'"`,
+    `SecRule ARGS "@rx y" "id:6,phase:2,pass,log,logdata:'%{tx.total} [%{tx.gone}]'"`,
+    `SecRule ARGS "@rx y" "id:7,phase:5,pass,log,logdata:'%{tx.total}'"`,
+  );
+  const applied = vi.spyOn(Runner.prototype, 'materialize');
+  const engine = new PolicyEngine(plan, ports);
+  const told = (query: string): string[] => {
+    const session = engine.open(requestFrom(`GET /?${query} HTTP/1.1\r\nHost: a.example`));
+    session.requestHead();
+    session.requestBody(null);
+    return session.finish().matchedRules.map(({ data }) => data);
+  };
+  expect(told('a=y')).toEqual(['1 1', '2 []', '2']);
+  expect(applied).not.toHaveBeenCalled();
+  // A rule that finds something sets what they read: they run.
+  expect(told('a=y&b=x')).toEqual(['1 1', '7 []', '7']);
+  expect(applied).toHaveBeenCalled();
 });
 
 test('how the body was read is known where it was read without errors', () => {

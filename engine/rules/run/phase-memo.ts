@@ -30,10 +30,13 @@ export interface MemoizedPhase {
   readonly always: Uint32Array;
   /** What memoized rules set, in order. */
   readonly writes: readonly MemoizedWrite[];
+  /** The same by name. */
+  readonly writesOf: ReadonlyMap<string, readonly MemoizedWrite[]>;
   readonly after: MemoState;
 }
 
-interface MemoizedWrite {
+/** What a memoized rule does to one TX variable. */
+export interface MemoizedWrite {
   /** Index of the rule in its phase. */
   readonly item: number;
   readonly name: string;
@@ -114,7 +117,13 @@ function computePhase(
     writes.push(...changesBetween(state, after, at));
     state = after;
   }
-  return { before, always, writes, after: { tx: state, next: new Map() } };
+  return {
+    before,
+    always,
+    writes,
+    writesOf: byName(writes),
+    after: { tx: state, next: new Map() },
+  };
 }
 
 /**
@@ -172,6 +181,16 @@ function changesBetween(
   }
   for (const name of before.keys()) if (!after.has(name)) list.push({ item, name, value: null });
   return list;
+}
+
+function byName(writes: readonly MemoizedWrite[]): Map<string, MemoizedWrite[]> {
+  const found = new Map<string, MemoizedWrite[]>();
+  for (const write of writes) {
+    const known = found.get(write.name);
+    if (known === undefined) found.set(write.name, [write]);
+    else known.push(write);
+  }
+  return found;
 }
 
 function hasBit(bits: Uint32Array, index: number): boolean {

@@ -4,6 +4,7 @@
  * never per rule.
  */
 
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { Steps } from '../../../base/steps.ts';
 import type { Decision } from '../../contract/decision.ts';
 import { passVerdict } from '../../contract/verdict.ts';
@@ -18,9 +19,11 @@ import type { Rule } from '../transaction/types.ts';
 import type { PhasePlan, RulePlan } from '../plan/rule-plan.ts';
 import { linkEvaluator, type LinkEvaluator } from './specialized-evaluators.ts';
 import { evaluateCandidate } from './evaluate.ts';
-import type { MemoizedPhase, MemoState, PhaseMemo } from './phase-memo.ts';
+import type { MemoizedPhase, MemoizedWrite, MemoState, PhaseMemo } from './phase-memo.ts';
 import { Prescan } from './prescan.ts';
 import { clearBelow, skipTarget } from './skips.ts';
+
+const noWrites: readonly MemoizedWrite[] = [];
 
 /** How far an `allow` reaches. */
 type Allowed = 'none' | 'request' | 'all';
@@ -151,6 +154,17 @@ export class Runner implements DeferredTx {
     if (this.memoizedPhase !== null) this.memoState = this.memoizedPhase.after;
     this.memoizedPhase = null;
     return verdict;
+  }
+
+  /** A variable of TX as memoized rules have left it so far. */
+  read(name: string): ByteString | undefined {
+    const { memoState, memoizedPhase, at } = this;
+    const writes = memoizedPhase?.writesOf.get(name) ?? noWrites;
+    for (let last = writes.length - 1; last >= 0; last--) {
+      const { item, value } = writes[last]!;
+      if (item < at) return value ?? undefined;
+    }
+    return memoState?.tx.get(name);
   }
 
   /** Applies to TX what memoized rules have set so far; the later ones are visited. */

@@ -1,8 +1,8 @@
 /**
  * The TX collection. Names are case-insensitive, values are byte strings. A plan computes the state
  * after its constant rules once (`base`); a transaction only holds what differs from it. Writes of
- * memoized rules may be deferred: the collection applies them before the first access that could
- * show a difference, so that no caller has to know.
+ * memoized rules may be deferred: one name is read as if they were applied, and they are before any
+ * other access that could show a difference, so that no caller has to know.
  */
 
 import type { ByteString } from '../../../base/byte-string.ts';
@@ -17,6 +17,8 @@ export interface DeferredTx {
   readonly written: ReadonlySet<string>;
   /** `written`, and the names that the memoized rules read. */
   readonly used: ReadonlySet<string>;
+  /** The value of one of `written`, as the writes so far leave it. */
+  read(name: string): ByteString | undefined;
   /** Calls `settle` of the collection, then applies the writes. */
   materialize(): void;
 }
@@ -52,7 +54,8 @@ export class TxCollection {
 
   /** `name` in lower case. */
   get(name: string): ByteString | undefined {
-    if (this.deferred !== null && this.deferred.written.has(name)) this.deferred.materialize();
+    // Nothing else has set it: that would have ended the deferral.
+    if (this.deferred !== null && this.deferred.written.has(name)) return this.deferred.read(name);
     if (this.own.size > 0) {
       const own = this.own.get(name);
       if (own !== undefined) return own ?? undefined;
