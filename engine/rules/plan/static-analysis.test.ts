@@ -25,6 +25,7 @@ test.each<[string, string, number]>([
   ['a variable against another', `SecRule TX:a "@ge %{tx.b}" "id:1,${quiet}"`, KNOWN.tx],
   ['no condition', `SecAction "id:1,${quiet},setvar:tx.a=1"`, KNOWN.tx],
   ['how the body was parsed', `SecRule REQBODY_ERROR "!@eq 0" "id:1,${quiet}"`, KNOWN.body],
+  ['why it could not be', `SecRule REQBODY_ERROR_MSG "!@streq x" "id:1,${quiet}"`, KNOWN.body],
   ['the length of the body', `SecRule REQUEST_BODY_LENGTH "@gt 0" "id:1,${quiet}"`, KNOWN.length],
   ['a value of the request', `SecRule ARGS "@ge 5" "id:1,${quiet}"`, KNOWN.no],
   ['a list of variables', `SecRule TX:/^a/ "@ge 5" "id:1,${quiet}"`, KNOWN.no],

@@ -91,8 +91,12 @@ export function analyzeRules(
 const bodyFacts: ReadonlySet<string> = new Set([
   'REQBODY_PROCESSOR',
   'REQBODY_ERROR',
+  'REQBODY_ERROR_MSG',
   'REQBODY_PROCESSOR_ERROR',
+  'REQBODY_PROCESSOR_ERROR_MSG',
+  'INBOUND_DATA_ERROR',
   'INSPECTION_LIMIT_ERROR',
+  'INSPECTION_LIMIT_ERROR_MSG',
 ]);
 
 /** What a body without errors and parts leaves as it was. */

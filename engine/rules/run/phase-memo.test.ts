@@ -113,14 +113,18 @@ test('how the body was read is known where it was read without errors', () => {
   const plan = planOf(
     `SecRule REQBODY_ERROR "!@eq 0" "id:2,phase:2,deny,log"`,
     `SecRule REQUEST_BODY_LENGTH "@gt 0" "id:3,phase:2,deny,log"`,
+    `SecRule INBOUND_DATA_ERROR "@eq 1" "id:4,phase:2,pass,log"`,
   );
   const tx = new Transaction();
   expect(visited(plan, phaseTwo(plan, tx))).toEqual([]);
   tx.bodyProcessor = 'JSON';
   tx.requestBodyBytes = 2;
   expect(visited(plan, phaseTwo(plan, tx))).toEqual([3]);
+  tx.inboundDataError = 1;
+  expect(visited(plan, phaseTwo(plan, tx))).toEqual([2, 3, 4]);
+  tx.inboundDataError = 0;
   tx.bodyError = 1;
-  expect(visited(plan, phaseTwo(plan, tx))).toEqual([2, 3]);
+  expect(visited(plan, phaseTwo(plan, tx))).toEqual([2, 3, 4]);
 });
 
 test('courses are bounded', () => {

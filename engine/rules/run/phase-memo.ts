@@ -76,7 +76,8 @@ export class PhaseMemo {
 }
 
 function bodyOf(tx: Transaction): number {
-  if (tx.bodyError !== 0 || tx.multipart !== null || tx.limitsReached.length > 0) return 0;
+  if (tx.bodyError !== 0 || tx.inboundDataError !== 0 || tx.multipart !== null) return 0;
+  if (tx.limitsReached.length > 0) return 0;
   const name = tx.control.requestBodyProcessor || tx.bodyProcessor;
   if (name === '') return tx.requestBodyBytes === 0 ? emptyBody : 0;
   const at = (bodies as readonly string[]).indexOf(name);

@@ -1,6 +1,6 @@
 /**
- * Specialized evaluators for links that need one simple thing (a TX variable, a count, nothing at
- * all), as most rules do that run in every transaction. Each answers as the general evaluation in
+ * Specialized evaluators for links that need one simple thing (a TX variable, a scalar, a count,
+ * nothing at all), as most rules do that run in every transaction. Each answers as the general evaluation in
  * evaluate.ts; what is not simple goes there.
  */
 
@@ -20,12 +20,12 @@ export type LinkEvaluator = (tx: Transaction) => boolean;
  */
 export function linkEvaluator(link: Rule, unobserved: boolean): LinkEvaluator {
   const general: LinkEvaluator = (tx) => evaluateTargets(tx, link);
-  const { operator, targets, exclusions, multiMatch } = link;
+  const { operator, targets, exclusions, multiMatch, transformations } = link;
   if (operator === null)
     return unobserved && !link.capture ? (tx) => runActions(link, tx) : general;
   const [target] = targets;
   if (targets.length !== 1 || exclusions.length > 0 || multiMatch || !target) return general;
-  const read = readerOf(target);
+  const read = readerOf(target) ?? (transformations.length === 0 ? scalarReader(target) : null);
   if (read === null) return general;
   const ask = asker(link, target, unobserved);
   return (tx) => {
@@ -46,6 +46,16 @@ function readerOf(target: Target): ((tx: Transaction) => ByteString | undefined)
   if (!count || !variable.rows) return null;
   const { sources } = variable.rows;
   return (tx) => String(countRows(tx, sources, key));
+}
+
+/** The same of a scalar; its transformed values may be known to the general evaluation. */
+function scalarReader({
+  variable: { read },
+  selector,
+  count,
+}: Target): ((tx: Transaction) => ByteString | undefined) | null {
+  if (read === undefined || selector !== null || count) return null;
+  return (tx) => read(tx) ?? undefined;
 }
 
 function countRows(tx: Transaction, sources: readonly number[], key: ByteString): number {

@@ -51,6 +51,8 @@ export interface VariableDefinition extends FeatureDefinition {
    * Names that ModSecurity gives to matches come from `name` and the entry's key.
    */
   entries(tx: Transaction): readonly Entry[];
+  /** The value of a scalar, without a list around it; null while it is unset. */
+  read?(tx: Transaction): ByteString | null;
   /** Entries whose key equals `key` (lower case; comparison ignores case); optional fast path. */
   lookup?(tx: Transaction, key: ByteString): readonly Entry[];
   /** Entries an XPath selector yields; present where `selector` is `xpath`. */

@@ -82,10 +82,10 @@ export function rowScalar(texts: VariableTexts, source: SourceId): VariableDefin
     shape: 'scalar',
     selector: 'none',
     rows: { sources: [source], rowPart: 'value' },
-    entries(tx) {
+    ...scalarEntries((tx) => {
       const row = tx.values.rowsOf(source)[0];
-      return row === undefined ? noEntries : [{ key: '', value: tx.values.value(row) }];
-    },
+      return row === undefined ? null : tx.values.value(row);
+    }),
     count: (tx) => tx.values.rowsOf(source).length,
   };
 }
@@ -100,9 +100,21 @@ export function scalar(
     ...texts,
     shape: 'scalar',
     selector: 'none',
+    ...scalarEntries((tx) => {
+      const value = read(tx);
+      return value === null ? null : String(value);
+    }),
+  };
+}
+
+function scalarEntries(
+  read: (tx: Transaction) => ByteString | null,
+): Pick<VariableDefinition, 'read' | 'entries'> {
+  return {
+    read,
     entries(tx) {
       const value = read(tx);
-      return value === null ? noEntries : [{ key: '', value: String(value) }];
+      return value === null ? noEntries : [{ key: '', value }];
     },
   };
 }
