@@ -21,10 +21,14 @@ const host = 'shop.test';
 const balancer = parseNetwork('127.0.0.0/8')!;
 const elsewhere = parseNetwork('192.0.2.0/24')!;
 const line = 'PROXY TCP4 198.51.100.7 203.0.113.1 41234 443\r\n';
-const binary = Buffer.concat([
-  Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1'),
-  Buffer.from([0x21, 0x11, 0, 12, 198, 51, 100, 7, 203, 0, 113, 1, 161, 18, 1, 187]),
-]);
+const binaryOf = (command: number, family: number, addresses: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1'),
+    Buffer.from([command, family, 0, addresses.length]),
+    addresses,
+  ]);
+const addresses = [198, 51, 100, 7, 203, 0, 113, 1, 161, 18, 1, 187];
+const binary = binaryOf(0x21, 0x11, Buffer.from(addresses));
 
 function echoOrigin(): Promise<number> {
   return httpOrigin(closing, ({ headers }, response) => {
@@ -113,10 +117,16 @@ describe('without TLS', () => {
     await expect.poll(() => clients.length).toBe(2);
   });
 
-  test('a balancer that speaks for itself is the client', async () => {
-    const { port } = await plainFront([balancer]);
-    const text = await answered(port, ['PROXY UNKNOWN\r\n', getText(host)]);
+  test.each<[string, string | Buffer]>([
+    ['an unknown client', 'PROXY UNKNOWN\r\n'],
+    ['LOCAL, as health checks do', binaryOf(0x20, 0x11, binary.subarray(16))],
+    ['a client of a Unix socket', binaryOf(0x21, 0x31, Buffer.alloc(216, '/'))],
+  ])('the balancer is the client where its header says: %s', async (_, header) => {
+    const { port, clients } = await plainFront([balancer]);
+    const text = await answered(port, [header, getText(host)]);
     expect(text).toContain('for=127.0.0.1');
+    await expect.poll(() => clients).toEqual([{ ip: '127.0.0.1', port: expect.any(Number) }]);
+    expect(clients[0]?.port).not.toBe(0);
   });
 
   test.each<[string, (string | Buffer)[]]>([

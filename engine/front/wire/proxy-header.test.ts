@@ -22,6 +22,11 @@ const mapped = Buffer.concat([
   u16(1),
   u16(2),
 ]);
+/** Paths of 108 bytes each, the client's and the server's. */
+const unix = Buffer.concat([
+  Buffer.from('/run/client.sock'.padEnd(108, '\0')),
+  Buffer.from('/run/server.sock'.padEnd(108, '\0')),
+]);
 
 const ends4 = {
   clientIp: '192.0.2.1',
@@ -54,7 +59,15 @@ const good: readonly [string, Buffer, object | null][] = [
   ['binary, fields after', binary(0x21, 0x11, Buffer.concat([tcp4, Buffer.alloc(64, 7)])), ends4],
   ['binary, of the balancer itself', binary(0x20, 0x00, Buffer.alloc(0)), null],
   ['binary, of itself with addresses', binary(0x20, 0x11, tcp4), null],
+  ['binary, of itself with a Unix socket', binary(0x20, 0x31, unix), null],
+  ['binary, of itself with a family that nobody knows', binary(0x20, 0xff, tcp4), null],
+  ['binary, of itself with a short address', binary(0x20, 0x11, tcp4.subarray(0, 3)), null],
   ['binary, unspecified', binary(0x21, 0x00, Buffer.alloc(8)), null],
+  ['binary, a Unix socket', binary(0x21, 0x31, unix), null],
+  ['binary, a Unix socket, fields after', binary(0x21, 0x31, Buffer.concat([unix, tcp4])), null],
+  ['binary, a datagram of a Unix socket', binary(0x21, 0x32, unix), null],
+  ['binary, a datagram, IPv4', binary(0x21, 0x12, tcp4), null],
+  ['binary, a datagram, IPv6', binary(0x21, 0x22, tcp6), null],
 ];
 
 const bad: readonly [string, Buffer][] = [
@@ -82,8 +95,10 @@ const bad: readonly [string, Buffer][] = [
   ['version 1 in binary', binary(0x11, 0x11, tcp4)],
   ['version 3', binary(0x31, 0x11, tcp4)],
   ['an unknown command', binary(0x22, 0x11, tcp4)],
-  ['a datagram', binary(0x21, 0x12, tcp4)],
-  ['a Unix socket', binary(0x21, 0x31, Buffer.alloc(216))],
+  ['an unknown family', binary(0x21, 0x41, tcp4)],
+  ['an unknown transport', binary(0x21, 0x13, tcp4)],
+  ['a transport without a family', binary(0x21, 0x01, tcp4)],
+  ['a family without a transport', binary(0x21, 0x10, tcp4)],
   ['too short for IPv4', binary(0x21, 0x11, tcp4.subarray(0, 11))],
   ['too short for IPv6', binary(0x21, 0x21, tcp6.subarray(0, 35))],
   ['too long', binary(0x21, 0x11, tcp4, proxyHeaderLimits.bytesMax)],

@@ -19,7 +19,7 @@ export interface NamedEnds {
 /** What the bytes so far are. */
 export type ProxyHeader =
   | { readonly kind: 'more' }
-  /** `length` bytes; `ends` is null where the balancer speaks for itself, as for health checks. */
+  /** `length` bytes; `ends` is null where it names no addresses: the connection's own count. */
   | { readonly kind: 'header'; readonly length: number; readonly ends: NamedEnds | null }
   | { readonly kind: 'malformed' };
 
@@ -35,9 +35,13 @@ const binaryHeadBytes = 16;
 /** Section 2.2: version and command, family and transport. */
 const commandLocal = 0x20;
 const commandProxy = 0x21;
-const familyUnspecified = 0x00;
 const familyTcp4 = 0x11;
 const familyTcp6 = 0x21;
+/**
+ * Unspecified, UDP over IPv4 and IPv6, streams and datagrams of Unix sockets. Section 2.2: who
+ * does not use a valid family reads it as unspecified.
+ */
+const familiesUnused: readonly (number | undefined)[] = [0x00, 0x12, 0x22, 0x31, 0x32];
 
 /** Reads the beginning of a connection. Cost: one pass over at most 4 KB. */
 export function readProxyHeader(bytes: Buffer): ProxyHeader {
@@ -91,9 +95,10 @@ function readBinary(bytes: Buffer): ProxyHeader {
   if (length > proxyHeaderLimits.bytesMax) return malformed;
   if (command !== commandLocal && command !== commandProxy) return malformed;
   if (bytes.length < length) return more;
-  const silent = command === commandLocal || family === familyUnspecified;
-  if (silent) return { kind: 'header', length, ends: null };
-  // Other families name no address on the internet.
+  // With LOCAL, as in health checks, the family is ignored.
+  if (command === commandLocal || familiesUnused.includes(family)) {
+    return { kind: 'header', length, ends: null };
+  }
   if (family !== familyTcp4 && family !== familyTcp6) return malformed;
   const width = family === familyTcp4 ? 4 : 16;
   if (length < binaryHeadBytes + 2 * width + 4) return malformed;
