@@ -1,142 +1,30 @@
 /** Several stores over one PostgreSQL: one order, nothing lost, nothing twice, whatever breaks. */
 
 import { mkdtempSync } from 'node:fs';
-import { createServer, connect, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../base/clock.ts';
-import type { AppError } from '../../../base/errors.ts';
-import { createLogger } from '../../../base/log.ts';
+import { CuttingProxy } from '../../../test/support/cutting-proxy.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { missingPostgres, TestPostgres } from '../../../test/support/postgres.ts';
-import { startChainCheck } from '../audit-chain.ts';
+import {
+  contentOf,
+  countUp,
+  expectSame,
+  newKeyFile,
+  notWhileAway,
+  openController,
+  session,
+  type Controller,
+} from '../../../test/support/shared-stores.ts';
 import { writeBackup } from '../backup.ts';
-import { collections } from '../collection-list.ts';
-import { sessions, type SessionRecord } from '../collections.ts';
-import type { Kv } from '../kv.ts';
+import { sessions } from '../collections.ts';
 import { openLmdbKv } from '../lmdb-kv.ts';
-import { layoutProblem } from '../migrations.ts';
 import { restoreBackup } from '../restore.ts';
-import { openStore, type Store } from '../store.ts';
-import { verifyStore } from '../verify.ts';
-import { openPostgresLog } from './postgres-log.ts';
-import { openSharedKv } from './shared-kv.ts';
-import { makeStoreKey, readStoreKey } from './store-key.ts';
-import { readStoreAddress } from './store-option.ts';
-import { replicaKey, replicaOf } from './replica.ts';
-
-const logger = createLogger('test', 'error');
-
-interface Controller {
-  readonly kv: Kv;
-  readonly store: Store;
-}
-
-async function openController(url: string, keyFile: string, folder = ''): Promise<Controller> {
-  const at = folder === '' ? mkdtempSync(join(tmpdir(), 'waf-shared-')) : folder;
-  const keys = { read: () => readStoreKey(keyFile), make: () => makeStoreKey(keyFile) };
-  const log = await openPostgresLog(readStoreAddress(url, 'the test')!, keys);
-  const local = openLmdbKv({ folder: at, durable: false });
-  const kv = await openSharedKv({
-    ...{ local, log, logger },
-    layoutProblem: (reader) => layoutProblem(reader, collections),
-  });
-  return { kv, store: await openStore(kv, systemClock) };
-}
-
-const newKeyFile = (): string => join(mkdtempSync(join(tmpdir(), 'waf-key-')), 'store-key');
-
-const session = (id: string, userId: string): SessionRecord => ({
-  ...{ id, userId, tokenSha256: '', sessionEpoch: 0, createdAt: '', expiresAt: '' },
-});
-
-/** Counts up one record and adds another; every write of every controller meets in the first. */
-function countUp(store: Store, id: string): Promise<number> {
-  return store.write((tx) => {
-    const before = tx.get(sessions, 'sum');
-    const sum = (before?.sessionEpoch ?? 0) + 1;
-    tx.put(sessions, { ...session('sum', 'sum'), sessionEpoch: sum });
-    tx.put(sessions, { ...session(id, 'one'), sessionEpoch: sum });
-    tx.audit({
-      ...{ actorId: 'a', actorName: 'a', tenantId: 't', action: 'count' },
-      ...{ resourceType: 'session', resourceId: id },
-    });
-    return sum;
-  });
-}
-
-function notWhileAway(error: unknown): null {
-  if ((error as AppError).code === 'store_away') return null;
-  throw error;
-}
-
-/** Everything under every key but what a copy knows of itself. */
-function contentOf(kv: Kv): [string, string][] {
-  return Array.from(kv.range({ start: '\u0001', end: '\uffff' }))
-    .filter(({ key }) => key !== replicaKey)
-    .map(({ key, value }) => [key, Buffer.from(value).toString('latin1')]);
-}
-
-async function expectSame(controllers: readonly Controller[], sum: number): Promise<void> {
-  for (const { store } of controllers) {
-    await eventually(() => store.get(sessions, 'sum')?.sessionEpoch === sum);
-  }
-  const contents = controllers.map(({ kv }) => contentOf(kv));
-  expect(contents[1]).toEqual(contents[0]);
-  for (const { kv, store } of controllers) {
-    expect(verifyStore(kv, collections).problems).toEqual([]);
-    const check = startChainCheck();
-    for (const row of store.auditRows()) check.add(row);
-    expect(check.finish(store.auditHead())).toMatchObject({ breaks: [], checked: sum });
-    expect(store.count(sessions)).toBe(sum + 1);
-  }
-}
-
-/** Between a controller and PostgreSQL: cuts connections when it sees what a test waits for. */
-class CuttingProxy {
-  private readonly sockets = new Set<Socket>();
-  private readonly server;
-  /** Looks at what goes to the server, or comes from it; true cuts the connection there. */
-  cuts: (from: 'client' | 'server', bytes: Buffer) => boolean = () => false;
-
-  private constructor(port: number) {
-    this.server = createServer((client) => {
-      const server = connect(port, '127.0.0.1');
-      const end = (): void => {
-        client.destroy();
-        server.destroy();
-      };
-      for (const [from, to, name] of [
-        [client, server, 'client'],
-        [server, client, 'server'],
-      ] as const) {
-        this.sockets.add(from);
-        from.on('error', end).on('close', end);
-        from.on('data', (bytes) => {
-          if (this.cuts(name, bytes)) end();
-          else to.write(bytes);
-        });
-      }
-    });
-  }
-
-  static async start(port: number): Promise<CuttingProxy> {
-    const proxy = new CuttingProxy(port);
-    await new Promise<void>((resolve) => proxy.server.listen(0, '127.0.0.1', resolve));
-    return proxy;
-  }
-
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
-  }
-
-  close(): void {
-    for (const socket of this.sockets) socket.destroy();
-    this.server.close();
-  }
-}
+import { openStore } from '../store.ts';
+import { replicaOf } from './replica.ts';
+import { makeStoreKey } from './store-key.ts';
 
 describe.skipIf(missingPostgres !== null)('over one PostgreSQL', () => {
   let postgres: TestPostgres;

@@ -124,11 +124,17 @@ function join(row: PostgresRow, keys: KeySource): Prepared {
 }
 
 /**
- * READ COMMITTED is enough for an append: the lock of the only row of `head` comes before all else,
- * so that whoever holds it sees every append before it, and none comes until the commit.
+ * An append wants READ COMMITTED, whatever the database's default is: whoever waited for the lock
+ * of the only row of `head` then sees every append before it, and none comes until the commit; a
+ * stricter level would fail instead. A commit that PostgreSQL confirms before it is on disk would
+ * be lost with the server.
  */
 const beginnings = {
-  append: 'BEGIN; SELECT seq, id FROM waf.head FOR UPDATE',
+  append: `
+    BEGIN ISOLATION LEVEL READ COMMITTED;
+    SELECT set_config('synchronous_commit', 'on', true)
+    WHERE current_setting('synchronous_commit') = 'off';
+    SELECT seq, id FROM waf.head FOR UPDATE`,
   read: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT seq, id FROM waf.head',
 } as const;
 
@@ -168,7 +174,7 @@ class PostgresLog implements WriteLog {
       const answers = (await client.query(
         beginnings[use],
       )) as unknown as QueryResult<PostgresRow>[];
-      const head = answers[1]?.rows[0];
+      const head = answers.at(-1)?.rows[0];
       if (head === undefined) throw emptied();
       const result = await work(new Held(client, this.seal, placeOf(head)));
       asked = use === 'append';

@@ -1,0 +1,60 @@
+/** What PostgreSQL, its clock, its settings and the way to it may do to a shared store. */
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
+import { missingPostgres, TestPostgres } from '../../../test/support/postgres.ts';
+import { countUp, newKeyFile, openController } from '../../../test/support/shared-stores.ts';
+import { openPostgresLog } from './postgres-log.ts';
+import { makeStoreKey, readStoreKey } from './store-key.ts';
+import { readStoreAddress } from './store-option.ts';
+import type { WriteLog } from './write-log.ts';
+
+function openLog(url: string, keyFile: string): Promise<WriteLog> {
+  const keys = { read: () => readStoreKey(keyFile), make: () => makeStoreKey(keyFile) };
+  return openPostgresLog(readStoreAddress(url, 'the test')!, keys);
+}
+
+describe.skipIf(missingPostgres !== null)('a shared store', () => {
+  let postgres: TestPostgres;
+  beforeAll(async () => {
+    postgres = await TestPostgres.start();
+  });
+  afterAll(() => postgres?.stop());
+
+  test('appends follow one another where a database defaults to serializable', async () => {
+    const [url, keyFile] = [await postgres.freshUrl(), newKeyFile()];
+    const database = new URL(url).pathname.slice(1);
+    await postgres.rows(
+      url,
+      `ALTER DATABASE ${database} SET default_transaction_isolation = 'serializable'`,
+    );
+    const [first, second] = [await openLog(url, keyFile), await openLog(url, keyFile)];
+    const waiting = `SELECT 1 FROM pg_stat_activity
+      WHERE datname = '${database}' AND wait_event_type = 'Lock'`;
+    let later = Promise.resolve(-1);
+    await first.hold('append', async (held) => {
+      later = second.hold('append', async ({ head }) => head.seq);
+      later.catch(() => undefined);
+      await eventually(async () => (await postgres.rows(url, waiting)).length > 0);
+      await held.append('a', new Map([['key', Buffer.from('value')]]));
+    });
+    expect(await later).toBe(1);
+    for (const log of [first, second]) await log.close();
+  });
+
+  test('what was acknowledged outlives a server that confirms before it writes', async () => {
+    const [url, keyFile] = [await postgres.freshUrl(), newKeyFile()];
+    const database = new URL(url).pathname.slice(1);
+    await postgres.rows(url, `ALTER DATABASE ${database} SET synchronous_commit = off`);
+    await postgres.rows(url, "ALTER SYSTEM SET wal_writer_delay = '10s'");
+    await postgres.rows(url, 'SELECT pg_reload_conf()');
+    const { kv, store } = await openController(url, keyFile);
+    await countUp(store, 'a');
+    const head = 'SELECT seq FROM waf.head';
+    const before = await postgres.rows(url, head);
+    await postgres.kill();
+    await postgres.begin();
+    expect(await postgres.rows(url, head)).toEqual(before);
+    await kv.close();
+  });
+});
