@@ -1,9 +1,16 @@
 /** What PostgreSQL, its clock, its settings and the way to it may do to a shared store. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CuttingProxy } from '../../../test/support/cutting-proxy.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { missingPostgres, TestPostgres } from '../../../test/support/postgres.ts';
-import { countUp, newKeyFile, openController } from '../../../test/support/shared-stores.ts';
+import {
+  countUp,
+  expectSame,
+  newKeyFile,
+  openController,
+} from '../../../test/support/shared-stores.ts';
+import { sessions } from '../collections.ts';
 import { openPostgresLog } from './postgres-log.ts';
 import { makeStoreKey, readStoreKey } from './store-key.ts';
 import { readStoreAddress } from './store-option.ts';
@@ -56,5 +63,23 @@ describe.skipIf(missingPostgres !== null)('a shared store', () => {
     await postgres.begin();
     expect(await postgres.rows(url, head)).toEqual(before);
     await kv.close();
+  });
+
+  test('a change that could not be read at first is read later', async () => {
+    const [url, keyFile] = [await postgres.freshUrl(), newKeyFile()];
+    const proxy = await CuttingProxy.start(postgres.port);
+    const through = new URL(url);
+    through.port = String(proxy.port);
+    const first = await openController(url, keyFile);
+    const second = await openController(through.href, keyFile);
+    let cuts = 0;
+    // Both that tell of a change: the notice, and the look at the head after it.
+    proxy.cuts = (from, bytes) => from === 'client' && bytes.includes('READ ONLY') && ++cuts <= 3;
+    await countUp(first.store, 'a');
+    await eventually(() => second.store.get(sessions, 'a') !== undefined);
+    expect(cuts).toBeGreaterThan(3);
+    await expectSame([first, second], 1);
+    for (const { kv } of [first, second]) await kv.close();
+    proxy.close();
   });
 });

@@ -173,14 +173,20 @@ class SharedKv implements Kv {
   }
 
   private async followNews(): Promise<void> {
+    let said = '';
     while (this.newsCame && !this.closed) {
       this.newsCame = false;
       try {
         await this.catchUp();
       } catch (error) {
-        // The next look at the head tries again.
+        // News come once for each change: what could not be read is asked for again.
+        this.newsCame = true;
         const reason = toAppError(error).message;
-        this.logger.warn('changes of other controllers could not be read', { reason });
+        if (reason !== said) {
+          this.logger.warn('changes of other controllers could not be read', { reason });
+        }
+        said = reason;
+        await delay(sharedStoreLimits.pollMs, undefined, { ref: false });
       }
     }
     this.following = false;
