@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from 'pg';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { sharedStoreLimits } from '../limits/store-limits.ts';
@@ -11,7 +12,7 @@ import { alwaysOurs, type Duties } from './duties.ts';
 import type { Kv } from './kv.ts';
 import { openLmdbKv } from './lmdb-kv.ts';
 import { layoutProblem } from './migrations.ts';
-import { connectPostgres } from './shared/postgres-connection.ts';
+import { connectPostgres, unreachable } from './shared/postgres-connection.ts';
 import { openPostgresLog } from './shared/postgres-log.ts';
 import { replicaOf } from './shared/replica.ts';
 import { openSharedKv } from './shared/shared-kv.ts';
@@ -78,18 +79,30 @@ export async function openMainKv(options: MainKvOptions): Promise<MainKv> {
 /** Any number of ours. */
 const startLock = 7_206_402;
 
-/** Resolves when no other controller starts, with what lets the next one. */
+/**
+ * Resolves when no other controller starts, with what lets the next one. Errors: AppError
+ * store_away.
+ */
 async function takeStart(address: StoreAddress): Promise<() => Promise<void>> {
   const client = await connectPostgres(address);
+  try {
+    await waitForStart(client);
+  } catch (error) {
+    client.connection.stream.destroy();
+    throw error instanceof AppError ? error : unreachable(error);
+  }
+  // The lock goes with the connection.
+  return () => client.end();
+}
+
+async function waitForStart(client: Client): Promise<void> {
   const deadline = performance.now() + sharedStoreLimits.startWaitMs;
   for (;;) {
     const { rows } = await client.query<{ taken: boolean }>(
       `SELECT pg_try_advisory_lock(${startLock}) AS taken`,
     );
-    // The lock goes with the connection.
-    if (rows[0]?.taken === true) return () => client.end();
+    if (rows[0]?.taken === true) return;
     if (performance.now() > deadline) {
-      await client.end();
       const message = 'another controller of the shared store does not finish its start';
       throw new AppError('store_away', message, { source: 'storage' });
     }

@@ -32,9 +32,14 @@ export async function connectPostgres(address: StoreAddress): Promise<Client> {
     return client;
   } catch (cause) {
     client.connection?.stream.destroy();
-    const message = `the shared store cannot be reached (${reasonOf(cause)})`;
-    throw new AppError('store_away', message, { source: 'storage', retryable: true, cause });
+    throw unreachable(cause);
   }
+}
+
+/** The error where PostgreSQL, or the way to it, failed. */
+export function unreachable(cause: unknown): AppError {
+  const message = `the shared store cannot be reached (${reasonOf(cause)})`;
+  return new AppError('store_away', message, { source: 'storage', retryable: true, cause });
 }
 
 /** Whether an error is PostgreSQL's or the network's, not ours. */

@@ -1,6 +1,10 @@
 /** What PostgreSQL, its clock, its settings and the way to it may do to a shared store. */
 
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { silentLogger } from '../../../base/log.ts';
 import { CuttingProxy } from '../../../test/support/cutting-proxy.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { missingPostgres, TestPostgres } from '../../../test/support/postgres.ts';
@@ -11,6 +15,7 @@ import {
   openController,
 } from '../../../test/support/shared-stores.ts';
 import { sessions } from '../collections.ts';
+import { openMainKv } from '../open-main-kv.ts';
 import { openPostgresLog } from './postgres-log.ts';
 import { makeStoreKey, readStoreKey } from './store-key.ts';
 import { readStoreAddress } from './store-option.ts';
@@ -80,6 +85,20 @@ describe.skipIf(missingPostgres !== null)('a shared store', () => {
     expect(cuts).toBeGreaterThan(3);
     await expectSame([first, second], 1);
     for (const { kv } of [first, second]) await kv.close();
+    proxy.close();
+  });
+
+  test.each([
+    ['in line for its start', 'pg_try_advisory_lock'],
+    ['while it makes tables', 'CREATE SCHEMA'],
+  ])('a start that is cut off %s says that PostgreSQL is away', async (_, text) => {
+    const proxy = await CuttingProxy.start(postgres.port);
+    proxy.cuts = (from, bytes) => from === 'client' && bytes.includes(text);
+    const address = readStoreAddress(await postgres.freshUrl(proxy.port), 'the test');
+    const dataFolder = mkdtempSync(join(tmpdir(), 'waf-start-'));
+    await expect(openMainKv({ dataFolder, address, logger: silentLogger })).rejects.toMatchObject({
+      code: 'store_away',
+    });
     proxy.close();
   });
 });
