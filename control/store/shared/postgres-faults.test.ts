@@ -101,4 +101,62 @@ describe.skipIf(missingPostgres !== null)('a shared store', () => {
     });
     proxy.close();
   });
+
+  describe('duties', () => {
+    /** Two logs, the first of which has the duties, through a proxy. */
+    async function holderAndNext() {
+      const [url, keyFile] = [await postgres.freshUrl(), newKeyFile()];
+      const proxy = await CuttingProxy.start(postgres.port);
+      const through = new URL(url);
+      through.port = String(proxy.port);
+      const holder = await openLog(through.href, keyFile);
+      holder.watch(() => undefined);
+      await eventually(() => holder.holdsDuties());
+      const next = await openLog(url, keyFile);
+      const close = async (): Promise<void> => {
+        proxy.close();
+        for (const log of [holder, next]) await log.close();
+      };
+      return { url, proxy, holder, next, close };
+    }
+
+    test.each([
+      ['a day forward', "- interval '1 day'"],
+      ['a day back', "+ interval '1 day'"],
+    ])('the clock of the server jumps %s: they are of one at a time, and move', async (_, jump) => {
+      const { url, proxy, holder, next, close } = await holderAndNext();
+      // The holder hangs, as far as the others can tell.
+      proxy.silent = true;
+      await postgres.rows(url, `UPDATE waf.leases SET until = until ${jump}`);
+      const wasHeld = holder.holdsDuties();
+      let both = false;
+      next.watch(() => undefined);
+      await eventually(() => {
+        both ||= holder.holdsDuties() && next.holdsDuties();
+        return next.holdsDuties();
+      });
+      expect({ wasHeld, both }).toEqual({ wasHeld: true, both: false });
+      await close();
+    });
+
+    test('a holder that was cut off and comes back leaves them with the next one', async () => {
+      const { url, proxy, holder, next, close } = await holderAndNext();
+      proxy.silent = true;
+      next.watch(() => undefined);
+      await eventually(() => next.holdsDuties() && holder.problem() !== '');
+      proxy.silent = false;
+      proxy.cutAll();
+      await eventually(() => holder.problem() === '');
+      // Both ask once in the same time.
+      const renewals = new Set<unknown>();
+      await eventually(async () => {
+        renewals.add(
+          (await postgres.rows(url, 'SELECT until::text FROM waf.leases'))[0]?.['until'],
+        );
+        return renewals.size > 3;
+      });
+      expect([holder.holdsDuties(), next.holdsDuties()]).toEqual([false, true]);
+      await close();
+    });
+  });
 });

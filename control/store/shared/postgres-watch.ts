@@ -22,6 +22,9 @@ export class PostgresWatch {
   private readonly holder = randomUUID();
   /** On the clock that only goes forward; 0 for no lease. */
   private leasedUntilMs = 0;
+  /** The lease as it was read last, and since when it is the same, on that clock. */
+  private lease = '';
+  private leaseSinceMs = 0;
 
   constructor(address: StoreAddress, onReached: () => void) {
     this.address = address;
@@ -70,22 +73,29 @@ export class PostgresWatch {
     await client.query('LISTEN waf_log');
     let known = '';
     while (!this.closed) {
-      const { rows } = await client.query<{ seq: string }>('SELECT seq FROM waf.head');
+      const { rows } = await client.query<{ seq: string; lease: string | null }>(lookStatement);
       this.failure = '';
       this.onReached();
-      const seq = rows[0]?.seq ?? '';
+      const { seq = '', lease = '' } = rows[0] ?? {};
       if (seq !== known) this.listener();
       known = seq;
-      await this.renew(client);
+      await this.renew(client, lease ?? '');
       await this.pause(sharedStoreLimits.pollMs);
     }
     // Another one need not wait until the lease is over.
     await client.query('DELETE FROM waf.leases WHERE holder = $1', [this.holder]);
   }
 
-  private async renew(client: Client): Promise<void> {
+  /**
+   * Renews our lease, or takes another's that was not renewed for its whole time. That time is
+   * measured here: the clock of the server may jump, or be another one after a failover.
+   */
+  private async renew(client: Client, lease: string): Promise<void> {
     const askedMs = performance.now();
-    const { rowCount } = await client.query(leaseStatement, [this.holder]);
+    if (lease !== this.lease) this.leaseSinceMs = askedMs;
+    this.lease = lease;
+    const isOver = askedMs - this.leaseSinceMs > sharedStoreLimits.leaseMs;
+    const { rowCount } = await client.query(leaseStatement, [this.holder, isOver ? lease : '']);
     const isHeld = (rowCount ?? 0) > 0 && !this.closed;
     this.leasedUntilMs = isHeld ? askedMs + sharedStoreLimits.leaseMs : 0;
   }
@@ -102,10 +112,16 @@ export class PostgresWatch {
   }
 }
 
-/** Takes the lease where it is ours or over; gives no row where it is another's. */
+/** Tells one renewal of a lease from all others. */
+const leaseMark = "leases.holder || ' ' || extract(epoch FROM leases.until)";
+
+const lookStatement = `
+  SELECT seq, (SELECT ${leaseMark} FROM waf.leases WHERE duty = 'all') AS lease FROM waf.head`;
+
+/** Takes the lease where it is nobody's, ours, or as it is named; else gives no row. */
 const leaseStatement = `
   INSERT INTO waf.leases (duty, holder, until)
-  VALUES ('all', $1, now() + interval '${sharedStoreLimits.leaseMs} milliseconds')
+  VALUES ('all', $1, clock_timestamp() + interval '${sharedStoreLimits.leaseMs} milliseconds')
   ON CONFLICT (duty) DO UPDATE SET holder = excluded.holder, until = excluded.until
-  WHERE waf.leases.holder = excluded.holder OR waf.leases.until < now()
+  WHERE leases.holder = excluded.holder OR ${leaseMark} = $2
   RETURNING holder`;
