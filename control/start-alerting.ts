@@ -16,7 +16,11 @@ export interface AlertingOptions extends Pick<DeliveryParts, 'pagerDutyUrl' | 's
 export type AlertingParts = Pick<
   ApiParts,
   'store' | 'clock' | 'logger' | 'nodes' | 'publisher' | 'storage' | 'counters'
-> & { readonly duties?: Duties };
+> & {
+  readonly duties?: Duties;
+  /** Whether other controllers share the store. */
+  readonly sharesStore?: boolean;
+};
 
 /** Alerting while it runs. */
 export interface Alerting {

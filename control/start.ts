@@ -116,7 +116,7 @@ interface Closing {
 export async function startControl(options: ControlOptions): Promise<Control> {
   const { dataFolder, logger } = options;
   const clock = systemClock;
-  const { store, duties, started } = await openMainStore(options, clock);
+  const { store, duties, sharesStore, started } = await openMainStore(options, clock);
   const installation = await ensureInstallation(store, clock);
   const build = readBuildInfo();
   const observed = openObserved(dataFolder, store, logger, build.version, options);
@@ -137,7 +137,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   if (options.startsNode === true) nodes.parts.nodes.awaitNode(localNodeId);
   let shown: TlsIdentity | null = null;
   const shared = { dataFolder, store, clock, logger, ...observed.parts, publisher, ...nodes.parts };
-  const alerting = startAlerting({ ...shared, duties }, options.alerting);
+  const alerting = startAlerting({ ...shared, duties, sharesStore }, options.alerting);
   const notShared = noteNotShared(options);
   const parts: ApiParts = {
     ...shared,
@@ -189,7 +189,8 @@ async function openMainStore(options: ControlOptions, clock: Clock) {
   makeFolder(dataFolder);
   settleRestore(dataFolder);
   const { kv, duties, started } = await openMainKv({ dataFolder, address, keyFile, logger });
-  return { store: await openStore(kv, clock), duties, started };
+  const sharesStore = address !== null;
+  return { store: await openStore(kv, clock), duties, sharesStore, started };
 }
 
 /** What controllers of a shared store do not share; says it in the log. */

@@ -20,7 +20,10 @@ import { lastSeenAt, localNodeId } from './agent-service/known-nodes.ts';
 import type { ApiParts } from './context.ts';
 import { staleAfterMs } from './upstream-service/unhealthy-origins.ts';
 
-type FactParts = Pick<ApiParts, 'store' | 'clock' | 'nodes' | 'publisher' | 'storage'>;
+type FactParts = Pick<ApiParts, 'store' | 'clock' | 'nodes' | 'publisher' | 'storage'> & {
+  /** Whether nodes may be connected to another controller. */
+  readonly sharesStore?: boolean;
+};
 
 /** A reader of the facts of a tenant; `startedMs`: when control began to listen to nodes. */
 export function alertFactsReader(
@@ -51,7 +54,7 @@ function nodeFacts(parts: FactParts, tenantId: string, startedMs: number): NodeF
 }
 
 function nodeFact(
-  { clock, nodes, publisher }: FactParts,
+  { clock, nodes, publisher, sharesStore = false }: FactParts,
   { id, name }: { readonly id: string; readonly name: string },
   startedMs: number,
   agent?: AgentRecord,
@@ -62,13 +65,15 @@ function nodeFact(
   const seen = state?.connected === true && nowMs - state.lastSeenMs <= staleAfterMs;
   // Nodes come back one after the other when control was replaced.
   const tooEarly = nowMs - startedMs < alertLimits.startGraceMs;
+  // The controller that it is connected to notes when it goes.
+  const elsewhere = sharesStore && agent?.status === 'AGENT_STATUS_ONLINE';
   const serves = seen && current !== null && state.configHash === current.signed.sha256;
   const apply = state?.apply ?? null;
   const held = serves ? heldNote(current.held) : '';
   return {
     id,
     name,
-    online: seen ? true : tooEarly ? null : false,
+    online: seen ? true : tooEarly || elsewhere ? null : false,
     lastSeenAt: lastSeenAt(state, agent),
     current: current === null ? null : serves,
     applyFailed: apply?.success === false || held !== '',

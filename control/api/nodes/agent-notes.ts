@@ -59,6 +59,9 @@ export class AgentNotes {
         for (const id of ids) {
           const [before, state] = [tx.get(agents, id), this.#nodes.get(id)];
           if (before === undefined || state === undefined) continue;
+          // It moved to another controller of the store, which saw it later.
+          if (!state.connected && Date.parse(before.lastHeartbeat ?? '') > state.lastSeenMs)
+            continue;
           const applied = state.apply?.success === true ? state.apply.revision : undefined;
           tx.put(agents, {
             ...before,
