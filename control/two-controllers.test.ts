@@ -6,6 +6,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../test/support/eventually.ts';
 import { missingPostgres, TestPostgres } from '../test/support/postgres.ts';
+import {
+  enrollTestNode,
+  helloOf,
+  issueTestToken,
+  nodeTransport,
+  openTestStream,
+  type TestStream,
+} from '../test/support/test-node.ts';
 import { startTestControl, type TestControl } from '../test/support/test-control.ts';
 import { readStoreAddress } from './store/shared/store-option.ts';
 
@@ -108,5 +116,36 @@ describe.skipIf(missingPostgres !== null)('two controllers of one store', () => 
     await eventually(async () => (await createSite(second!, 'back')).status === 200);
     await eventually(async () => (await sitesOf(first!)).includes('back'));
     expect(await sitesOf(first!)).not.toContain('away');
+  }, 600_000);
+
+  test('a node whose controller ends continues at the other one, as configured', async () => {
+    const store = readStoreAddress(await postgres.freshUrl(), 'the test');
+    const place = {
+      store,
+      storeKeyFile: join(mkdtempSync(join(tmpdir(), 'waf-key-')), 'store-key'),
+    };
+    const begin = () => startTestControl({ ...place, managementTls: 'own' });
+    const [left, right] = await Promise.all([begin(), begin()]);
+    const node = await enrollTestNode(left, await issueTestToken(left, 1), 'node-1');
+    const connect = ({ control }: TestControl): TestStream =>
+      openTestStream(nodeTransport(control.managementPort, node, node), helloOf(node));
+    const configurations = ({ heard }: TestStream): string[] =>
+      heard.flatMap(({ message }) =>
+        message.case === 'configUpdate' ? [message.value.bundleSha256] : [],
+      );
+    const before = connect(left);
+    await eventually(() => configurations(before).length > 0);
+    await left.control.close();
+    await before.ended;
+
+    const after = connect(right);
+    await eventually(() => configurations(after).length > 0);
+    expect(configurations(after)[0]).toBe(configurations(before).at(-1));
+    expect((await createSite(right, 'moved')).status).toBe(200);
+    await eventually(() => configurations(after).length > 1);
+    const { body } = await right.call('AgentService/ListAgents', {});
+    expect(body['items']).toMatchObject([{ id: node.id, status: 'AGENT_STATUS_ONLINE' }]);
+    after.end();
+    await right.control.close();
   }, 600_000);
 });
