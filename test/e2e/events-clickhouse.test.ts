@@ -5,12 +5,12 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adminCall } from '../support/admin-call.ts';
-import { missingClickhouse, TestClickhouse } from '../support/clickhouse.ts';
+import { oldClickhouse, TestClickhouse } from '../support/clickhouse.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { missingBuild, startProduct, type Product } from '../support/product.ts';
 
-const missing = missingBuild ?? missingClickhouse;
+const missing = missingBuild ?? oldClickhouse.missing;
 let product: Product;
 let server: TestClickhouse;
 let url = '';

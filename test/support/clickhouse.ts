@@ -1,4 +1,7 @@
-/** Starts Debian's clickhouse-server on free ports of loopback, in a folder of its own. */
+/**
+ * Starts ClickHouse on free ports of loopback, in a folder of its own: Debian's clickhouse-server,
+ * the oldest that is supported, or chDB, a current one, where WAF_TEST_CHDB names an installation.
+ */
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,10 +11,46 @@ import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { killChild } from './kill-child.ts';
 
-/** Null when clickhouse-server can run, else why not. */
-export const missingClickhouse: string | null = existsSync('/usr/sbin/clickhouse-server')
-  ? null
-  : 'skipped: clickhouse-server is not installed; npm test installs it';
+/** A ClickHouse that can be started. */
+export interface ClickhouseProgram {
+  readonly name: string;
+  /** Null when it can run, else why not. */
+  readonly missing: string | null;
+  /** Writes what it needs into an empty folder. Returns the words of its command. */
+  readonly prepare: (folder: string, port: number) => Promise<readonly string[]>;
+}
+
+const debianServer = '/usr/sbin/clickhouse-server';
+/** A folder in which `npm install chdb` ran; half a gigabyte, so `npm test` does not install it. */
+const chdbFolder = process.env['WAF_TEST_CHDB'] ?? '';
+
+/** ClickHouse 18.16. */
+export const oldClickhouse: ClickhouseProgram = {
+  name: 'ClickHouse 18.16',
+  missing: existsSync(debianServer)
+    ? null
+    : 'skipped: clickhouse-server is not installed; npm test installs it',
+  prepare: async (folder, port) => {
+    for (const name of ['data', 'tmp', 'files', 'schemas']) mkdirSync(join(folder, name));
+    const config = join(folder, 'config.xml');
+    writeFileSync(config, serverConfig(folder, port, await freePort()));
+    writeFileSync(join(folder, 'users.xml'), userConfig);
+    return [debianServer, `--config-file=${config}`];
+  },
+};
+
+/** The version of the installed chDB. */
+export const currentClickhouse: ClickhouseProgram = {
+  name: 'a current ClickHouse',
+  missing:
+    chdbFolder !== '' && existsSync(join(chdbFolder, 'node_modules', 'chdb'))
+      ? null
+      : 'skipped: WAF_TEST_CHDB names no folder in which `npm install chdb` ran',
+  prepare: (folder, port) => {
+    const script = join(import.meta.dirname, 'chdb-server.mjs');
+    return Promise.resolve([process.execPath, script, chdbFolder, join(folder, 'data'), `${port}`]);
+  },
+};
 
 const password = 'correct horse';
 
@@ -19,21 +58,20 @@ const password = 'correct horse';
 export class TestClickhouse {
   readonly port: number;
   private readonly folder: string;
+  private readonly command: readonly string[];
   private child: ChildProcess | null = null;
   private databases = 0;
 
-  private constructor(folder: string, port: number) {
+  private constructor(folder: string, port: number, command: readonly string[]) {
     this.folder = folder;
     this.port = port;
+    this.command = command;
   }
 
-  static async start(): Promise<TestClickhouse> {
+  static async start(program = oldClickhouse): Promise<TestClickhouse> {
     const folder = mkdtempSync(join(tmpdir(), 'waf-clickhouse-'));
-    const [port, nativePort] = [await freePort(), await freePort()];
-    for (const name of ['data', 'tmp', 'files', 'schemas']) mkdirSync(join(folder, name));
-    writeFileSync(join(folder, 'config.xml'), serverConfig(folder, port, nativePort));
-    writeFileSync(join(folder, 'users.xml'), userConfig);
-    const server = new TestClickhouse(folder, port);
+    const port = await freePort();
+    const server = new TestClickhouse(folder, port, await program.prepare(folder, port));
     await server.begin();
     return server;
   }
@@ -46,13 +84,11 @@ export class TestClickhouse {
 
   /** Resolves when it answers. */
   async begin(): Promise<void> {
-    const config = join(this.folder, 'config.xml');
-    const child = spawn('/usr/sbin/clickhouse-server', [`--config-file=${config}`], {
-      stdio: 'ignore',
-    });
+    const [program = '', ...words] = this.command;
+    const child = spawn(program, words, { stdio: 'ignore' });
     this.child = child;
     await eventually(async () => {
-      if (child.exitCode !== null) throw new Error(`clickhouse-server ended: ${child.exitCode}`);
+      if (child.exitCode !== null) throw new Error(`${program} ended: ${child.exitCode}`);
       const answer = await fetch(`http://127.0.0.1:${this.port}/ping`).catch(() => null);
       return answer !== null && (await answer.text()).startsWith('Ok');
     });

@@ -5,7 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLogger } from '../../../base/log.ts';
 import { errorFactVersion, securityFactVersion } from '../../../base/protocol-versions.ts';
 import { ErrorFactBatchSchema } from '../../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { missingClickhouse, TestClickhouse } from '../../../test/support/clickhouse.ts';
+import {
+  currentClickhouse,
+  oldClickhouse,
+  TestClickhouse,
+  type ClickhouseProgram,
+} from '../../../test/support/clickhouse.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import {
   any,
@@ -24,9 +29,13 @@ import type { Question } from '../events/event-questions.ts';
 import { openClickhouseEvents } from './clickhouse-events.ts';
 import { readClickhouseOption } from './clickhouse-option.ts';
 
-if (missingClickhouse !== null) console.log(missingClickhouse);
+for (const program of [oldClickhouse, currentClickhouse]) {
+  const { name, missing } = program;
+  if (missing !== null) console.log(missing);
+  describe.skipIf(missing !== null)(name, () => testClickhouse(program));
+}
 
-describe.skipIf(missingClickhouse !== null)('ClickHouse', () => {
+function testClickhouse(program: ClickhouseProgram): void {
   let server: TestClickhouse;
   const opened: EventStore[] = [];
   const open = (url = server.freshUrl(), kv = openMemoryKv()): EventStore => {
@@ -36,14 +45,14 @@ describe.skipIf(missingClickhouse !== null)('ClickHouse', () => {
     return store;
   };
   beforeAll(async () => {
-    server = await TestClickhouse.start();
+    server = await TestClickhouse.start(program);
   });
   afterAll(async () => {
     for (const store of opened) await store.close();
     await server?.stop();
   });
 
-  testEventStore('ClickHouse', () =>
+  testEventStore(program.name, () =>
     Promise.resolve({ store: open(), seal: () => Promise.resolve() }),
   );
 
@@ -146,7 +155,7 @@ describe.skipIf(missingClickhouse !== null)('ClickHouse', () => {
     expect(await idsOf(store, 'security', {})).toHaveLength(20);
     expect(heard).toEqual([10, 10]);
   });
-});
+}
 
 const filters: readonly Partial<EventFilter>[] = [
   {},
