@@ -1,7 +1,7 @@
 /** How a fact from a node becomes a security event. Pure. */
 
 import { canonicalHttpVersion } from '../../base/http-version.ts';
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { fromBinary } from '@bufbuild/protobuf';
 import type { SecurityMatch } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import {
   SecurityFactSchema,
@@ -11,6 +11,7 @@ import {
 import type { SecurityEventJson, SecurityMessageJson } from '../../proto/gen/waf/v1/log_pb.ts';
 import { securityFactVersion } from '../../base/protocol-versions.ts';
 import { int64Json, selectionOf, traceIdOf, withoutDefaults } from './event-json.ts';
+import { compactFact } from './compact-fact.ts';
 import { entryForm, type Entry } from './events/entry.ts';
 import type { EventIdentity, EventKind } from './events/event-kind.ts';
 import { networkTerms, pathTerms } from './events/event-terms.ts';
@@ -68,15 +69,7 @@ function compactEntry(entry: Entry): Entry {
     );
     return { ...entry, bytes: Buffer.from(JSON.stringify({ ...rest, messages: kept })) };
   }
-  const fact = fromBinary(SecurityFactSchema, bytes);
-  fact.compact = true;
-  fact.captureReasons = [];
-  for (const match of fact.matches) {
-    match.data = '';
-    match.matched = [];
-    match.truncated = false;
-  }
-  return { ...entry, bytes: toBinary(SecurityFactSchema, fact) };
+  return { ...entry, bytes: compactFact(bytes) };
 }
 
 function ruleTexts({ messages = [] }: SecurityEventJson): string[] {

@@ -79,7 +79,7 @@ function writeCommon(
 /** The event without details, and whole where that is more. */
 function writeContent(writer: RowWriter, kind: EventKind<StoredEvent>, entry: Entry): void {
   const compact = kind.withoutDetails?.(entry).bytes ?? entry.bytes;
-  const same = Buffer.compare(compact, entry.bytes) === 0;
+  const same = compact === entry.bytes || Buffer.compare(compact, entry.bytes) === 0;
   writer.bytes(compact);
   writer.bytes(same ? none : entry.bytes);
 }

@@ -27,11 +27,19 @@ export class RowWriter {
 
   uint64(value: bigint | number): void {
     const at = this.#grow(8);
-    this.#buffer.writeBigUInt64LE(BigInt(value), at);
+    if (typeof value === 'bigint') {
+      this.#buffer.writeBigUInt64LE(value, at);
+      return;
+    }
+    this.#buffer.writeUInt32LE(value % 2 ** 32, at);
+    this.#buffer.writeUInt32LE(Math.floor(value / 2 ** 32), at + 4);
   }
 
   text(value: string): void {
-    this.bytes(Buffer.from(value));
+    const size = Buffer.byteLength(value);
+    this.length(size);
+    const at = this.#grow(size);
+    this.#buffer.write(value, at, size);
   }
 
   bytes(value: Uint8Array): void {
