@@ -48,6 +48,19 @@ export class ClickhouseServer {
     }
   }
 
+  /** The version of the server. Errors: AppError events_unwritable: its tables depend on it. */
+  async version(): Promise<string> {
+    try {
+      return await withinTime(clickhouseLimits.questionTimeoutMs, [], async (signal) => {
+        const client = await this.#open();
+        const { stream } = await client.exec({ query: 'SELECT version()', abort_signal: signal });
+        return (await collect(stream, signal)).toString('utf8').trim();
+      });
+    } catch (error) {
+      throw unwritable(error);
+    }
+  }
+
   /** Adds rows in RowBinary form; resolves when the server has them. Errors: events_unwritable. */
   async insert(table: string, rows: Buffer): Promise<void> {
     const { Readable } = await import('node:stream');

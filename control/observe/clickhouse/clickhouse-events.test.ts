@@ -26,8 +26,11 @@ import type { EventStore } from '../event-store.ts';
 import { openEventStore } from '../events/embedded-events.ts';
 import type { EventFilter } from '../events/event-filter.ts';
 import type { Question } from '../events/event-questions.ts';
+import { ClickhouseServer } from './clickhouse-client.ts';
 import { openClickhouseEvents } from './clickhouse-events.ts';
 import { readClickhouseOption } from './clickhouse-option.ts';
+import { conditionsOf } from './conditions.ts';
+import { tableOf, tableStatements } from './event-tables.ts';
 
 for (const program of [oldClickhouse, currentClickhouse]) {
   const { name, missing } = program;
@@ -55,6 +58,25 @@ function testClickhouse(program: ClickhouseProgram): void {
   testEventStore(program.name, () =>
     Promise.resolve({ store: open(), seal: () => Promise.resolve() }),
   );
+
+  test.skipIf(program === oldClickhouse).each([
+    ['new tables', true],
+    ['tables of an old server', false],
+  ])('rare values are looked up in indexes, in %s', async (_name, indexed) => {
+    const url = server.freshUrl();
+    const address = readClickhouseOption(url)!;
+    const asked = new ClickhouseServer(address);
+    for (const statement of tableStatements(address, indexed)) await asked.command(statement);
+    const batch = securityBatch(1, 50);
+    expect(await open(url).ingest('security', batch, securityFactVersion)).toBe('stored');
+    for (const [index, change] of Object.entries(indexedFilters)) {
+      const where = conditionsOf('security', { ...any, ...change }, '');
+      const select = `SELECT at FROM ${tableOf(address, 'security')} WHERE ${where}`;
+      const plan = await asked.bytes(`EXPLAIN indexes = 1 ${select}`, 'TabSeparatedRaw');
+      expect(plan.toString('utf8')).toContain(`Name: ${index}`);
+    }
+    await asked.close();
+  });
 
   test('what is stored while the tables are measured counts once', async () => {
     const store = open();
@@ -156,6 +178,14 @@ function testClickhouse(program: ClickhouseProgram): void {
     expect(heard).toEqual([10, 10]);
   });
 }
+
+const indexedFilters: Readonly<Record<string, Partial<EventFilter>>> = {
+  by_request: { anyOf: [{ field: 'request', values: ['r-1-7', 'r-2-7'] }] },
+  by_client_bytes: { networks: ['198.51.1.1', '2001:db8::1/128'] },
+  by_site: { anyOf: [{ field: 'site', values: ['site-1'] }] },
+  by_rule: { anyOf: [{ field: 'rule', values: ['942101'] }] },
+  by_target: { anyOf: [{ field: 'target', values: ['GET shop.example/'] }] },
+};
 
 const filters: readonly Partial<EventFilter>[] = [
   {},

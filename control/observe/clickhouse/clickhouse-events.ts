@@ -34,7 +34,7 @@ import {
   useOfDays,
 } from './event-removal.ts';
 import { kindOf, withStableIds, writeRows } from './event-rows.ts';
-import { kindOfLane, tableOf, tableStatements } from './event-tables.ts';
+import { hasIndexes, kindOfLane, tableOf, tableStatements } from './event-tables.ts';
 import { readRanking, readSummary } from './event-totals.ts';
 import { InsertQueue } from './insert-queue.ts';
 import { RowWriter } from './row-binary.ts';
@@ -189,7 +189,8 @@ class ClickhouseEvents implements EventStore {
   }
 
   async #makeTables(): Promise<void> {
-    const [database = '', ...tables] = tableStatements(this.#parts.address);
+    const indexed = hasIndexes(await this.#server.version());
+    const [database = '', ...tables] = tableStatements(this.#parts.address, indexed);
     // Who may not make databases has one already, or the next statement says what is wrong.
     await this.#server.command(database).catch(() => undefined);
     for (const statement of tables) await this.#server.command(statement);

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { readClickhouseOption } from './clickhouse-option.ts';
-import { tableStatements } from './event-tables.ts';
+import { hasIndexes, tableStatements } from './event-tables.ts';
 
 test('an address is read', () => {
   expect(readClickhouseOption('')).toBeNull();
@@ -38,10 +38,19 @@ test.each([
 
 test('a cluster has replicated tables, and distributed ones over them', () => {
   const address = readClickhouseOption('http://waf:x@host/logs?cluster=main')!;
-  const statements = tableStatements(address);
+  const statements = tableStatements(address, true);
   expect(statements.every((one) => one.includes(' ON CLUSTER main'))).toBe(true);
   expect(statements.filter((one) => one.includes('ReplicatedReplacingMergeTree'))).toHaveLength(3);
   expect(statements.at(-1)).toContain(
     'Distributed(main, logs, waf_error_local, cityHash64(number))',
   );
+});
+
+test('an old server has no indexes, and no columns with dictionaries', () => {
+  const address = readClickhouseOption('http://waf:x@host/logs')!;
+  const versions = ['18.16.1', '23.7.9.1', '23.8.1.94', '24.1.0', '26.7.2.1', 'unknown'];
+  expect(versions.map(hasIndexes)).toEqual([false, false, true, true, true, false]);
+  const marks = /INDEX|LowCardinality/;
+  expect(tableStatements(address, false).filter((one) => marks.test(one))).toEqual([]);
+  expect(tableStatements(address, true).filter((one) => marks.test(one))).toHaveLength(6);
 });

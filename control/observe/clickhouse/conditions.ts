@@ -69,8 +69,13 @@ function networkCondition(networks: readonly string[]): string {
   const within = networks.map((network) => {
     const [first, last] = networkBounds(network).map(bytesLiteral);
     // An address of one family is in no network of the other, however it is written.
-    const family = network.includes(':') ? '> 0' : '= 0';
-    return `(position(client, ':') ${family} AND client_bytes >= ${first} AND client_bytes <= ${last})`;
+    const family = `position(client, ':') ${network.includes(':') ? '> 0' : '= 0'}`;
+    // An index knows single addresses, and no ranges.
+    const bytes =
+      first === last
+        ? `client_bytes = ${first}`
+        : `client_bytes >= ${first} AND client_bytes <= ${last}`;
+    return `(${family} AND ${bytes})`;
   });
   return `client != '' AND (${within.join(' OR ')})`;
 }
