@@ -26,6 +26,8 @@ test.each([
   ['no match', { ...fact, captureReasons: ['all'] }],
   ['matches with what they found', { ...fact, matches: [{ ...match, ...found }, match] }],
   ['a mark that is not set', { ...fact, compact: false, matches: [{ ...match, ...found }] }],
+  ['a mark beside a reason', { ...fact, compact: true, captureReasons: ['all'] }],
+  ['no mark and nothing found', { ...fact, matches: [match] }],
   ['a mark that says too much', { ...fact, compact: true, matches: [{ ...match, ...found }] }],
 ])('%s', (_name, fields) => {
   const bytes = toBinary(SecurityFactSchema, create(SecurityFactSchema, fields));
