@@ -24,15 +24,9 @@ import type { AnswerOf, KindName, Question } from '../events/event-questions.ts'
 import { entriesOf } from '../events/tail.ts';
 import { ClickhouseServer } from './clickhouse-client.ts';
 import type { ClickhouseAddress } from './clickhouse-option.ts';
-import { readOne, readPage, readPart, type Asking } from './event-pages.ts';
-import {
-  atWholeDays,
-  changeRows,
-  dropDays,
-  readDays,
-  textOfRetention,
-  useOfDays,
-} from './event-removal.ts';
+import { readDays, useOfDays, type Asking } from './event-days.ts';
+import { readOne, readPage, readPart } from './event-pages.ts';
+import { atWholeDays, changeRows, dropDays, textOfRetention } from './event-removal.ts';
 import { kindOf, withStableIds, writeRows } from './event-rows.ts';
 import { hasIndexes, kindOfLane, tableOf, tableStatements } from './event-tables.ts';
 import { readRanking, readSummary } from './event-totals.ts';

@@ -3,8 +3,8 @@
 import { clickhouseLimits } from '../../limits/clickhouse-limits.ts';
 import type { Entry } from '../events/entry.ts';
 import type { EventFilter } from '../events/event-filter.ts';
-import { makeEventId } from '../events/event-id.ts';
-import type { StoredEvent } from '../events/event-kind.ts';
+import { makeEventId, timeOfEventId } from '../events/event-id.ts';
+import type { EventLane, StoredEvent } from '../events/event-kind.ts';
 import type {
   KindName,
   Page,
@@ -12,21 +12,14 @@ import type {
   Part,
   PartQuestion,
 } from '../events/event-questions.ts';
-import { joinLines } from '../events/event-questions.ts';
+import { eventKinds, joinLines } from '../events/event-questions.ts';
+import { spanOf } from '../events/event-scan.ts';
 import { eventOfEntry } from '../events/read-entry.ts';
-import type { ClickhouseServer } from './clickhouse-client.ts';
-import type { ClickhouseAddress } from './clickhouse-option.ts';
-import { conditionsOf, placeOfId, spanCondition } from './conditions.ts';
+import { conditionsOf, placeOfId } from './conditions.ts';
+import { dayMs, readDays, type Asking } from './event-days.ts';
 import { kindOf } from './event-rows.ts';
 import { rowKey, tableOf } from './event-tables.ts';
 import { RowReader } from './row-binary.ts';
-
-/** What questions are asked with. */
-export interface Asking {
-  readonly server: ClickhouseServer;
-  readonly address: ClickhouseAddress;
-  readonly signal: AbortSignal | undefined;
-}
 
 /** One page. */
 export async function readPage(asking: Asking, question: PageQuestion): Promise<Page<StoredEvent>> {
@@ -95,19 +88,32 @@ async function readIds(
   return found.slice(offset);
 }
 
-/** The times of the first and the last event of a span; nothing but times is read for it. */
+/**
+ * Times between which the events of a span lie: the beginning of the first day and the last event.
+ * No more than the times of one day are read for it.
+ */
 async function readTimes(
-  { server, address, signal }: Asking,
+  asking: Asking,
   kind: KindName,
   filter: EventFilter,
   beforeId: string,
 ): Promise<{ readonly firstMs: number; readonly lastMs: number }> {
+  const { startId, endId } = spanOf(filter, beforeId);
+  const [startMs, endMs] = [timeOfEventId(startId), timeOfEventId(endId)];
+  const lanes: readonly EventLane[] = eventKinds[kind].lanes;
+  const days = (await readDays(asking))
+    .filter(({ lane, day }) => lanes.includes(lane) && (day + 1) * dayMs > startMs)
+    .map(({ day }) => day * dayMs)
+    .filter((dayStartMs) => dayStartMs <= endMs);
+  if (days.length === 0) return { firstMs: 0, lastMs: -1 };
+  const [firstDayMs, lastDayMs] = [Math.min(...days), Math.max(...days)];
+  const { server, address, signal } = asking;
   const statement =
-    `SELECT min(at), max(at), count() FROM ${tableOf(address, kind)} ` +
-    `WHERE ${spanCondition(filter, beforeId)}`;
+    `SELECT at FROM ${tableOf(address, kind)} ` +
+    `WHERE at >= ${lastDayMs} AND at <= ${endMs} ORDER BY at DESC LIMIT 1`;
   const reader = new RowReader(await server.bytes(statement, 'RowBinary', signal));
-  const [firstMs, lastMs, count] = [reader.uint64(), reader.uint64(), reader.uint64()];
-  return count === 0 ? { firstMs: 0, lastMs: -1 } : { firstMs, lastMs };
+  const lastMs = reader.done ? lastDayMs : reader.uint64();
+  return { firstMs: Math.max(startMs, firstDayMs), lastMs };
 }
 
 async function readIdsWithin(

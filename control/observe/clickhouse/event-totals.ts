@@ -7,7 +7,7 @@ import { emptyTrend, type SecuritySummary, type TopEntry } from '../summary.ts';
 import type { RankingQuestion, SummaryQuestion } from '../events/event-questions.ts';
 import { fieldOfDimension, type Ranked } from '../events/event-sums.ts';
 import type { AnswerRow } from './clickhouse-client.ts';
-import type { Asking } from './event-pages.ts';
+import type { Asking } from './event-days.ts';
 import { conditionsOf, literalOf } from './conditions.ts';
 import { tableOf } from './event-tables.ts';
 
