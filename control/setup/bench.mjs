@@ -4,12 +4,12 @@ import { inRoot } from './paths.mjs';
 import { prepare } from './prepare.mjs';
 import { main, SetupError } from './process.mjs';
 
+const benchmarks = ['micro', 'e2e', 'worst', 'delivery', 'detect', 'console', 'calls', 'events'];
+
 await main(async () => {
   const [which = ''] = process.argv.splice(2, 1);
-  if (!['micro', 'e2e', 'worst', 'delivery', 'detect', 'console', 'calls'].includes(which)) {
-    throw new SetupError(
-      'bench.mjs: expected micro, e2e, worst, delivery, detect, console or calls.',
-    );
+  if (!benchmarks.includes(which)) {
+    throw new SetupError(`bench.mjs: expected one of ${benchmarks.join(', ')}.`);
   }
   await prepare({ tests: true });
   const script = inRoot('.build', 'bench', which, 'main.js');
