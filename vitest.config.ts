@@ -4,10 +4,9 @@ import { defineConfig } from 'vitest/config';
 import { compiledProduct } from './test/support/compiled-product.ts';
 import { HeavyFirst } from './test/support/heavy-first.ts';
 import { replacesModules } from './test/support/replaces-modules.ts';
-import { sharesModules, sharesProducts } from './test/support/shares-products.ts';
+import { ownProcesses, sharesProducts } from './test/support/shares-products.ts';
 
 const none = ['**/node_modules/**', '.build/**', '.cache/**', 'build/**', 'var/**'];
-const sharing = sharesModules.map((folder) => `${folder}**/*.test.ts`);
 
 export default defineConfig({
   test: {
@@ -34,7 +33,7 @@ export default defineConfig({
         test: {
           name: 'units',
           include: ['**/*.test.ts'],
-          exclude: [...none, 'test/**', ...replacesModules],
+          exclude: [...none, 'test/**', ...replacesModules, ...ownProcesses],
           isolate: false,
         },
       },
@@ -44,18 +43,14 @@ export default defineConfig({
         test: {
           name: 'rooms together',
           include: ['test/**/*.test.ts'],
-          exclude: [...none, ...replacesModules, ...sharesProducts, ...sharing],
+          exclude: [...none, ...replacesModules, ...ownProcesses, ...sharesProducts],
+          isolate: false,
         },
       },
       {
         extends: true,
         plugins: [compiledProduct()],
-        test: {
-          name: 'shared modules',
-          include: sharing,
-          exclude: [...none, ...replacesModules],
-          isolate: false,
-        },
+        test: { name: 'own processes', include: ownProcesses, exclude: none },
       },
       {
         extends: true,

@@ -1,16 +1,16 @@
 /**
  * The order of test files: first those that compile whole rule sets, so that they run beside each
- * other and the others find their databases; then those that share products, next to each other, as
- * vitest ends a process before a file of another kind; then the longest others, since a long one
- * that begins last keeps a single process busy; then the rest as vitest has it. With
- * WAF_FILE_ORDER=<number> the order is drawn from that number, so that what depends on the file
- * before it shows.
+ * other and the others find their databases; then the two longest; beside these, in the process
+ * that is left, those that share products, next to each other, as vitest ends a process before a
+ * file of another kind; then the longest others, since a long one that begins last keeps a single
+ * process busy; then the rest as vitest has it. With WAF_FILE_ORDER=<number> the order is drawn
+ * from that number, so that what depends on the file before it shows.
  */
 
 import path from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { seededRandom } from './random.ts';
-import { sharesModules, sharesProducts } from './shares-products.ts';
+import { sharesProducts } from './shares-products.ts';
 
 /** Each compiles what none before it does; neighbors compile different things. */
 const heavy = [
@@ -25,12 +25,13 @@ const heavy = [
   'test/crs/live.test.ts',
 ];
 
+/** They keep two processes busy for longer than all that share products take. */
+const longest = ['test/browser/console-tasks.test.ts', 'test/browser/console-walk.test.ts'];
+
 /** Each takes a minute or more; vitest knows that only after a first run. */
 const long = [
-  'test/browser/console-tasks.test.ts',
   'test/agree/replay.test.ts',
   'test/browser/console-pages.test.ts',
-  'test/browser/console-walk.test.ts',
   'test/patches/known-faults.test.ts',
   'test/e2e/upgrade.test.ts',
   'test/fault/exact-counters.test.ts',
@@ -38,7 +39,7 @@ const long = [
   'test/e2e/acme.test.ts',
   'test/api/unbuildable-rules.test.ts',
 ];
-const ranked = [...heavy, ...sharesProducts, ...long];
+const ranked = [...heavy, ...longest, ...sharesProducts, ...long];
 
 /** Sorts test files for vitest. */
 export class HeavyFirst extends BaseSequencer {
@@ -48,9 +49,7 @@ export class HeavyFirst extends BaseSequencer {
     const rank = ({ moduleId }: TestSpecification): number => {
       const file = path.relative(this.ctx.config.root, moduleId);
       const at = ranked.indexOf(file);
-      if (at >= 0) return at;
-      const shares = sharesModules.some((folder) => file.startsWith(folder));
-      return shares ? ranked.length : ranked.length + 1;
+      return at >= 0 ? at : ranked.length;
     };
     const sorted = await super.sort(files);
     return sorted.toSorted((left, right) => rank(left) - rank(right));

@@ -1,21 +1,23 @@
 /**
- * The test files that borrow a running product (`shared-product.ts`). They run in one process after
- * the other, next to each other, so that one start serves several of them.
+ * Which test files have a process of their own, and which borrow a running product
+ * (`shared-product.ts`): these run in one process after the other, next to each other, so that one
+ * start serves several of them.
  */
 
 /**
- * Folders whose test files load much of the product, which costs a second of CPU each, and leave
- * nothing in it: they run in one process after the other, too.
+ * The test files that measure the process they run in: its memory, threads or sockets. Each has one
+ * of its own, where collecting garbage takes no time for what other files left. All others come
+ * after one another in processes that loaded the product once.
  */
-export const sharesModules: readonly string[] = [
-  'test/agree/',
-  'test/seclang/',
-  'test/schema/',
-  'test/identity/',
-  'test/http/',
+export const ownProcesses = [
+  'native-bindings/memory.test.ts',
+  'native-bindings/threads.test.ts',
+  'test/fault/pool-shares.test.ts',
+  'test/fault/proxy-soak.test.ts',
+  'test/fuzz/rpc.test.ts',
 ];
 
-/** Paths from the root, in the order in which they run; those that leave a change come last. */
+/** Those that borrow, in the order in which they run; those that leave a change come last. */
 export const sharesProducts = [
   'test/e2e/trust.test.ts',
   'test/e2e/alerts.test.ts',
