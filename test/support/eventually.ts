@@ -5,9 +5,12 @@
 
 /** Below the time that a test has, so that what did not come is what the report says. */
 export const patienceMs = 120_000;
-/** Looks come soon at first and then ever more seldom: what is waited for needs the processor. */
+/**
+ * Looks come soon at first and then ever more seldom: what is waited for needs the processor, and a
+ * look may be a command line. What comes after a second is seen at most an eighth of one later.
+ */
 const firstLookMs = 5;
-const lastLookMs = 30;
+const lastLookMs = 120;
 const growth = 1.2;
 
 /** Asks again and again until the answer is neither null nor false. Rejects when patience ends. */
