@@ -144,7 +144,7 @@ async function settle(product, name) {
   await until(async () => {
     last = await counted(product);
     return same(last, wanted()) || performance.now() > patience;
-  }, 100);
+  }, 250);
   if (!same(last, wanted())) {
     throw new Error(`${name}: counted ${JSON.stringify(last)}, sent ${JSON.stringify(wanted())}`);
   }

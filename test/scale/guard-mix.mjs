@@ -3,10 +3,12 @@
  * What a guard counts is compared with how often its requests were answered as it answers.
  */
 
-import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { MessageChannel, Worker } from 'node:worker_threads';
 
 const host = 'guards.test';
 const from = (address) => ({ 'x-forwarded-for': address });
@@ -55,6 +57,11 @@ export class GuardMix {
     /** The first answer that no guard explains. */
     this.wrong = null;
     this.origin = createServer((_, response) => response.end('ok'));
+    const folder = pathToFileURL(join(product.build, 'control', 'cli', sep)).href;
+    // A process for each command line would cost a second of CPU.
+    this.commands = new Worker(new URL('../support/command-thread.mjs', import.meta.url), {
+      workerData: { folder },
+    });
   }
 
   /** Creates the sites and their rules; resolves when they serve. */
@@ -66,20 +73,20 @@ export class GuardMix {
       ['guards', host],
       ['bots', 'bots.test'],
     ]) {
-      this.waf('site', 'create', '--name', name, '--host', site, '--upstream', upstream);
+      await this.waf('site', 'create', '--name', name, '--host', site, '--upstream', upstream);
     }
-    const proxies = this.waf('ip-list', 'create', '--name', 'here', '--entry', '127.0.0.0/8');
-    this.waf('trust', 'set', '--proxy', `Test=${proxies.id}`);
-    this.waf('ip-list', 'create', '--name', 'bad', '--entry', `${denied}/32`);
-    this.waf('ip-list', 'bind', 'bad', '--kind', 'deny', '--site', 'guards');
+    const proxies = await this.waf('ip-list', 'create', '--name', 'here', '--entry', '127.0.0.0/8');
+    await this.waf('trust', 'set', '--proxy', `Test=${proxies.id}`);
+    await this.waf('ip-list', 'create', '--name', 'bad', '--entry', `${denied}/32`);
+    await this.waf('ip-list', 'bind', 'bad', '--kind', 'deny', '--site', 'guards');
     const country = ['--kind', 'deny', '--country', 'US', '--site', 'guards'];
-    this.waf('country', 'set', '--name', 'abroad', ...country);
+    await this.waf('country', 'set', '--name', 'abroad', ...country);
     const rate = ['--requests', String(requestsPerWindow), '--window', '86400'];
-    this.waf('rate-limit', 'set', '--site', 'guards', '--path', '/limited', ...rate);
-    this.waf('bot', 'set', 'bots', '--mode', 'browser');
+    await this.waf('rate-limit', 'set', '--site', 'guards', '--path', '/limited', ...rate);
+    await this.waf('bot', 'set', 'bots', '--mode', 'browser');
     const file = join(data, 'patch.yaml');
     writeFileSync(file, patch);
-    this.waf('patch', 'apply', 'light', file);
+    await this.waf('patch', 'apply', 'light', file);
     await this.product.caughtUp();
   }
 
@@ -104,15 +111,18 @@ export class GuardMix {
   close() {
     this.origin.close();
     this.origin.closeAllConnections();
+    void this.commands.terminate();
   }
 
-  waf(...words) {
-    const main = join(this.product.build, 'control', 'cli', 'main.js');
-    const flags = ['--admin-socket', this.product.socketPath, '--output', 'json'];
-    const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words, ...flags], {
-      encoding: 'utf8',
-    });
-    if (status !== 0) throw new Error(`waf ${words.join(' ')}: ${stderr}`);
+  /** Runs a `waf` command line; resolves with the JSON that it prints. */
+  async waf(...words) {
+    const argv = [...words, '--admin-socket', this.product.socketPath, '--output', 'json'];
+    const { port1, port2 } = new MessageChannel();
+    const bell = new Int32Array(new SharedArrayBuffer(4));
+    this.commands.postMessage({ argv, env: { ...process.env }, port: port2, bell }, [port2]);
+    const [{ code, stdout, stderr }] = await once(port1, 'message');
+    port1.close();
+    if (code !== 0) throw new Error(`waf ${words.join(' ')}: ${stderr}`);
     return stdout === '' ? {} : JSON.parse(stdout);
   }
 }
