@@ -152,13 +152,12 @@ describe.skipIf(missing !== null)('settings', () => {
       const archive = packFolder(crs4Folder).toString('base64');
       const imported = await waf.ask('SystemService/ImportCrsRuleset', { archive });
       const { id } = imported['ruleset'] as Made;
-      const policies: string[] = [];
-      for (const [at, one] of combinations.entries()) {
-        policies.push(await makePolicy(waf, one, at, id));
-      }
-      for (const [at, one] of walkedSites.entries()) {
-        sites.push(await makeSite(waf, one, at, policies[one.policy]!));
-      }
+      // Each answer waits for a publication, which those that are asked together share.
+      const policies = await Promise.all(
+        combinations.map((one, at) => makePolicy(waf, one, at, id)),
+      );
+      const made = walkedSites.map((one, at) => makeSite(waf, one, at, policies[one.policy]!));
+      sites.push(...(await Promise.all(made)));
     });
     for (const at of walkedSites.keys()) {
       const targets = [clean, ...Array<string>(attacksOfSite).fill(attack), clean];

@@ -17,6 +17,9 @@ import { balancers } from './chain-client.ts';
 import { startChainOrigin } from './chain-origin.ts';
 import { domain, type SetupCall } from './chain-row.ts';
 
+/** Calls that are on their way at a time. */
+const callsAtOnce = 16;
+
 /** The running product with its resources. */
 export interface ChainWaf {
   readonly live: LiveWaf;
@@ -32,7 +35,7 @@ export interface ChainWaf {
   close(): Promise<void>;
 }
 
-/** Starts it and makes every resource in one publication; `names` are those in the certificate. */
+/** Starts it and makes every resource in few publications; `names` are those in the certificate. */
 export async function startChainWaf(
   setup: readonly SetupCall[],
   names: readonly string[],
@@ -48,16 +51,13 @@ export async function startChainWaf(
     const { cert, key } = await makeTestCertificate({ names: [domain, ...names] });
     const base64 = (text: string): string => Buffer.from(text).toString('base64');
     const upload = { name: 'chain', certPem: base64(cert), keyPem: base64(key) };
-    await carryOut(live, ids, { rpc: 'CertService/UploadCert', body: upload, as: 'cert:chain' });
-    for (const { name, url } of origins) {
+    const pools = origins.map(({ name, url }): SetupCall => {
       ids.set(`origin:${name}`, url);
       const upstream = { name: `pool ${name}`, endpoints: [{ url, weight: 1 }] };
-      const body = { upstream };
-      await carryOut(live, ids, {
-        ...{ rpc: 'UpstreamService/CreateUpstream', body, as: `pool:${name}` },
-      });
-    }
-    for (const call of setup) await carryOut(live, ids, call);
+      return { rpc: 'UpstreamService/CreateUpstream', body: { upstream }, as: `pool:${name}` };
+    });
+    const uploads = { rpc: 'CertService/UploadCert', body: upload, as: 'cert:chain' };
+    await carryOutTogether(live, ids, [uploads, ...pools, ...setup]);
   });
   await probed(live, ids, setup);
   const file = path.join(live.control.folder, 'events.jsonl');
@@ -110,6 +110,39 @@ async function makeClientCertificates(
     made.set('server', await makeTestCertificate({ ...client, usages: ['1.3.6.1.5.5.7.3.1'] }));
   }
   return made;
+}
+
+/**
+ * Carries out calls, some at a time: each answer waits for a publication, which they share. A call
+ * comes after those that make what it names, and after those before it that concern the same site
+ * or policy, or like itself neither.
+ */
+async function carryOutTogether(
+  live: LiveWaf,
+  ids: Map<string, string>,
+  calls: readonly SetupCall[],
+): Promise<void> {
+  const made = new Map<string, Promise<void>>();
+  const last = new Map<string, Promise<void>>();
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let call = calls[next++]; call !== undefined; call = calls[next++]) {
+      const { as, body } = call;
+      const text = JSON.stringify(body);
+      const named = [...text.matchAll(/\$([a-z]+:[\w-]+)/g)].map(([, name = '']) => name);
+      const parts = named.filter((name) => /^(?:site|policy):/.test(name));
+      const concerns = parts.length > 0 || as !== undefined ? parts : ['neither'];
+      const before = [
+        ...named.map((name) => made.get(name)),
+        ...concerns.map((at) => last.get(at)),
+      ];
+      const done = Promise.all(before).then(() => carryOut(live, ids, call));
+      if (as !== undefined) made.set(as, done);
+      for (const at of concerns) last.set(at, done);
+      await done;
+    }
+  };
+  await Promise.all(Array.from({ length: callsAtOnce }, lane));
 }
 
 async function carryOut(live: LiveWaf, ids: Map<string, string>, call: SetupCall): Promise<void> {
