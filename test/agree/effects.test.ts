@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { builtInTemplates } from '../../control/domain/policy/policy-templates.ts';
 import { packFolder } from '../../control/publish/rulesets/ruleset-pack.ts';
 import { corpusRoot } from '../seclang/corpus.ts';
 import { missingBuild } from '../support/product.ts';
@@ -19,6 +20,7 @@ const full = process.env['WAF_AGREE_FULL'] === '1';
 const missing = missingBuild ?? (existsSync(crs4Folder) ? null : 'skipped: no corpus');
 if (missing !== null) console.log(missing);
 
+const standard = builtInTemplates.find(({ name }) => name === 'Standard')!;
 /** What any client sends. */
 const usualHeaders = { Host: 'localhost', 'User-Agent': 'agree', Accept: '*/*' };
 
@@ -105,19 +107,21 @@ async function tryIt(waf: LiveWaf, policyId: string, request: RowRequest): Promi
   };
 }
 
+/** A policy as the template Standard makes it, on the imported ruleset or the built-in one. */
 async function newPolicy(
   waf: LiveWaf,
   name: string,
   suite: string,
   imported: string,
 ): Promise<string> {
-  const from = { templateId: 'template-standard', name: name.slice(0, 120) };
-  const made = await waf.ask('PolicyService/CreatePolicyFromTemplate', from);
-  const { id: policyId, revision } = made['policy'] as { id: string; revision: string };
-  if (suite === 'CRS 3.3.4') return policyId;
-  const move = { policyId, revision, crsRulesetId: imported };
-  await waf.ask('PolicyService/SetActiveCrsRuleset', move);
-  return policyId;
+  const { engineState, blockingMode, crsCore, httpPolicy, argLimits } = standard;
+  const policy = {
+    name: name.slice(0, 120),
+    ...(suite === 'CRS 4.28.0' && { crsRulesetId: imported }),
+    ...{ engineState, blockingMode, crsCore, httpPolicy, argLimits },
+  };
+  const made = await waf.ask('PolicyService/CreatePolicy', { policy });
+  return (made['policy'] as { id: string }).id;
 }
 
 let listId = '';
