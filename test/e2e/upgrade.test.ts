@@ -247,7 +247,7 @@ function startLoad(): { stop(): Promise<{ failed: string[] }> } {
       const status = await askShop(port, '/');
       asked++;
       if (status !== 200) failed.push(`port ${port}, request ${asked}: ${status}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, 50));
     }
     expect(asked).toBeGreaterThan(10);
   });
