@@ -16,7 +16,8 @@ import { crs4Folder } from '../crs/standard-proxy.ts';
 import { adminCall } from '../support/admin-call.ts';
 import { eventually } from '../support/eventually.ts';
 import { signDetached, testSigner } from '../support/openpgp-signer.ts';
-import { missingBuild, startProduct, type Product } from '../support/product.ts';
+import { missingBuild, type Product } from '../support/product.ts';
+import { borrowProduct } from '../support/shared-product.ts';
 
 type Json = Record<string, unknown>;
 
@@ -56,7 +57,7 @@ describe.skipIf(absent !== null)('waf crs update', () => {
     writeFileSync(join(folder, 'security.asc'), signer.publicKey);
     origin = createServer((_request, response) => response.end('from the origin'));
     await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
-    product = await startProduct('--workers', '1', '--no-demo');
+    product = await borrowProduct('--no-demo');
     const values = { 'crs.signing_keys': [signer.fingerprint] };
     await call('SystemService/UpdateSystemSettings', { values });
     const { ruleset } = await call('SystemService/ImportCrsRuleset', {

@@ -7,7 +7,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { missingBuild, startProduct, type Product } from '../support/product.ts';
+import { missingBuild, type Product } from '../support/product.ts';
+import { borrowProduct } from '../support/shared-product.ts';
 
 if (missingBuild !== null) console.log(missingBuild);
 
@@ -20,10 +21,12 @@ describe.skipIf(missingBuild !== null)('an exclusion from a POST without its bod
       request.on('end', () => response.end('saved\n'));
     });
     await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
-    product = await startProduct('--no-demo', '--workers', '1');
+    product = await borrowProduct('--no-demo');
     const upstream = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
-    const site = ['site', 'create', '--name', 'shop', '--host', '127.0.0.1'];
-    await product.wafBeside(...site, '--upstream', upstream);
+    const policy = ['--name', 'of the shop', '--template', 'template-light'];
+    await product.wafBeside('policy', 'create', ...policy);
+    const site = ['--name', 'shop', '--host', '127.0.0.1', '--policy', 'of the shop'];
+    await product.wafBeside('site', 'create', ...site, '--upstream', upstream);
   }, 600_000);
   afterAll(async () => {
     await product?.stop();

@@ -6,7 +6,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Closing, httpOrigin, RawClient } from '../../engine/front/fixtures/fixture.ts';
 import { adminCall } from '../support/admin-call.ts';
-import { missingBuild, startProduct, type Product } from '../support/product.ts';
+import { missingBuild, type Product } from '../support/product.ts';
+import { borrowProduct } from '../support/shared-product.ts';
 import { idOf, Publishing, rows, wireOf } from './api-sentences.ts';
 
 if (missingBuild !== null) console.log(missingBuild);
@@ -22,7 +23,7 @@ describe.skipIf(missingBuild !== null)('sentences on API documents, the product'
     const port = await httpOrigin(closing, (asked, answer) => {
       asked.resume().once('end', () => answer.end('from the origin'));
     });
-    product = await startProduct('--no-demo', '--workers', '2');
+    product = await borrowProduct('--no-demo');
     const upstreams = [{ inline: { url: `http://127.0.0.1:${port}` } }];
     // Without rules each 403 is of a check.
     const site = { name: 'shop', primaryHost: 'shop.example', upstreams, waf: { enabled: false } };

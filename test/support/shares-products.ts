@@ -26,6 +26,9 @@ export const sharesProducts = [
   'test/e2e/policy-import.test.ts',
   'test/e2e/verifier.test.ts',
   'test/e2e/policy-import-judged.test.ts',
+  'test/schema/api-product.test.ts',
+  'test/e2e/exclude-cut-body.test.ts',
+  'test/e2e/crs-update.test.ts',
   'test/e2e/api-import.test.ts',
   'test/e2e/log-policy.test.ts',
 ];
