@@ -22,7 +22,7 @@ import type { WriteStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { fitsQuery, pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { noteOf, stored } from '../resource/owned.ts';
+import { noteAction, stored } from '../resource/owned.ts';
 import { alertKind, showAlert, showNote } from './stored.ts';
 
 /** Lists alerts, newest first. */
@@ -101,8 +101,8 @@ async function moveByHand(
     const change = moved(before, move, around, [entry]);
     if (change === null) throw refusal('failed_precondition', refusedText(before, move));
     const [after = before] = keepChanges(tx, ruleOf(tx, before), [change], nowMs);
-    const note = noteOf(caller, alertKind, before);
-    tx.audit({ ...note, action: move, before: stateNote(before), after: stateNote(after) });
+    const said = { before: stateNote(before), after: stateNote(after) };
+    noteAction(tx, caller, alertKind, before, move, said);
     return after;
   });
 }

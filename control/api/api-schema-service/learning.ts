@@ -25,10 +25,11 @@ import type { SiteRecord } from '../../domain/records.ts';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
 import { apiAssets, apiLearning, learnedDrafts } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { actorNote, callerOf, type Uses } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import { writeOnce } from '../idempotency.ts';
 import type { Built } from '../method.ts';
+import { keep, type Kept } from '../resource/owned.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import type { Endpoint } from '../telemetry/endpoints.ts';
 import { draftsOf, endpointOf, evidenceOf, shownState } from './learned-state.ts';
@@ -71,6 +72,13 @@ export function learningMethods(parts: Uses<'store' | 'clock' | 'counters'>): Me
   };
 }
 
+/** What is learned of endpoints. */
+const learningKind: Kept<ApiLearningRecord> = {
+  collection: apiLearning,
+  audit: 'schema_learning',
+  nameOf: ({ method, path }) => `${method} ${path}`,
+};
+
 interface Place {
   readonly site: SiteRecord;
   readonly endpoint: Endpoint;
@@ -100,23 +108,12 @@ function changeLearning(
     revision: base.revision + 1,
     updatedAt: place.nowIso,
   };
-  tx.put(apiLearning, record);
-  if (event === 'purge') {
-    for (const draft of draftsOf(tx, assetId)) {
+  return keep(tx, caller, learningKind, before, record, { action: event }, () => {
+    for (const draft of event === 'purge' ? draftsOf(tx, assetId) : []) {
       tx.removeBlob(draft.blob);
       tx.remove(learnedDrafts, draft.id);
     }
-  }
-  tx.audit({
-    ...actorNote(caller),
-    action: event,
-    resourceType: 'schema_learning',
-    resourceId: assetId,
-    resourceName: `${record.method} ${record.path}`,
-    ...(before === undefined ? {} : { before }),
-    after: record,
   });
-  return record;
 }
 
 function eventOf({ enabled, purge }: ChangeSchemaLearningRequest): LearningEvent {

@@ -45,7 +45,7 @@ import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { keep, noteOf } from '../resource/owned.ts';
+import { keep, noteAction } from '../resource/owned.ts';
 import { bindOnlyGlobally } from './bindings.ts';
 import { adopting, sorted } from './lists.ts';
 import { rolloutOf } from './rollout.ts';
@@ -144,8 +144,8 @@ export function addEntries(
         const most = guardLimits.listEntriesMax;
         throw invalidField('entries', `a list has at most ${most} entries`);
       }
-      const note = { ...noteOf(caller, listKind, before), action: 'add_entries', before: audited };
-      tx.audit({ ...note, after: { ...auditedList(tx, before), set: entries.size } });
+      const after = { ...auditedList(tx, before), set: entries.size };
+      noteAction(tx, caller, listKind, before, 'add_entries', { before: audited, after });
       return before;
     });
     return { ipList: showList(parts, list, { entries: true }) };
@@ -169,12 +169,8 @@ export function removeEntries(
       requireManual(before, 'ipListId');
       const audited = auditedList(tx, before);
       editEntries(tx, before.id, new Map(), new Set(keys), isoNow(parts.clock));
-      const note = {
-        ...noteOf(caller, listKind, before),
-        action: 'remove_entries',
-        before: audited,
-      };
-      tx.audit({ ...note, after: { ...auditedList(tx, before), removed: keys.length } });
+      const after = { ...auditedList(tx, before), removed: keys.length };
+      noteAction(tx, caller, listKind, before, 'remove_entries', { before: audited, after });
       return before;
     });
     return { ipList: showList(parts, list, { entries: true }) };

@@ -23,6 +23,7 @@ import { FetchError } from '../../access/outgoing.ts';
 import { checkJsonPath } from '../../access/source-formats.ts';
 import { removeHeld, sourceOf } from '../../access/subscriptions.ts';
 import { beginRun, endRun, restingState } from '../../access/sync-runs.ts';
+import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { checkListTexts } from '../../domain/access/ip-list-checks.ts';
 import { allEntries } from '../../domain/access/ip-list-content.ts';
@@ -33,11 +34,11 @@ import {
   type IpListRunRecord,
 } from '../../domain/access/ip-list.ts';
 import { ipListRuns, ipLists, ipListSecrets } from '../../store/collections.ts';
-import type { WriteStore } from '../../store/store.ts';
+import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { keep, noteAction, noteOf } from '../resource/owned.ts';
+import { keep, noteAction } from '../resource/owned.ts';
 import { refuseTooManyLists } from './lists.ts';
 import {
   listKind,
@@ -178,13 +179,7 @@ export function pauseIpListSync(
 ): Method<typeof IpListService, 'pauseIpListSync'> {
   return async ({ id }, context) => {
     const caller = callerOf(context);
-    const list = await parts.store.write((tx) => {
-      const before = storedList(tx, caller, id, 'id');
-      return keepPaused(parts, tx, before, true, {
-        ...noteOf(caller, listKind, before),
-        action: 'pause',
-      });
-    });
+    const list = await keepPaused(parts, caller, id, true);
     return { ipList: showList(parts, list, { entries: true }) };
   };
 }
@@ -195,13 +190,7 @@ export function resumeIpListSync(
 ): Method<typeof IpListService, 'resumeIpListSync'> {
   return async ({ id, syncNow }, context) => {
     const caller = callerOf(context);
-    await parts.store.write((tx) => {
-      const before = storedList(tx, caller, id, 'id');
-      keepPaused(parts, tx, before, false, {
-        ...noteOf(caller, listKind, before),
-        action: 'resume',
-      });
-    });
+    await keepPaused(parts, caller, id, false);
     return answerWith(parts, id, syncNow ? await syncAndWait(parts, id, 'resume') : null);
   };
 }
@@ -214,7 +203,7 @@ export function acceptHeldIpListUpdate(
     const caller = callerOf(context);
     const { store, clock } = parts;
     const { run, garbage } = await store.write((tx) => {
-      const list = heldList(tx, storedList(tx, caller, id, 'id'));
+      const list = heldList(tx, caller, id);
       const { held, ...rest } = list;
       const now = isoNow(clock);
       const { sync = {} } = list;
@@ -261,13 +250,13 @@ export function discardHeldIpListUpdate(
     const caller = callerOf(context);
     const { store, clock } = parts;
     const { list, garbage } = await store.write((tx) => {
-      const before = heldList(tx, storedList(tx, caller, id, 'id'));
+      const before = heldList(tx, caller, id);
       const { held, ...rest } = before;
       const state = { ...before.sync, status: 'healthy', lastError: '' };
       const after = { ...rest, sync: restingState(state, before.source, clock.nowMs()) };
       tx.put(ipLists, after);
-      const note = { ...noteOf(caller, listKind, after), action: 'discard_held_update' };
-      tx.audit({ ...note, before: { held }, after: {} });
+      const said = { before: { held }, after: {} };
+      noteAction(tx, caller, listKind, after, 'discard_held_update', said);
       return { list: after, garbage: removeContent(tx, heldContentId(before.id)) };
     });
     await dropGarbage(store, garbage);
@@ -319,27 +308,31 @@ export function keepHeaders(
 }
 
 function keepPaused(
-  parts: Uses<'clock'>,
-  tx: WriteStore,
-  before: IpListRecord,
+  { store, clock }: Uses<'store' | 'clock'>,
+  caller: Caller,
+  id: string,
   paused: boolean,
-  note: Omit<Parameters<WriteStore['audit']>[0], 'before' | 'after'>,
-): IpListRecord {
-  requireSubscription(before);
-  if (before.source === undefined) return before;
-  const source = { ...before.source, paused };
-  const state = before.sync ?? {};
-  const next = { ...state, status: awakeStatus(state, paused, before.held !== undefined) };
-  const sync = restingState(next, source, parts.clock.nowMs());
-  const after: IpListRecord = { ...before, source, sync, updatedAt: isoNow(parts.clock) };
-  tx.put(ipLists, after);
-  tx.audit({ ...note, before: { paused: before.source.paused }, after: { paused } });
-  return after;
+): Promise<IpListRecord> {
+  return store.write((tx) => {
+    const before = storedList(tx, caller, id, 'id');
+    requireSubscription(before);
+    if (before.source === undefined) return before;
+    const source = { ...before.source, paused };
+    const state = before.sync ?? {};
+    const next = { ...state, status: awakeStatus(state, paused, before.held !== undefined) };
+    const sync = restingState(next, source, clock.nowMs());
+    const after: IpListRecord = { ...before, source, sync, updatedAt: isoNow(clock) };
+    tx.put(ipLists, after);
+    const said = { before: { paused: before.source.paused }, after: { paused } };
+    noteAction(tx, caller, listKind, before, paused ? 'pause' : 'resume', said);
+    return after;
+  });
 }
 
 type HeldList = IpListRecord & Required<Pick<IpListRecord, 'held' | 'source'>>;
 
-function heldList(_tx: WriteStore, list: IpListRecord): HeldList {
+function heldList(store: ReadStore, caller: Caller, id: string): HeldList {
+  const list = storedList(store, caller, id, 'id');
   requireSubscription(list);
   const { held, source } = list;
   if (held === undefined || source === undefined) {

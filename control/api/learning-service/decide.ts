@@ -23,12 +23,16 @@ import { detectionLearningLimits } from '../../limits/detection-learning-limits.
 import type { SiteRecord } from '../../domain/records.ts';
 import { detectionLearning } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { actorNote, callerOf, type Uses } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
-import { storedSite } from '../site-service/stored-site.ts';
+import { noteAction } from '../resource/owned.ts';
+import { siteKind, storedSite } from '../site-service/stored-site.ts';
 import { learnedOf, showProposal } from './read-learning.ts';
 
 const dayMs = 86_400_000;
+
+/** What a site learns, in audit rows. */
+const learningKind = { ...siteKind, audit: 'detection_learning' };
 
 /** Signs of the family are content of the value from now on. */
 export function acceptProposal(
@@ -61,7 +65,7 @@ export function resetLearning(
       const before = recordOf(tx, site);
       const after = { ...before, generation: before.generation + 1, decisions: [] };
       tx.put(detectionLearning, after);
-      tx.audit({ ...noteOf(caller, site), action: 'reset', before, after });
+      noteAction(tx, caller, learningKind, site, 'reset', { before, after });
       return before.decisions.length;
     });
     await parts.counters.forgetLearned();
@@ -96,7 +100,8 @@ function decide(
     const after = withDecisions(before, [made], nowMs);
     tx.put(detectionLearning, after);
     const action = state === 'accepted' ? 'accept' : 'dismiss';
-    tx.audit({ ...noteOf(caller, site), action, ...(known && { before: known }), after: made });
+    const said = { ...(known && { before: known }), after: made };
+    noteAction(tx, caller, learningKind, site, action, said);
     const shown = proposalsOf(rows, after, nowMs).find((one) => one.id === id);
     return showProposal(shown!);
   });
@@ -120,13 +125,4 @@ function refuseSecondFamily(
 export function recordOf(tx: WriteStore, site: SiteRecord): DetectionLearningRecord {
   const { id, tenantId } = site;
   return tx.get(detectionLearning, id) ?? { id, tenantId, generation: 0, decisions: [] };
-}
-
-function noteOf(caller: Caller, site: SiteRecord) {
-  return {
-    ...actorNote(caller),
-    resourceType: 'detection_learning',
-    resourceId: site.id,
-    resourceName: site.name,
-  };
 }

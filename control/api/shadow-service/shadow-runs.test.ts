@@ -164,6 +164,21 @@ test('examples are bounded by kind', async () => {
   expect(run['examples']).toHaveLength(21);
 });
 
+test('audit rows name the policy whose run begins and ends', async () => {
+  const asked = { resourceType: 'shadow_run' };
+  const rowsNow = async () =>
+    (await waf.call('AuditService/QueryAudit', asked)).body['items'] as Json[];
+  const earlier = (await rowsNow()).length;
+  await start();
+  await ask('StopShadowRun', { policyId });
+  const all = await rowsNow();
+  const run = { resourceId: policyId, resourceName: 'shop' };
+  expect(all.slice(0, all.length - earlier)).toMatchObject([
+    { ...run, action: 'stop', diff: { before: { stopped: false }, after: { stopped: true } } },
+    { ...run, action: 'start', diff: { after: { stopped: false, crsRulesetId: rulesetId } } },
+  ]);
+});
+
 test('a run ends with its time, with another ruleset of the policy, and with the policy', async () => {
   await start();
   const { revision } = await made('PolicyService/GetPolicy', { id: policyId }, 'policy');

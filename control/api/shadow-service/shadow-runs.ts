@@ -12,15 +12,18 @@ import {
   type ShadowRun,
   type ShadowService,
 } from '../../../proto/gen/waf/shadow/v1/shadow_pb.ts';
-import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, notFound } from '../../domain/errors.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
 import { isPublished, type ShadowRunRecord } from '../../domain/policy/shadow-runs.ts';
 import { rulesets, shadowRuns } from '../../store/collections.ts';
-import { actorNote, callerOf, type Uses } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
-import { refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
+import { policyKind, refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
+import { noteAction } from '../resource/owned.ts';
+
+/** The run of a policy, in audit rows. */
+const runKind = { ...policyKind, audit: 'shadow_run' };
 
 /** Begins a run in place of an earlier one. */
 export function startShadowRun(
@@ -52,7 +55,7 @@ export function startShadowRun(
         stopped: false,
       };
       tx.put(shadowRuns, record);
-      tx.audit({ ...noteOf(caller, current), action: 'start', after: record });
+      noteAction(tx, caller, runKind, current, 'start', { after: record });
       return record;
     });
     await parts.counters.forgetLearned();
@@ -87,7 +90,7 @@ export function stopShadowRun(
       const endsAt = before.endsAt < now ? before.endsAt : now;
       const after = { ...before, endsAt, stopped: true };
       tx.put(shadowRuns, after);
-      tx.audit({ ...noteOf(caller, policy), action: 'stop', before, after });
+      noteAction(tx, caller, runKind, policy, 'stop', { before, after });
       return after;
     });
     return create(StopShadowRunResponseSchema, { run: show(parts, policy, run) });
@@ -123,11 +126,4 @@ function show(
       }),
     ),
   });
-}
-
-function noteOf(caller: Caller, { id, name }: PolicyRecord) {
-  return {
-    ...actorNote(caller),
-    ...{ resourceType: 'shadow_run', resourceId: id, resourceName: name },
-  };
 }

@@ -9,12 +9,12 @@ import {
 import { invalidField } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { checkRouting } from '../../domain/site/site-routing.ts';
-import { siteRoutings, sites } from '../../store/collections.ts';
+import { siteRoutings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { isoNow, nextRevision, requireRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { noteOf } from '../resource/owned.ts';
+import { keep, type Kept } from '../resource/owned.ts';
 import { siteKind, storedSite } from './stored-site.ts';
 import { surroundingsIn } from './surroundings.ts';
 
@@ -22,6 +22,13 @@ import { surroundingsIn } from './surroundings.ts';
 const standardRouting: SiteRoutingJson = {
   routes: [],
   unmatchedAction: 'UNMATCHED_PATH_ACTION_DEFAULT_UPSTREAM',
+};
+
+/** A site whose table changes; audit rows show the table. */
+const routingKind: Kept<SiteRecord> = {
+  ...siteKind,
+  audit: 'site_routing',
+  audited: ({ id }, store) => routingOf(store, id),
 };
 
 /** The routing table of a site. */
@@ -59,16 +66,14 @@ export function updateSiteRouting(
         upstreamActive: around.upstreamActive,
         newId: () => `route-${randomUUID()}`,
       });
-      const before = routingOf(tx, site.id);
       const changed: SiteRecord = {
         ...site,
         updatedAt: isoNow(parts.clock),
         revision: nextRevision(site.revision),
       };
-      tx.put(siteRoutings, { id: site.id, routing: after });
-      tx.put(sites, changed);
-      const note = noteOf(caller, { ...siteKind, audit: 'site_routing' }, site);
-      tx.audit({ ...note, action: 'update', before, after });
+      keep(tx, caller, routingKind, site, changed, {}, () =>
+        tx.put(siteRoutings, { id: site.id, routing: after }),
+      );
       return [after, changed.revision] as const;
     });
     return { routing: toMessage(SiteRoutingSchema, routing), revision: BigInt(revision) };

@@ -23,10 +23,11 @@ import { releaseLimits } from '../../limits/release-limits.ts';
 import type { StagedFile } from '../../release/release-files.ts';
 import { binaryReleases, settingsId, systemSettings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { actorNote, callerOf, type Uses } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { releaseNote, showRelease } from './releases.ts';
+import { keep } from '../resource/owned.ts';
+import { releaseKind, showRelease } from './releases.ts';
 
 interface Import {
   readonly text: string;
@@ -56,7 +57,7 @@ export function importBinaryRelease(
       const text = fetches ? await fetchSignature(parts, sourceUrl) : signature;
       const claimed = claimedRelease(text, trusted);
       const bytesMax = roomFor(parts, releaseIdOf(claimed.facts));
-      const use = (file: StagedFile) => keep(parts, file, { text, claimed, caller });
+      const use = (file: StagedFile) => keepRelease(parts, file, { text, claimed, caller });
       const release =
         sourceUrl === ''
           ? await parts.releases.stage(pieces(tarball), bytesMax, use)
@@ -71,7 +72,7 @@ export function importBinaryRelease(
 }
 
 /** Verifies what was written, then keeps the file and its record. */
-function keep(
+function keepRelease(
   parts: Uses<'store' | 'clock' | 'releases'>,
   file: StagedFile,
   { text, claimed, caller }: Import,
@@ -99,10 +100,9 @@ function keep(
       createdAt: now,
       updatedAt: now,
     };
-    await parts.store.write((tx) => {
-      tx.put(binaryReleases, record);
-      tx.audit({ ...actorNote(caller), ...releaseNote(record), action: 'import', after: record });
-    });
+    await parts.store.write((tx) =>
+      keep(tx, caller, releaseKind, null, record, { action: 'import' }),
+    );
     return showRelease(parts, record);
   });
 }

@@ -13,9 +13,17 @@ import type { BinaryReleaseRecord } from '../../domain/release/releases.ts';
 import { isOpen } from '../../domain/release/upgrade-run.ts';
 import { binaryReleases, upgradeRuns } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { actorNote, callerOf, type Uses } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { pageOf, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { drop, type Kept } from '../resource/owned.ts';
+
+/** Imported releases. */
+export const releaseKind: Kept<BinaryReleaseRecord> = {
+  collection: binaryReleases,
+  audit: 'binary_release',
+  nameOf: ({ version }) => version,
+};
 
 /** Imported releases, newest import first. */
 export function listBinaryReleases(
@@ -45,13 +53,7 @@ export function deleteBinaryRelease(
       const { sha256 } = await parts.store.write((tx) => {
         const before = storedRelease(tx, id);
         refuseInUse(tx, id);
-        tx.remove(binaryReleases, id);
-        tx.audit({
-          ...actorNote(caller),
-          ...releaseNote(before),
-          action: 'delete',
-          before,
-        });
+        drop(tx, caller, releaseKind, before);
         return before;
       });
       const shared = parts.store.list(binaryReleases).some((one) => one.sha256 === sha256);
@@ -69,11 +71,6 @@ export function showRelease(parts: Uses<'releases'>, record: BinaryReleaseRecord
     platform: `${record.platform}-${record.arch}`,
     fileStatus: there ? 'stored' : 'missing',
   });
-}
-
-/** The resource's part of an audit row. */
-export function releaseNote({ id, version }: BinaryReleaseRecord) {
-  return { resourceType: 'binary_release', resourceId: id, resourceName: version };
 }
 
 /** Errors: failed_precondition while nodes are to download it. */

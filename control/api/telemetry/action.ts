@@ -6,8 +6,9 @@ import type { Caller } from '../../auth/permissions.ts';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
 import { apiAssets } from '../../store/api-collections.ts';
 import type { WriteStore } from '../../store/store.ts';
-import { actorNote, type Uses } from '../context.ts';
+import type { Uses } from '../context.ts';
 import { isoNow } from '../convert.ts';
+import { keep, type Kept } from '../resource/owned.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { endpointsOf, type Endpoint } from './endpoints.ts';
 
@@ -44,6 +45,13 @@ export async function apiTreeAction(
   return { site, asset_id: assetId, action, revision: String(changed.revision) };
 }
 
+/** Endpoints that something was decided about. */
+const assetKind: Kept<ApiAssetRecord> = {
+  collection: apiAssets,
+  audit: 'api_asset',
+  nameOf: ({ method, path }) => `${method} ${path}`,
+};
+
 interface Place {
   readonly tenantId: string;
   readonly siteId: string;
@@ -77,17 +85,7 @@ function change(
     revision: before.revision + 1,
     updatedAt: nowIso,
   };
-  tx.put(apiAssets, after);
-  tx.audit({
-    ...actorNote(caller),
-    action,
-    resourceType: 'api_asset',
-    resourceId: assetId,
-    resourceName: `${method} ${path}`,
-    ...(record === undefined ? {} : { before: record }),
-    after,
-  });
-  return after;
+  return keep(tx, caller, assetKind, record, after, { action });
 }
 
 function readBody(body: unknown) {
