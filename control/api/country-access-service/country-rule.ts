@@ -14,7 +14,7 @@ import { invalidField, refusal } from '../../domain/errors.ts';
 import { countrySpec, readCountrySpec } from '../../publish/manifests/manifest-access.ts';
 import { countryRules } from '../../store/collections.ts';
 import { toMessage } from '../convert.ts';
-import { requirePlaceOf } from '../ip-list-service/bindings.ts';
+import { requirePlaceOf } from '../ip-list-service/binding.ts';
 import type { Resource } from '../resource/resource.ts';
 
 /** Country rules. */

@@ -200,7 +200,8 @@ export function replaceIpListEntries(
       refuseSameListName(tx, after, 'name');
       return keep(tx, caller, listKind, before, after, { action: 'replace_entries' }, () => {
         adoptContent(tx, staged, after.updatedAt);
-        if (kind !== '') bindOnlyGlobally(tx, caller, after, kind, after.updatedAt);
+        if (kind === '') return;
+        bindOnlyGlobally({ tx, caller, nowMs: parts.clock.nowMs() }, after.id, kind);
       });
     });
     const affectedConsumers = referencesOf(store, list.id).length;

@@ -3,17 +3,7 @@
 import type { IpListService } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import type { Uses } from '../context.ts';
 import type { Built } from '../method.ts';
-import {
-  applyIpList,
-  deleteGlobalIpListBinding,
-  deleteIpListBinding,
-  getIpListEditImpact,
-  listGlobalIpListBindings,
-  listIpListBindings,
-  listIpListReferences,
-  upsertGlobalIpListBinding,
-  upsertIpListBinding,
-} from './bindings.ts';
+import { applyIpList, bindingMethods } from './bindings.ts';
 import {
   addEntries,
   exportCsv,
@@ -61,14 +51,7 @@ export function ipListService(
     exportCsv: exportCsv(parts),
     lookupIp: lookupIp(parts),
     lookupIpScopes: lookupIpScopes(parts),
-    getIpListEditImpact: getIpListEditImpact(parts),
-    listIpListReferences: listIpListReferences(parts),
-    listIpListBindings: listIpListBindings(parts),
-    listGlobalIpListBindings: listGlobalIpListBindings(parts),
-    upsertIpListBinding: upsertIpListBinding(parts),
-    deleteIpListBinding: deleteIpListBinding(parts),
-    upsertGlobalIpListBinding: upsertGlobalIpListBinding(parts),
-    deleteGlobalIpListBinding: deleteGlobalIpListBinding(parts),
+    ...bindingMethods(parts),
     applyIpList: applyIpList(parts),
     acceptHeldIpListUpdate: acceptHeldIpListUpdate(parts),
     createIpListSubscription: createIpListSubscription(parts),

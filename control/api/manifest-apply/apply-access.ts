@@ -4,8 +4,6 @@
  * a list, the place has exactly these afterwards; where it is silent, it keeps what it has.
  */
 
-import { randomUUID } from 'node:crypto';
-import { accessLimits } from '../../limits/access-limits.ts';
 import type { IpListBindingRecordJson } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import type { RateLimitEndpointRecordJson } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { issuesOf, savedTrust } from '../../access/resolve-trust.ts';
@@ -13,18 +11,8 @@ import { canonicalJson } from '../../domain/canonical-json.ts';
 import type { CountryTarget } from '../../domain/access/country-access.ts';
 import { warningsOf } from '../../domain/enforcement.ts';
 import { refusal } from '../../domain/errors.ts';
-import {
-  checkAccessChoice,
-  checkPathPrefix,
-  checkSortOrder,
-} from '../../domain/access/ip-list-checks.ts';
 import type { IpListBinding } from '../../domain/access/ip-list.ts';
-import {
-  checkRateLimit,
-  signatureOf,
-  sortLimits,
-  type RateLimitRecord,
-} from '../../domain/access/rate-limit.ts';
+import { sortLimits, type RateLimitRecord } from '../../domain/access/rate-limit.ts';
 import { canonicalProfile } from '../../domain/site/trust.ts';
 import {
   bindingSpec,
@@ -40,14 +28,13 @@ import type { ManifestDocument } from '../../publish/manifests/manifest-document
 import type { Spec } from '../../publish/manifests/manifest-fields.ts';
 import { keepBindingsVersion } from '../../publish/policy-versions.ts';
 import { bindingsOf } from '../../publish/rulesets/ruleset-plugins.ts';
-import { ipListBindings, pluginBindings, rateLimits } from '../../store/collections.ts';
+import { ipListBindings, rateLimits } from '../../store/collections.ts';
 import { pluginUseKind } from '../crs-service/policy-plugins.ts';
-import { bindingKind, requirePlaceOf, sortBindings } from '../ip-list-service/bindings.ts';
+import { bindingKind, requirePlaceOf, sortBindings } from '../ip-list-service/binding.ts';
 import { limitKind } from '../rate-limit-service/rate-limit.ts';
-import { drop, keep, type Kept } from '../resource/owned.ts';
-import { baseOf } from '../resource/resource.ts';
+import { drop, keep, ownedBy } from '../resource/owned.ts';
+import { baseOf, type Change, type Kind, type ResourceRecord } from '../resource/resource.ts';
 import { atField } from '../rethrown-at.ts';
-import { nextUpdate } from '../unchanged.ts';
 import { keepProfile } from '../trust-service/profiles.ts';
 import { withLists, type ApplyRun, type DocumentChange, type StatedList } from './context.ts';
 
@@ -75,34 +62,12 @@ export function applyPluginUses(
 ): DocumentChange {
   const asked = readPluginUseSpecs(document);
   if (asked === undefined) return change;
-  const { tx, caller } = run;
-  const present = bindingsOf(tx, change.id);
-  const wanted = new Set(asked.map((one) => `${one.pluginSlug}\n${one.pathPrefix ?? ''}`));
-  for (const gone of present) {
-    if (wanted.has(`${gone.pluginSlug}\n${gone.pathPrefix ?? ''}`)) continue;
-    drop(tx, caller, pluginUseKind, gone);
-  }
-  asked.forEach(({ id = '', ...one }, at) => {
-    const field = `spec.exclusionPlugins[${at}]`;
-    const use = { ...one, policyId: change.id };
-    const before = pluginUseKind.placed?.(run, use) ?? null;
-    const isFree = id !== '' && tx.get(pluginBindings, id) === undefined;
-    const base = baseOf(run, pluginUseKind, before, isFree ? id : '');
-    const { record } = atField(field, 'binding', () =>
-      pluginUseKind.settle(run, use, before, base),
-    );
-    const same =
-      before !== null &&
-      canonicalJson(pluginUseSpec(before)) === canonicalJson(pluginUseSpec(record));
-    if (same) return;
-    keep(tx, caller, pluginUseKind, before, record, { action: 'upsert' });
-  });
-  const after = bindingsOf(tx, change.id);
-  const stated = {
-    name: 'exclusionPlugins',
-    before: present.map(pluginUseSpec),
-    after: after.map(pluginUseSpec),
-  };
+  const present = bindingsOf(run.tx, change.id);
+  const name = 'exclusionPlugins';
+  const wanted = asked.map((one) => ({ ...one, policyId: change.id }));
+  keepExactly(run, { name, where: document.where }, pluginUseKind, present, wanted, pluginUseSpec);
+  const after = bindingsOf(run.tx, change.id);
+  const stated = { name, before: present.map(pluginUseSpec), after: after.map(pluginUseSpec) };
   if (canonicalJson(stated.before) !== canonicalJson(stated.after)) {
     run.pluginsChanged.push({ policyId: change.id, bindings: after, where: document.where });
   }
@@ -116,48 +81,22 @@ function applyBindings(
   where: string,
 ): StatedList {
   const { tx, caller, now } = run;
-  const name = 'ipListBindings';
-  const show = (all: readonly IpListBinding[]): Spec[] =>
-    sortBindings(all).map((one) => bindingSpec(one, run.references, place.siteId !== ''));
+  const stated = { name: 'ipListBindings', where };
   const present =
     place.scope === 'global'
-      ? tx.find(ipListBindings, 'scope', 'global').filter((one) => one.tenantId === caller.tenantId)
+      ? ownedBy(tx, caller, bindingKind).filter(({ scope }) => scope === 'global')
       : atPlace(tx.find(ipListBindings, place.scope, place.siteId || place.policyId), place);
-  const fresh = asked.map((one, at) => {
-    const field = `spec.${name}[${at}]`;
-    const target = placeOf(place, one.policyId ?? '', `${field}.policyRef`);
-    requirePlaceOf({ tx, caller, document: { where, warn: run.warn } }, target, field);
-    return {
-      ...checkAccessChoice(one, `${field}.`),
-      ...target,
-      kind: one.kind ?? '',
-      id: one.id ?? '',
-      tenantId: caller.tenantId,
-      ipListId: one.ipListId ?? '',
-      pathPrefix: checkPathPrefix(one.pathPrefix ?? '', `${field}.pathPrefix`),
-      sortOrder: checkSortOrder(one.sortOrder, `${field}.sortOrder`),
-    };
-  });
-  const keyOf = (one: (typeof fresh)[number] | IpListBinding): string =>
-    canonicalJson([one.ipListId, one.policyId, one.pathPrefix ?? '', one.addressSource ?? '']);
-  const { gone, kept } = keepExactly(run, bindingKind, present, fresh, {
-    name,
-    prefix: 'binding',
-    keyOf,
-    specOf: (one) => bindingSpec(one, run.references, place.siteId !== ''),
-    finish: (one, before): IpListBinding => ({ ...one, createdAt: before?.createdAt ?? now }),
-  });
-  if (tx.count(ipListBindings) > accessLimits.bindingsMax) {
-    throw refusal('resource_exhausted', `there are at most ${accessLimits.bindingsMax} bindings`);
-  }
+  const wanted = asked.map((one, at) => placed(run, stated, place, one, at));
+  const specOf = (one: IpListBinding): Spec =>
+    bindingSpec(one, run.references, place.siteId !== '');
+  const kept = keepExactly(run, stated, bindingKind, present, wanted, specOf);
   if (kept.length > 0) run.warn(...warningsOf(ipListBindings.name));
-  const before = show(present);
-  const after = show(kept);
-  const changed = gone.length > 0 || canonicalJson(before) !== canonicalJson(after);
-  if (place.scope === 'policy' && changed) {
+  const before = sortBindings(present).map(specOf);
+  const after = sortBindings(kept).map(specOf);
+  if (place.scope === 'policy' && canonicalJson(before) !== canonicalJson(after)) {
     keepBindingsVersion(tx, place.policyId, caller.username, now);
   }
-  return { name, before, after };
+  return { name: stated.name, before, after };
 }
 
 function applyRateLimits(
@@ -166,38 +105,19 @@ function applyRateLimits(
   asked: readonly RateLimitEndpointRecordJson[],
   where: string,
 ): StatedList {
-  const { tx, caller, now } = run;
-  const name = 'rateLimits';
+  const stated = { name: 'rateLimits', where };
   if (place.scope === 'global') {
-    throw refusal('invalid_argument', `spec.${name}: stand in a Policy or a Site`);
+    throw refusal('invalid_argument', `spec.${stated.name}: stand in a Policy or a Site`);
   }
-  const present = atPlace(tx.find(rateLimits, place.scope, place.siteId || place.policyId), place);
-  const fresh = asked.map((one, at) => {
-    const field = `spec.${name}[${at}]`;
-    const target = placeOf(place, one.policyId ?? '', `${field}.policyRef`);
-    requirePlaceOf({ tx, caller, document: { where, warn: run.warn } }, target, field);
-    const { policyId, siteId } = target;
-    const checked = atField(field, 'endpoint', () => checkRateLimit(one));
-    return { ...checked, id: one.id ?? '', tenantId: caller.tenantId, policyId, siteId };
-  });
+  const found = run.tx.find(rateLimits, place.scope, place.siteId || place.policyId);
+  const present = atPlace(found, place);
+  const wanted = asked.map((one, at) => placed(run, stated, place, one, at));
   const specOf = (one: RateLimitRecord): Spec =>
     rateLimitSpec(one, run.references, place.siteId !== '');
-  const { kept } = keepExactly(run, limitKind, present, fresh, {
-    name,
-    prefix: 'ratelimit',
-    keyOf: (one) => canonicalJson([one.policyId, signatureOf(one)]),
-    specOf,
-    finish: (one, before): RateLimitRecord => ({
-      ...one,
-      createdAt: before?.createdAt ?? now,
-      updatedAt: nextUpdate(before, { nowMs: () => run.nowMs }),
-    }),
-  });
-  if (tx.count(rateLimits) > accessLimits.rateLimitsMax) {
-    throw refusal('resource_exhausted', `there are at most ${accessLimits.rateLimitsMax} limits`);
-  }
+  const kept = keepExactly(run, stated, limitKind, present, wanted, specOf);
   if (kept.some(({ action }) => action === 'challenge')) run.warn(...warningsOf(rateLimits.name));
-  return { name, before: sortLimits(present).map(specOf), after: sortLimits(kept).map(specOf) };
+  const [before, after] = [present, kept].map((all) => sortLimits(all).map(specOf));
+  return { name: stated.name, before, after };
 }
 
 function applyTrust(run: ApplyRun, document: ManifestDocument, siteId: string): StatedList[] {
@@ -222,51 +142,61 @@ function atPlace<T extends { readonly siteId: string }>(found: T[], place: Count
   return found.filter(({ siteId }) => siteId === place.siteId);
 }
 
-/** The place of an entry: in a site, a policy may stand beside it. */
-function placeOf(place: CountryTarget, policyId: string, field: string): CountryTarget {
-  if (policyId === '' || policyId === place.policyId) return place;
-  if (place.scope === 'site') return { ...place, policyId };
-  throw refusal('invalid_argument', `${field}: goes with entries of a Site only`);
-}
-
-interface Entry {
-  readonly id: string;
-}
-
-interface Keeping<F extends Entry, R extends Entry> {
-  /** Of the list in the document. */
+/** A list of a document. */
+interface Stated {
+  /** Of its field. */
   readonly name: string;
-  /** Of ids that are made. */
-  readonly prefix: string;
-  /** What makes two entries the same. */
-  readonly keyOf: (one: F | R) => string;
-  readonly specOf: (one: R) => Spec;
-  readonly finish: (one: F, before: R | undefined) => R;
+  /** For messages, the document. */
+  readonly where: string;
 }
 
-/** Makes `fresh` all that is there; an entry that is the same stays as it is, with its id. */
-function keepExactly<F extends Entry, R extends Entry>(
-  { tx, caller }: ApplyRun,
-  kind: Kept<R>,
+/** An entry with its place; in a site, a policy may stand beside it. Errors: AppError at it. */
+function placed<A extends { readonly policyId?: string; readonly siteId?: string }>(
+  { tx, caller, warn }: ApplyRun,
+  { name, where }: Stated,
+  place: CountryTarget,
+  asked: A,
+  at: number,
+): A {
+  const field = `spec.${name}[${at}]`;
+  const { policyId = '' } = asked;
+  const isOther = policyId !== '' && policyId !== place.policyId;
+  if (isOther && place.scope !== 'site') {
+    throw refusal('invalid_argument', `${field}.policyRef: goes with entries of a Site only`);
+  }
+  const target = isOther ? { ...place, policyId } : place;
+  requirePlaceOf({ tx, caller, document: { where, warn } }, target, field);
+  return { ...asked, policyId: target.policyId, siteId: target.siteId };
+}
+
+/** Makes `wanted` all that is there; an entry that is the same stays as it is, with its id. */
+function keepExactly<A extends { readonly id?: string }, R extends ResourceRecord>(
+  run: ApplyRun,
+  { name, where }: Stated,
+  kind: Kind<A, R> & { readonly field: string },
   present: readonly R[],
-  fresh: readonly F[],
-  { name, prefix, keyOf, specOf, finish }: Keeping<F, R>,
-): { readonly gone: readonly R[]; readonly kept: readonly R[] } {
-  const keys = fresh.map(keyOf);
-  const twice = keys.findIndex((key, at) => keys.indexOf(key) !== at);
-  if (twice >= 0) throw refusal('invalid_argument', `spec.${name}[${twice}]: is there twice`);
-  const known = new Map(present.map((one) => [keyOf(one), one]));
-  const gone = present.filter((one) => !keys.includes(keyOf(one)));
-  for (const one of gone) drop(tx, caller, kind, one);
-  const kept = fresh.map((one) => {
-    const before = known.get(keyOf(one));
-    const free = one.id !== '' && tx.get(kind.collection, one.id) === undefined;
-    const id = before?.id ?? (free ? one.id : `${prefix}-${randomUUID()}`);
-    const record = finish({ ...one, id }, before);
-    if (before !== undefined && canonicalJson(specOf(before)) === canonicalJson(specOf(record))) {
-      return before;
+  wanted: readonly A[],
+  specOf: (record: R) => Spec,
+): readonly R[] {
+  const { tx, caller, nowMs } = run;
+  const change: Change = { tx, caller, nowMs, document: { where, warn: run.warn } };
+  const atEntry = <T>(at: number, decide: () => T): T =>
+    atField(`spec.${name}[${at}]`, kind.field, decide);
+  const known = wanted.map((one, at) => atEntry(at, () => kind.placed?.(change, one)?.id));
+  for (const one of present.filter(({ id }) => !known.includes(id))) drop(tx, caller, kind, one);
+  const kept: R[] = [];
+  for (const [at, asked] of wanted.entries()) {
+    const before = kind.placed?.(change, asked) ?? null;
+    if (kept.some(({ id }) => id === before?.id)) {
+      throw refusal('invalid_argument', `spec.${name}[${at}]: is there twice`);
     }
-    return keep(tx, caller, kind, before, record, { action: 'upsert' });
-  });
-  return { gone, kept };
+    const { id = '' } = asked;
+    const isFree = id !== '' && tx.get(kind.collection, id) === undefined;
+    const base = baseOf(change, kind, before, isFree ? id : '');
+    const { record } = atEntry(at, () => kind.settle(change, asked, before, base));
+    if (before === null) kind.refuseMore?.(tx, caller);
+    const same = before !== null && canonicalJson(specOf(before)) === canonicalJson(specOf(record));
+    kept.push(same ? before : keep(tx, caller, kind, before, record, { action: 'upsert' }));
+  }
+  return kept;
 }

@@ -6,26 +6,22 @@ import {
   type IpListBindingRecordJson,
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import { accessLimits } from '../../limits/access-limits.ts';
-import type { Caller } from '../../auth/permissions.ts';
 import { invalidField } from '../../domain/errors.ts';
-import {
-  checkAccessChoice,
-  checkPathPrefix,
-  checkSortOrder,
-} from '../../domain/access/ip-list-checks.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
 import { ipListBindings } from '../../store/collections.ts';
-import type { WriteStore } from '../../store/store.ts';
 import { toRecord } from '../convert.ts';
-import { bindingKind, keepBinding, type NewBinding } from '../ip-list-service/bindings.ts';
+import { bindingKind, checkedBinding, type AskedBinding } from '../ip-list-service/binding.ts';
 import { drop } from '../resource/owned.ts';
+import type { Change } from '../resource/resource.ts';
+import { upsertIn } from '../resource/serve.ts';
+import { atField } from '../rethrown-at.ts';
 import { storedList } from '../ip-list-service/stored-list.ts';
 
 /**
  * The bindings that a layer's content states, `{bindings: [...]}` or nothing, for a policy. Errors:
  * invalid_argument under `config.bindings`.
  */
-export function readBindingsLayer(config: JsonObject, policyId: string): NewBinding[] {
+export function readBindingsLayer(config: JsonObject, policyId: string): AskedBinding[] {
   const { bindings = [], ...rest } = config;
   if (!Array.isArray(bindings)) throw invalidField('config.bindings', 'must be a list');
   if (Object.keys(rest).length > 0) {
@@ -37,7 +33,7 @@ export function readBindingsLayer(config: JsonObject, policyId: string): NewBind
   return bindings.map((one, at) => readBinding(one, `config.bindings[${at}]`, policyId));
 }
 
-function readBinding(value: unknown, at: string, policyId: string): NewBinding {
+function readBinding(value: unknown, at: string, policyId: string): AskedBinding {
   let asked: IpListBindingRecordJson;
   try {
     const message = fromJson(IpListBindingRecordSchema, value as JsonObject);
@@ -49,16 +45,7 @@ function readBinding(value: unknown, at: string, policyId: string): NewBinding {
   if (![undefined, '', policyId].includes(asked.policyId)) {
     throw invalidField(`${at}.policyId`, 'must be empty or this policy');
   }
-  const choice = checkAccessChoice(asked, `${at}.`);
-  return {
-    ...choice,
-    scope: 'policy',
-    policyId,
-    siteId: '',
-    ipListId: asked.ipListId ?? '',
-    pathPrefix: checkPathPrefix(asked.pathPrefix ?? '', `${at}.pathPrefix`),
-    sortOrder: checkSortOrder(asked.sortOrder, `${at}.sortOrder`),
-  };
+  return atField(at, 'binding', () => checkedBinding({ ...asked, scope: 'policy', policyId }));
 }
 
 /**
@@ -66,17 +53,16 @@ function readBinding(value: unknown, at: string, policyId: string): NewBinding {
  * a list that is gone, by its place under `at`.
  */
 export function replaceBindings(
-  tx: WriteStore,
-  caller: Caller,
+  change: Change,
   policy: PolicyRecord,
-  wanted: readonly NewBinding[],
-  now: string,
+  wanted: readonly AskedBinding[],
   at = 'config',
 ): void {
-  for (const [index, { ipListId }] of wanted.entries()) {
+  const { tx, caller } = change;
+  for (const [index, { ipListId = '' }] of wanted.entries()) {
     storedList(tx, caller, ipListId, `${at}.bindings[${index}].ipListId`);
   }
-  const kept = new Set(wanted.map((one) => keepBinding(tx, caller, one, now).id));
+  const kept = new Set(wanted.map((one) => upsertIn(change, bindingKind, one).id));
   const before = tx.find(ipListBindings, 'policy', policy.id).filter((one) => one.siteId === '');
   for (const binding of before) {
     if (!kept.has(binding.id)) drop(tx, caller, bindingKind, binding);

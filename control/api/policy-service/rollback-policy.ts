@@ -13,8 +13,8 @@ import { snapshotOf, type PolicySnapshot } from '../../publish/policy-versions.t
 import { countryRules, customRules, ipLists, rulesets } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
-import { isoNow, toMessage } from '../convert.ts';
-import type { NewBinding } from '../ip-list-service/bindings.ts';
+import { toMessage } from '../convert.ts';
+import type { AskedBinding } from '../ip-list-service/binding.ts';
 import type { Method } from '../method.ts';
 import { refuseTaken } from '../resource/resource.ts';
 import { replaceBindings } from './bindings-layer.ts';
@@ -47,15 +47,16 @@ export function rollbackPolicy(
     refuseTaken(parts.store, policyResource, restored);
     refuseMissing(parts.store, caller, restored, bindings);
     await refuseUncompiled(parts, restored, 'versionId');
+    const nowMs = parts.clock.nowMs();
     const saved = await parts.store.write((tx) => {
       const current = storedPolicy(tx, caller, before.id, 'policyId');
       refuseTaken(tx, policyResource, restored);
       refuseMissing(tx, caller, restored, bindings);
       if (bindings !== undefined) {
         const wanted = bindings.map((one) => toBinding(one, current.id));
-        replaceBindings(tx, caller, current, wanted, isoNow(parts.clock), 'versionId');
+        replaceBindings({ tx, caller, nowMs }, current, wanted, 'versionId');
       }
-      return savePolicy(tx, caller, current, restored, parts.clock.nowMs(), 'rollback');
+      return savePolicy(tx, caller, current, restored, nowMs, 'rollback');
     });
     return { policy: toMessage(PolicySchema, saved) };
   };
@@ -64,7 +65,7 @@ export function rollbackPolicy(
 type Bindings = PolicySnapshot['ipListBindings'];
 
 /** The same place is the same binding: what is there keeps its id. */
-function toBinding(saved: NonNullable<Bindings>[number], policyId: string): NewBinding {
+function toBinding(saved: NonNullable<Bindings>[number], policyId: string): AskedBinding {
   const { id: _id, ipListName: _name, ...rest } = saved;
   return { ...rest, scope: 'policy', policyId, siteId: '' };
 }

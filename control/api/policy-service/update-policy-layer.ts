@@ -36,7 +36,7 @@ export function updatePolicyLayer(
       const saved = await parts.store.write((tx) => {
         const current = storedPolicy(tx, caller, before.id, 'policyId');
         requireRevision(request.revision, current.revision);
-        replaceBindings(tx, caller, current, wanted, new Date(nowMs).toISOString());
+        replaceBindings({ tx, caller, nowMs }, current, wanted);
         return savePolicy(tx, caller, current, current, nowMs, 'update_layer');
       });
       const warnings = wanted.length === 0 ? [] : warningsOf(ipListBindings.name);

@@ -14,7 +14,7 @@ import { invalidField, refusal } from '../../domain/errors.ts';
 import { accessLimits } from '../../limits/access-limits.ts';
 import { rateLimits } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { requirePlace } from '../ip-list-service/bindings.ts';
+import { requirePlace } from '../ip-list-service/binding.ts';
 import type { ServedKind } from '../resource/resource.ts';
 
 /** Limits of rates. */
@@ -31,10 +31,11 @@ export const limitKind: ServedKind<
   prefix: 'ratelimit',
   nameOf: ({ pathPattern }) => pathPattern,
   placed: ({ tx }, asked) => sameLimits(tx, checkedLimit(asked))[0],
-  settle: ({ tx, caller }, asked, _before, base) => {
+  settle: ({ tx, caller, document }, asked, _before, base) => {
     const checked = checkedLimit(asked);
     const { policyId, siteId } = checked;
-    requirePlace(tx, caller, { policyId, siteId, scope: scopeOf(checked) }, 'endpoint');
+    // Documents look at the place of each entry themselves.
+    if (document === undefined) requirePlace(tx, caller, { policyId, siteId }, 'endpoint');
     return { record: { ...checked, ...base } };
   },
   refuseMore: (store) => {

@@ -7,7 +7,7 @@ import { invalidField } from '../../domain/errors.ts';
 import { rateLimits } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
-import { requireTarget } from '../ip-list-service/bindings.ts';
+import { requireTarget } from '../ip-list-service/binding.ts';
 import type { Built } from '../method.ts';
 import { serve } from '../resource/serve.ts';
 import { limitKind } from './rate-limit.ts';

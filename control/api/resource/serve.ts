@@ -54,6 +54,12 @@ export interface CreateOptions<R> {
   readonly also?: (tx: WriteStore, after: R, before: R | null) => void;
 }
 
+/** What one removal does otherwise than others. */
+export interface RemoveOptions<R> {
+  /** Runs in the transaction, after all else. */
+  readonly also?: (tx: WriteStore, gone: R) => void;
+}
+
 /** What one method does otherwise than others. */
 export interface UpdateOptions<R> extends Pick<CreateOptions<R>, 'also'> {
   /** Of the request, in errors. */
@@ -111,8 +117,11 @@ export function serveRecords<S extends DescMessage, R extends ResourceRecord>(
       return shower(caller.tenantId)(stored(store, caller, kind, id, 'id'));
     },
 
-    remove: ({ id }: { readonly id: string }, context: HandlerContext) =>
-      remove(parts, kind, id, context),
+    remove: (
+      { id }: { readonly id: string },
+      context: HandlerContext,
+      { also }: RemoveOptions<R> = {},
+    ) => remove(parts, kind, id, context, also),
   };
 }
 
@@ -156,7 +165,8 @@ export function serve<S extends DescMessage, A extends object, R extends Resourc
       asked: A & { readonly id?: string },
       request: ChangeRequest,
       context: HandlerContext,
-    ): Promise<R> => make(context, (asking) => upsertOf(asking, kind, asked, request)),
+      { also }: Pick<CreateOptions<R>, 'also'> = {},
+    ): Promise<R> => make(context, (asking) => upsertOf(asking, kind, asked, request), also),
   };
 }
 
@@ -165,11 +175,14 @@ async function remove<S extends DescMessage, R extends ResourceRecord>(
   kind: ShownKind<S, R>,
   id: string,
   context: HandlerContext,
+  also: RemoveOptions<R>['also'],
 ) {
   const caller = callerOf(context);
-  const removed = await store.write((tx) =>
-    removeRecord({ tx, caller, nowMs: clock.nowMs() }, kind, id),
-  );
+  const removed = await store.write((tx) => {
+    const gone = removeRecord({ tx, caller, nowMs: clock.nowMs() }, kind, id);
+    also?.(tx, gone);
+    return gone;
+  });
   return { result: { id, changed: true, ...revisionAfter(kind, removed) } };
 }
 
@@ -216,6 +229,15 @@ export function createIn<A extends object, R extends ResourceRecord>(
   action = 'create',
 ): R {
   return keepDecided(change, kind, decideOn(change, kind, asked, null, action));
+}
+
+/** Keeps a record by its kind inside of a larger change, in place of one that is there. */
+export function upsertIn<S extends DescMessage, A extends object, R extends ResourceRecord>(
+  change: Change,
+  kind: ServedKind<S, A, R>,
+  asked: A & { readonly id?: string },
+): R {
+  return keepDecided(change, kind, upsertOf(change, kind, asked, {}));
 }
 
 function updateOf<S extends DescMessage, A extends object, R extends ResourceRecord>(

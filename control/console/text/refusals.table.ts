@@ -86,7 +86,6 @@ export const refusals: Readonly<Record<string, string>> = {
     '每个用户最多 {count} 个 API 令牌：请先吊销一个',
   'there are at most {count} IP lists': '最多 {count} 个 IP 列表',
   'there are at most {count} bindings': '最多 {count} 个绑定',
-  'there are at most {count} limits': '最多 {count} 个速率限制',
   'there are at most {count} rate limits': '最多 {count} 个速率限制',
   'there are at most {count} country rules': '最多 {count} 条国家/地区规则',
   'there are at most {count} alert channels': '最多 {count} 个告警通道',
