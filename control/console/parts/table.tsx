@@ -4,7 +4,7 @@
  */
 
 import type { ComponentChildren, JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { Reload } from '../lazy.tsx';
 import { exactNumber, language, t } from '../text/text.ts';
 import { Space, useRowWindow } from './row-window.tsx';
@@ -43,7 +43,7 @@ export function Table<T>({
   sortable = true,
 }: TableProps<T>): JSX.Element {
   const { sort, load, press } = useSort();
-  const sorts = columns.map((column) => sortable && canSort(column, items));
+  const sorts = useSortable(columns, items, sortable);
   const used = sort !== null && sorts[sort.column] === true ? sort : null;
   // A row is known by its place as delivered: its state follows it when rows are sorted.
   const delivered = items.map((item, index) => ({ item, place: String(index) }));
@@ -117,6 +117,19 @@ function useSort(): Sorting {
     );
   };
   return { sort, load, press };
+}
+
+/** Which columns can be sorted: asked of all rows, so once for the same rows and columns. */
+function useSortable<T>(
+  columns: readonly Column<T>[],
+  items: readonly T[],
+  sortable: boolean,
+): readonly boolean[] {
+  const titles = columns.map(({ title }) => title).join('\n');
+  return useMemo(
+    () => columns.map((column) => sortable && canSort(column, items)),
+    [titles, items, sortable],
+  );
 }
 
 /** Whether a column has values to compare; a text that is written for a number is none. */
