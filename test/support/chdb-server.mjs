@@ -17,8 +17,8 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 
 const [install = '', data = '', port = ''] = process.argv.slice(2);
-const require = createRequire(join(install, 'package.json'));
-const { Session } = require('chdb');
+const load = createRequire(join(install, 'package.json'));
+const { Session } = load('chdb');
 
 /** Parameters of the interface itself; the others are settings of ClickHouse. */
 const ownParameters = new Set(['query', 'query_id', 'wait_end_of_query', 'session_id', 'role']);
@@ -83,7 +83,7 @@ async function insert(own, query, body) {
   }
 }
 
-const server = createServer(async (request, response) => {
+async function answerRequest(request, response) {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
   if (pathname === '/ping') return response.end('Ok.\n');
   response.setHeader('X-ClickHouse-Query-Id', searchParams.get('query_id') ?? randomUUID());
@@ -94,5 +94,7 @@ const server = createServer(async (request, response) => {
     response.writeHead(500, { 'X-ClickHouse-Exception-Code': code });
     response.end(message);
   }
-});
+}
+
+const server = createServer((request, response) => void answerRequest(request, response));
 server.listen(Number(port), '127.0.0.1');

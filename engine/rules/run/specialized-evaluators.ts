@@ -1,7 +1,7 @@
 /**
- * Specialized evaluators for links that need one simple thing (a TX variable, a scalar, a count,
- * nothing at all), as most rules do that run in every transaction. Each answers as the general evaluation in
- * evaluate.ts; what is not simple goes there.
+ * Specialized evaluators for links that need one simple thing (a scalar, a TX variable, a count,
+ * nothing), as most rules do that run in every transaction. Each answers as the general evaluation
+ * in evaluate.ts; what is not simple goes there.
  */
 
 import type { ByteString } from '../../../base/byte-string.ts';
@@ -49,13 +49,10 @@ function readerOf(target: Target): ((tx: Transaction) => ByteString | undefined)
 }
 
 /** The same of a scalar; its transformed values may be known to the general evaluation. */
-function scalarReader({
-  variable: { read },
-  selector,
-  count,
-}: Target): ((tx: Transaction) => ByteString | undefined) | null {
-  if (read === undefined || selector !== null || count) return null;
-  return (tx) => read(tx) ?? undefined;
+function scalarReader(target: Target): ((tx: Transaction) => ByteString | undefined) | null {
+  const { variable, selector, count } = target;
+  if (variable.read === undefined || selector !== null || count) return null;
+  return (tx) => variable.read?.(tx) ?? undefined;
 }
 
 function countRows(tx: Transaction, sources: readonly number[], key: ByteString): number {
