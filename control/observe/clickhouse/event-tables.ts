@@ -42,13 +42,13 @@ const fewValues: ReadonlySet<string> = new Set([
   ...['attack', 'rule_text', 'upstream', 'route', 'level', 'logger'],
 ]);
 
-/** Columns whose values may be rare: an index tells which 8192 rows may have one. */
+/** Columns whose values may be rare: an index tells which granules may have one. */
 const indexedColumns: Readonly<Record<KindName, readonly string[]>> = {
   security: ['request', 'client_bytes', 'site', 'rule', 'target'],
   access: ['request', 'client_bytes', 'site', 'upstream', 'route'],
   error: ['request', 'site'],
 };
-/** One of 100 lookups of 8192 rows is in vain; ten bits a value. */
+/** One of 100 lookups of a granule is in vain; ten bits a value. */
 const indexType = 'bloom_filter(0.01) GRANULARITY 1';
 
 /** Kinds whose events have a client; its address is also kept as sixteen bytes. */
@@ -69,6 +69,12 @@ const commonColumns = [
   'compact String',
   'whole String',
 ];
+
+/**
+ * Rows that are read for one: events of a page by a rare value lie far apart. With the 8192 that
+ * servers take by themselves, to read 36 of 300,000 events costs twice the CPU time.
+ */
+const granuleRows = 1024;
 
 /** What names a row: of equal ones a single row is kept. */
 export const rowKey = 'at, number, node, boot, seq, place';
@@ -123,7 +129,7 @@ export function tableStatements(address: ClickhouseAddress, indexed: boolean): s
         : `ReplicatedReplacingMergeTree('${path}', '{replica}')`;
     statements.push(
       `CREATE TABLE IF NOT EXISTS ${stored}${where} (${columns.join(', ')}) ` +
-        `ENGINE = ${engine} ${order}`,
+        `ENGINE = ${engine} ${order} SETTINGS index_granularity = ${granuleRows}`,
     );
     if (indexed) statements.push(`ALTER TABLE ${stored}${where} ${indexesOf(kind)}`);
     if (cluster === '') continue;
