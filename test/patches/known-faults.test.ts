@@ -33,6 +33,8 @@ const log4j = documents[0]!;
 
 let waf: LiveWaf;
 let policyId = '';
+/** A policy without patches: what is refused is compiled with its policy first. */
+let bareId = '';
 let rulesetId = '';
 /** Number of each patch's rule. */
 const numbers = new Map<string, number>();
@@ -48,6 +50,8 @@ beforeAll(async () => {
     const site = { name: 'a', primaryHost: 'a.test', upstreams, waf: { enabled: true, policyId } };
     await waf.ask('SiteService/CreateSite', { site });
     rulesetId = crsRulesetId;
+    const bare = await waf.ask('PolicyService/CreatePolicy', { policy: { name: 'bare' } });
+    bareId = (bare['policy'] as { id: string }).id;
     await waf.ask('SystemService/Apply', { manifestYaml: manifestOf('patched', documents) });
     for (const page of [1, 2, 3]) {
       const asked = { policyId, page: { page, pageSize: 200 } };
@@ -149,7 +153,7 @@ describe('refused', () => {
   ];
   test.each(cases)('%s', async (_name, change, problem) => {
     const answer = await waf.control.call('CustomRuleService/CreateCustomRule', {
-      rule: ruleOf(stated(change)),
+      rule: { ...ruleOf(stated(change)), policyId: bareId },
     });
     expect(answer.body['code']).toBe('invalid_argument');
     expect(answer.text).toContain(problem);
