@@ -31,8 +31,8 @@ const closing = new Closing();
 let thread: { readonly url: URL; readonly folder: string };
 /** Serves every plan after which its thread lives on: a thread costs more than a request. */
 let shared: Pool;
-beforeAll(() => {
-  thread = transpileTree(root, 'test/fault/faulty-thread.ts');
+beforeAll(async () => {
+  thread = await transpileTree(root, 'test/fault/faulty-thread.ts');
   shared = startPool(plans, 20_000);
 });
 afterEach(() => closing.run());

@@ -42,7 +42,7 @@ let engine: PolicyEngine;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'waf-places-'));
-  const { url, folder: compiled } = transpileTree(root, 'engine/threads/pool-thread.ts');
+  const { url, folder: compiled } = await transpileTree(root, 'engine/threads/pool-thread.ts');
   transpiled = compiled;
   engine = buildEngine(policy, { cache: noCache, log: silentLogger, ports: fixedPorts });
   const workerData = poolThreadSettings(folder);

@@ -23,8 +23,8 @@ import type { FaultPlan } from './faulty-policy.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 let thread: { readonly url: URL; readonly folder: string };
 const pools: Pool[] = [];
-beforeAll(() => {
-  thread = transpileTree(root, 'test/fault/faulty-thread.ts');
+beforeAll(async () => {
+  thread = await transpileTree(root, 'test/fault/faulty-thread.ts');
 });
 afterEach(async () => {
   for (const pool of pools.splice(0)) await pool.close();

@@ -53,7 +53,7 @@ export async function startRules(pooled: boolean): Promise<SoakRules> {
   const engine = buildEngine(policy, { cache: noCache, log: silentLogger, ports: fixedPorts });
   if (!pooled) return { inspector: engine, close: async () => engine.retire() };
   const root = path.resolve(import.meta.dirname, '../..');
-  const { url, folder } = transpileTree(root, 'engine/threads/pool-thread.ts');
+  const { url, folder } = await transpileTree(root, 'engine/threads/pool-thread.ts');
   const workerData = poolThreadSettings(folder);
   const parts = { workerFile: url, workerData, clock: systemClock, log: silentLogger };
   const pool = new Pool({ ...parts, deadlineMs: 20_000, threads: 2 });

@@ -26,8 +26,8 @@ const closing = new Closing();
 let entry: URL;
 let folder: string;
 
-beforeAll(() => {
-  ({ url: entry, folder } = transpileTree(root, 'test/http/log-thread-entry.ts'));
+beforeAll(async () => {
+  ({ url: entry, folder } = await transpileTree(root, 'test/http/log-thread-entry.ts'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 afterEach(() => closing.run());

@@ -9,9 +9,10 @@ import { openManifestReader } from './manifest-reader.ts';
 
 let entry: URL;
 let folder = '';
-beforeAll(() => {
+beforeAll(async () => {
   const root = join(import.meta.dirname, '..', '..', '..');
-  ({ url: entry, folder } = transpileTree(root, 'control/publish/manifests/manifest-thread.ts'));
+  const compiled = 'control/publish/manifests/manifest-thread.ts';
+  ({ url: entry, folder } = await transpileTree(root, compiled));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

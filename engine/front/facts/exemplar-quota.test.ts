@@ -11,8 +11,8 @@ import { AREA, ExemplarQuota, shareQuota } from './exemplar-quota.ts';
 const root = path.resolve(import.meta.dirname, '../../..');
 let module: URL;
 let folder: string;
-beforeAll(() => {
-  ({ url: module, folder } = transpileTree(root, 'engine/front/facts/exemplar-quota.ts'));
+beforeAll(async () => {
+  ({ url: module, folder } = await transpileTree(root, 'engine/front/facts/exemplar-quota.ts'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
