@@ -64,7 +64,7 @@ export const sentenceWords: ReadonlySet<string> = wordsOf(
 export const ownPrograms: ReadonlySet<string> = wordsOf(
   `git npm npx pnpm yarn node pip pip3 python python3 docker docker-compose kubectl cargo rustc cmake
    tar zip unzip grep egrep sed awk ls cd pwd mkdir cp mv rm uniq wc xargs du df chmod ssh scp rsync apt
-   apt-get brew dnf systemctl journalctl composer php java javac mvn gradle tsc vite vitest pytest
+   apt-get brew dnf chown chgrp ln touch sysctl systemctl journalctl composer php java javac mvn gradle tsc vite vitest pytest
    gzip gunzip zstd ffmpeg mysqldump pg_dump dir jest eslint vim nano printf echo export dotnet ps terraform helm poetry`,
 );
 /** The same, by names that are words of sentences, too: something has to follow them. */
@@ -76,6 +76,18 @@ export const ownCommands: ReadonlySet<string> = wordsOf(
 /** Short commands of shells that pass over case, and of what others start there. */
 export const shortWindowsCommands: ReadonlySet<string> = wordsOf(
   'cmd del dir net reg ren sc ver vol',
+);
+
+/** Commands of Windows, whose shell reads brackets and quotes in another way. */
+export const windowsCommands: ReadonlySet<string> = wordsOf(
+  `at.exe attrib bcdedit bitsadmin cacls calc.exe call certutil cmd cmd.exe cmdkey cmstp copy cscript
+   curl date del dir diskpart driverquery dsquery echo erase find findstr forfiles fsutil ftp getmac
+   gpresult host hostname icacls installutil ipconfig klist mkdir more more.com mount move mshta
+   msiexec msbuild nbtstat net netsh netstat nltest nslookup odbcconf path pathping ping powershell
+   powershell.exe psexec pwsh pwsh.exe quser qwinsta rd reg regasm regsvcs regsvr32 ren rmdir
+   robocopy route rsh rundll32 sc schtasks set shutdown sort ssh start systeminfo takeown tar
+   tasklist taskkill telnet tftp time tracert tree type ver vol vssadmin wevtutil where whoami wmic
+   wscript wsl xcopy`,
 );
 
 /** Commands that run the one after them, or say where it is. */

@@ -34,7 +34,7 @@ export const sentence = new RegExp(
 /** Commands that show no contents of files: a sentence about them hides no attack. */
 export const spoken: ReadonlySet<string> = new Set('ls echo pwd which date du df'.split(' '));
 
-const argument = String.raw`(?:[^;|&\x60$\\!<>()\n"']|"[^"\x60$\\!\n]{0,200}"|'[^'\\!\n]{0,200}')`;
+const argument = String.raw`(?:\$\(date [+\w%-]{1,24}\)|[^;|&\x60$\\!<>()\n"']|"[^"\x60$\\!\n]{0,200}"|'[^'\\!\n]{0,200}')`;
 const place = String.raw`(?:\/usr(?:\/local)?\/bin\/)?`;
 /** A prompt, or when a line of a table of `cron` runs. */
 const beforeProgram = String.raw`^\s{0,8}(?:[$#][ \t]|(?:[\d*,/-]{1,12}[ \t]{1,4}){5}(?:root[ \t]{1,4})?)?`;
@@ -44,7 +44,7 @@ export const dumps = new RegExp(
   String.raw`${beforeProgram}${place}(?:pg_dump(?:all)?|mysqldump|mongodump)([ \t]${argument}{0,200})$`,
 );
 export const prints = new RegExp(
-  String.raw`${beforeProgram}${place}(?:cat|echo|zcat)([ \t]${argument}{1,200})$`,
+  String.raw`${beforeProgram}${place}(?:cat|echo|zcat|xzcat|gunzip -c|gzip -dc)([ \t]${argument}{1,200})$`,
 );
 
 /** The end of a pipe that keeps a dump: no server runs a file of that name. */

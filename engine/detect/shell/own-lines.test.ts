@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { detectText } from '../detect.ts';
 import { detectors } from '../list.ts';
-import { followsCommand, isHarmless, isNextStep, isOwnProgram } from './own-lines.ts';
+import { followsCommand, isHarmless, isNextStep, isOwnFact, isOwnProgram } from './own-lines.ts';
 
 test.each([
   ['git pull && npm ci', true],
@@ -52,6 +52,18 @@ test('a program is as harmless as the worst of its commands', () => {
   expect(isOwnProgram("for f in a; do echo \\'; id; echo \\'; done")).toBe(false);
 });
 
+test.each([
+  ['id -u)', true],
+  ['stat -c %s "$OUT")', true],
+  ['hostname -s)', true],
+  ['id)', false],
+  ['id -u; id)', false],
+  ['stat -c %s /a;id)', false],
+  ['uname -a)', false],
+])('$(%s gives what scripts use: %s', (text, expected) => {
+  expect(isOwnFact(text, 0)).toBe(expected);
+});
+
 const strong = new Set(detectors.filter((one) => one.strong).map(({ id }) => id));
 
 test.each([
@@ -61,6 +73,9 @@ test.each([
   'ls; id -u',
   'git log; whoami',
   'cat a.txt | bash -i',
+  'docker run -u $(id -u) a; whoami',
+  'a (b)\n"; whoami',
+  'size=$(cat /etc/passwd)',
 ])('what follows a harmless command is found: %s', (text) => {
   const ids = detectText(text).flatMap(({ hits }) => hits.map(({ id }) => id));
   expect(ids.some((id) => strong.has(id))).toBe(true);
@@ -73,7 +88,7 @@ test.each([
   ...['please wait here; ls -la /etc shows it', 'one; ls -la /opt shows it'],
   ...["echo '\\! id' | psql shop", 'echo "\\! id" | psql shop', 'x; echo 1 | psql -U a shop'],
   ...['echo "$(id)" | psql -U a shop', 'echo 1 | psql -U a -c "copy a to program \'id\'"'],
-  ...["$a = f('ls'); cat /etc/passwd", '$a = b; echo $c > /srv/a'],
+  ...['$a = b; cat /etc/passwd', '$a = b; echo $c > /srv/a'],
   ...['pg_dump shop | gzip > /srv/a.php', 'x; pg_dump shop | gzip > /srv/a.gz'],
   ...['pg_dump $(id) | gzip > /srv/a.gz', 'cat /etc/shadow | gzip > /srv/a.gz'],
 ])('a command that only looks like one of the text is found: %s', (text) => {

