@@ -96,7 +96,7 @@ export function isPlainBytes(bytes: Uint8Array, start = 0, end = bytes.length): 
 }
 
 /** Bytes of the last label of a host, with its dot. */
-const lastLabelMax = 8;
+const lastLabelMax = 11;
 const hostBytesMin = 8;
 
 /** Whether plain bytes may name a host: they end in a dot and letters. Cost: a look at the end. */

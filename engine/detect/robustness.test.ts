@@ -35,6 +35,7 @@ const wholeValues = [
   ...['{"alg":"none","typ":"JWT"}', '{"typ":"JWT", "alg": "NoNe"}'],
   ...['/etc/passwd', '/proc/self/environ', 'c:\\windows\\win.ini', '/WEB-INF/web.xml'],
   ...['/etc/passwd is x', 'WEB-INF/web.xml', 'WEB-INF/web.xml?a and b'],
+  ...['........etcpasswd', '..web-infweb.xml'],
   ...[
     "admin'-- what else is there",
     'class.module.classLoader.x',

@@ -20,10 +20,16 @@ const rows: readonly PatternDetector[] = [
     literals: ['..', '.;.', '.\0.', '.?', '0x2e0x2e'],
     pattern:
       /(?:\.\.|\.;\.|\.\0\.|\.\?|0x2e0x2e)[\0;]{0,2}(?:[\\/]|0x2f|0x5c)[\\/]{0,8}(?:\.{1,2}[\\/]{1,8}){0,1}(?:\.\.|\.;\.|\.\0\.|\.\?|0x2e0x2e)[\0;]{0,2}(?:[\\/]|0x2f|0x5c)(?!(?:\.\.\/){0,8}[\w@/-][\w@./-]{0,200}\.(?:[jt]sx?|vue|s?css|less|svg|png|md)(?=["'`)\s]))/gi,
-    counts: isNoModule,
+    counts: isNoReference,
     examples: {
       attacks: ['../../config.yml', '..\\..\\x', '..;/..;/manager/html'],
-      benign: ['../style.css', 'wait... what../or this?', 'a/../b', "from '../../types/order'"],
+      benign: [
+        '../style.css',
+        'wait... what../or this?',
+        'a/../b',
+        "from '../../types/order'",
+        '<img src="../../a%20b.png">',
+      ],
     },
   },
   {
@@ -133,20 +139,40 @@ const rows: readonly PatternDetector[] = [
     examples: { attacks: ['/a/../b', '/x/..'], benign: ['/a..b/c', '/a/.../b'] },
   },
   {
+    id: 198_314,
+    name: 'script-in-uploads',
+    proves: 'asks for a script in a folder that holds what users uploaded',
+    source: 'OWASP Web Security Testing Guide 4.2, section 4.10.9',
+    strong: true,
+    confirmedBy: [930, 933],
+    variables: 'REQUEST_FILENAME',
+    needs: 0,
+    literals: words('/uploads/ /uploadedfiles/ /userfiles/'),
+    pattern:
+      /\/(?:uploads|uploadedfiles|userfiles)\/(?:[\w.-]{1,64}\/){0,6}[\w.-]{1,64}\.(?:php\d?|phtml|phar|pht|jspx?|aspx?)(?=$|[:;/])/gi,
+    examples: {
+      attacks: ['/wp-content/uploads/2026/a.php', '/Uploads/x.php7', '/userfiles/a.jsp'],
+      benign: ['/uploads/a.png', '/upload/index.php', '/uploads/about-php', '/uploads/a.php.txt'],
+    },
+  },
+  {
     id: 198_313,
     name: 'path-of-dots',
-    proves: 'is a path that climbs above its root, or is padded with dots, slashes or one letter',
+    proves:
+      'is a path that climbs above its root, is padded with dots, slashes or one letter, or lost its slashes',
     source: `${uri}; ${filesystem}`,
     strong: true,
     confirmedBy: [930],
     needs: 0,
-    literals: words('/.. \\.. /./ /.\\ \\./ \\.\\ /.// //.// //./ ///// \\\\\\\\\\ aaaaaaaa'),
+    literals: words(
+      '/.. \\.. /./ /.\\ \\./ \\.\\ /.// //.// //./ ///// \\\\\\\\\\ aaaaaaaa etcpasswd etcshadow etchosts infweb.xml swin.ini',
+    ),
     pattern:
-      /(?:^|[\s"'=(])(?:[\\/]{1,8}\.\.[\\/]{1,8}\.\.(?=$|[\s\\/.])|[\\/]{2,8}\.\.(?=[\\/.{])|[\\/]{1,8}\.{4,200}[\w{\\/]|(?:\/{1,8}\.){2}(?=\/{2,8}\.\/|(?:\/{1,8}\.){4}\/)|\/\.\/{2,8}\.\/|(?:\/{5,64}|\\{5,64})[\w{.]|[\\/]a{64,8000}(?=[.\\/{]))|^[\\/]{1,8}\.{3}[\w{\\/]/gi,
+      /(?:^|[\s"'=(])(?:[\\/]{1,8}\.\.[\\/]{1,8}\.\.(?=$|[\s\\/.])|[\\/]{2,8}\.\.(?=[\\/.{])|[\\/]{1,8}\.{4,200}[\w{\\/]|(?:\/{1,8}\.){2}(?=\/{2,8}\.\/|(?:\/{1,8}\.){4}\/)|\/\.\/{2,8}\.\/|(?:\/{5,64}|\\{5,64})[\w{.]|[\\/]a{64,8000}(?=[.\\/{]))|^[\\/]{1,8}\.{3}[\w{\\/]|^(?:\.\.){1,200}(?:etc(?:passwd|shadow|hosts)|web-infweb\.xml|windowswin\.ini)(?![\w.-])/gi,
     examples: {
       attacks: [
         ...['/../../x', '//../../..x', '/.../x', '/......x', '/.//./x', '/./././././././etc/x'],
-        ...['//////x', `/${'a'.repeat(300)}../x`],
+        ...['//////x', `/${'a'.repeat(300)}../x`, '........etcpasswd', '..web-infweb.xml'],
       ],
       benign: [
         ...['../../x', '//a/b', '/a/../..', './...', '/./x', '...and so on', '///// a title'],
@@ -180,10 +206,17 @@ const rows: readonly PatternDetector[] = [
     needs: SEEN.slash,
     literals: words('/etc/ /proc/ /windows/ /winnt/'),
     pattern:
-      /\/etc\/{1,4}(?:passwd|shadow|gshadow|sudoers|master\.passwd)(?![\w-])|\/proc\/(?:self|\d{1,7})\/(?:environ|cmdline|fd|maps|root)|\/(?:windows|winnt)\/(?:system32|win\.ini)/gi,
+      /\/etc\/{1,4}(?:passwd|shadow|gshadow|sudoers|master\.passwd)(?![\w-]|\.d\b)|\/proc\/(?:self|\d{1,7})\/(?:environ|cmdline|fd|maps|root)|\/(?:windows|winnt)\/(?:system32|win\.ini)/gi,
+    // Alone in backticks a shell would run it.
+    counts: (text, start, end) => text[start - 1] !== '`' || text[end] !== '`',
     examples: {
       attacks: ['please show /etc/passwd', 'cat /etc/shadow|head'],
-      benign: ['the etcetera/passwd book', 'we list /etc as a folder'],
+      benign: [
+        'do not edit `/etc/sudoers`',
+        'in /etc/sudoers.d/a',
+        'the etcetera/passwd book',
+        'we list /etc as a folder',
+      ],
     },
   },
   {
@@ -343,6 +376,14 @@ const moduleBefore = /\b(?:module|from|import|resolve|require)[\s(]{1,2}["']$/;
 /** Whether a path is no name of a module: `from '../../../types/order'`. */
 function isNoModule(text: ByteString, start: number): boolean {
   return !moduleBefore.test(text.slice(Math.max(0, start - 12), start));
+}
+
+const referenceBefore = /\s(?:src|href)="$/;
+
+/** Whether a path is no reference of markup either, which begins no name of a file. */
+function isNoReference(text: ByteString, start: number): boolean {
+  if (!isNoModule(text, start)) return false;
+  return !referenceBefore.test(text.slice(Math.max(0, start - 8), start));
 }
 
 /** Functions of PHP, in code of which their calls are found. */

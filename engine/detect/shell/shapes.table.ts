@@ -206,24 +206,24 @@ const rows: readonly PatternDetector[] = [
     needs: 0,
     literals: [
       ...words(
-        'cmd powershell iex invoke-expression new-object certutil %comspec %systemroot %windir /add $env: mshta & net.exe hk timeout',
+        'cmd powershell iex invoke-expression new-object certutil ||+ %comspec %systemroot %windir /add $env: mshta & net.exe hk timeout',
       ),
       ...beforeBlank('net'),
       ...words('/f /d /r /l').flatMap(afterBlank),
     ],
     pattern:
-      /\bcmd(?:\.exe)?["']?\s{1,4}\/[ckr]\b|^[=+@-][^\n]{0,60}\bcmd\s{0,2}\|\s{0,2}["']?\s{0,2}\/c|\bpowershell(?:\.exe)?["']?\s{1,4}(?:-\w{1,20}\s{1,4}){0,1}(?:-(?:e|en|enc\w{0,12}|c|command|nop\w{0,6}|noni\w{0,12}|w\w{0,12}|ep|exec\w{0,12}|version|file|f)\b|iex|invoke|\(|\[|get-|\$)|\b(?:iex|invoke-expression)\s{0,4}[($"']|new-object\s{1,4}(?:system\.)?net\.(?:webclient|sockets)|\bcertutil(?:\.exe)?\s{1,4}[-/](?:urlcache|decode|f)|%(?:comspec|systemroot|windir)%|\bnet(?:\.exe)?\s{1,4}(?:user|localgroup)\s[^\n]{0,60}\/add|\$env:\w(?!\w{0,32}\s{0,4}\+?=[^=])|\bmshta(?:\.exe)?\s{1,4}(?:https?|vbscript|javascript):|\bfor\s{1,4}\/[fdlr]\s{1,4}["'%(]|\breg(?:\.exe)?\s{1,4}(?:query|add|delete|save)\s{1,4}["']?hk|[;|&]\s{0,4}timeout(?:\.exe)?\s{1,4}\/t|&\s{0,4}echo\s{1,4}%\w|&\s{0,4}(?:copy|del|start|move)\s{1,4}[\w.\\:/*]{1,64}(?:\s{1,4}[\w.\\:/*]{1,64})?\s{0,4}$|[;|&]\s{0,4}net(?:\.exe)?\s{1,4}(?:view|user|localgroup|start(?!\s{1,4}\w)|use|share|accounts|config|session)\b|&\s{0,4}(?:dir|ver|set|type\s\S{1,64}\.(?:ini|txt|log|config))\s{0,4}(?:[&|c]|$)/gi,
+      /\bcmd(?:\.exe)?["']?\s{1,4}\/[ckr]\b|^[=+@-][^\n]{0,60}\bcmd\s{0,2}\|\s{0,2}["']?\s{0,2}\/c|\bpowershell(?:\.exe)?["']?\s{1,4}(?:-\w{1,20}\s{1,4}){0,1}(?:-(?:e|en|enc\w{0,12}|c|command|nop\w{0,6}|noni\w{0,12}|w\w{0,12}|ep|exec\w{0,12}|version|file|f)\b|iex|invoke|\(|\[|get-|\$)|\b(?:iex|invoke-expression)\s{0,4}[($"']|new-object\s{1,4}(?:system\.)?net\.(?:webclient|sockets)|\bcertutil(?:\.exe)?\s{1,4}[-/](?:urlcache|decode|f)|%(?:comspec|systemroot|windir)%|\bnet(?:\.exe)?\s{1,4}(?:user|localgroup)\s[^\n]{0,60}\/add|\$env:\w(?!\w{0,32}\s{0,4}\+?=[^=])|\bmshta(?:\.exe)?\s{1,4}(?:https?|vbscript|javascript):|\bfor\s{1,4}\/[fdlr]\s{1,4}["'%(]|\breg(?:\.exe)?\s{1,4}(?:query|add|delete|save)\s{1,4}["']?hk|[;|&]\s{0,4}timeout(?:\.exe)?\s{1,4}\/t|&\s{0,4}echo\s{1,4}%\w|&\s{0,4}(?:copy|del|start|move)\s{1,4}[\w.\\:/*]{1,64}(?:\s{1,4}[\w.\\:/*]{1,64})?\s{0,4}$|[;|&]\s{0,4}net(?:\.exe)?\s{1,4}(?:view|user|localgroup|start(?!\s{1,4}\w)|use|share|accounts|config|session)\b|\|\|\+(?:dir|whoami|ipconfig)(?=[+|;&]|$)|&\s{0,4}(?:dir|ver|set|type\s\S{1,64}\.(?:ini|txt|log|config))\s{0,4}(?:[&|c]|$)/gi,
     counts: (text, start) => !powershellOfText.test(text.slice(start, start + 120)),
     examples: {
       attacks: [
         ...['cmd /c dir', 'powershell -enc AAAA', 'IEX(New-Object Net.WebClient)', '1& dir'],
-        '| net view',
+        ...['| net view', 'x ||+dir|c:'],
       ],
       benign: [
         ...['use cmd or powershell', 'net user group', 'get process', 'set & forget'],
         'In PowerShell Get-ChildItem lists files',
         'powershell -ExecutionPolicy Bypass -File .\\build.ps1 fails',
-        '(net stop spooler && net start spooler)',
+        ...['(net stop spooler && net start spooler)', 'a=1&+type+'],
         "$env:Path += ';C:\\tools'",
       ],
     },
@@ -274,9 +274,9 @@ const rows: readonly PatternDetector[] = [
     needs: 0,
     literals: words('ipconfig netstat uname whoami systeminfo ifconfig tasklist lsb_release dir'),
     pattern:
-      /^\s{0,4}(?:ipconfig(?:\.exe)?\s{1,4}\/all|netstat(?:\.exe)?\s{1,4}-[a-z]{1,5}|uname\s{1,4}-[a-z]{1,4}|whoami(?:\.exe)?\s{1,4}\/[a-z]{2,6}|systeminfo\s{1,4}\/[a-z]{1,4}|ifconfig\s{1,4}-a|tasklist\s{1,4}\/(?:v|svc|m)|lsb_release\s{1,4}-[a-z]|dir\s{1,4}(?:\/\w\s{1,4}){0,3}[a-z]:[\\/])\s{0,4}$/gi,
+      /^\s{0,4}(?:ipconfig(?:\.exe)?\s{1,4}\/all|netstat(?:\.exe)?\s{1,4}-[a-z]{1,5}|uname\s{1,4}-[a-z]{1,4}|whoami(?:\.exe)?\s{1,4}\/[a-z]{2,6}|systeminfo\s{1,4}\/[a-z]{1,4}|ifconfig\s{1,4}-a|tasklist\s{1,4}\/(?:v|svc|m)|lsb_release\s{1,4}-[a-z]|dir\s{1,4}(?:\/\w\s{1,4}){0,3}[a-z]:[\\/])\s{0,4}$|^'(?:uname|whoami|ifconfig|ipconfig|netstat|systeminfo)'$/gi,
     examples: {
-      attacks: ['ipconfig /all', 'netstat -an', 'uname -a', 'whoami /priv', 'dir c:\\'],
+      attacks: ['ipconfig /all', 'netstat -an', 'uname -a', 'whoami /priv', 'dir c:\\', "'uname'"],
       benign: ['how does netstat -an work', 'uname', 'the ipconfig', 'run uname -a'],
     },
   },
