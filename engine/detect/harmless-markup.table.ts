@@ -27,11 +27,11 @@ export const drawing: ReadonlySet<string> = new Set(
 /** Attributes with any text. */
 export const freeAttributes: ReadonlySet<string> = new Set(
   (
-    'abbr align autofocus autoplay checked disabled for maxlength min max multiple placeholder readonly required ' +
+    'abbr align allow allowtransparency autofocus autoplay checked disabled for maxlength min max multiple placeholder readonly required ' +
     'step allowfullscreen alt axis bgcolor border cellpadding cellspacing class color cols ' +
-    'colspan controls datetime dir download face frame headers height hspace hreflang id lang ' +
-    'loading loop media muted name noshade nowrap open playsinline preload rel reversed role rows ' +
-    'rowspan rules scope size sizes span start summary tabindex target title translate type ' +
+    'colspan controls datetime dir download face frame frameborder headers height hspace hreflang id lang ' +
+    'loading loop marginheight marginwidth media muted name noshade nowrap open playsinline preload referrerpolicy rel reversed role rows ' +
+    'rowspan rules scrolling scope size sizes span start summary tabindex target title translate type ' +
     'valign value vspace width xml:lang'
   ).split(' '),
 );

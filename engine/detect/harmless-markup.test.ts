@@ -35,6 +35,7 @@ const written = [
   '<p>Listen: <audio controls="controls" src="/a.mp3"></audio></p>',
   '<ol start="3" type="a"><li value="3">x</li></ol><p><sub>2</sub><sup>3</sup><s>no</s><u>yes</u></p>',
   '<!-- pagebreak --><p>Next</p>',
+  '<iframe width="560" height="315" src="https://www.youtube-nocookie.com/embed/9bZkp7q19f0?start=12" title="Player" frameborder="0" allow="autoplay; encrypted-media" allowfullscreen></iframe>',
 ];
 
 /** Markup that is near to that of editors, and may act or hide something. */
@@ -47,6 +48,9 @@ const acting = [
   ...['<p style="width:expression(alert(1))">x</p>', '<p style="background:url(//x)">x</p>'],
   ...['<p style="-moz-binding:x">x</p>', '<p style="width:\\65xpression(1)">x</p>'],
   ...['<a style="position:fixed;top:0;left:0;width:100%" href="//x">x</a>'],
+  '<iframe src="https://www.youtube.com/embed/a" srcdoc="b"></iframe>',
+  '<iframe src="https://www.youtube.com.x.example/embed/a"></iframe>',
+  '<iframe src="https://www.youtube.com/redirect?q=a"></iframe>',
   ...['<p><svg></p>', '<p><iframe src="//x"></p>', '<p><object data="x"></p>', '<base href="//x">'],
   ...['<p><form action="//x"><input name="q"></form></p>', '<p><style>p{}</style></p>'],
   ...['<p><script src="//x"></script></p>', '<p><scr<script>ipt></p>', '<p><a href="x</p>'],

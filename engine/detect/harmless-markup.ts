@@ -49,8 +49,10 @@ export function isOwnTag(text: ByteString, open: number): boolean {
   const end = endOfTag(text, open, ownTags);
   if (end < 0) return false;
   if (/^<svg\s[^>]/i.test(text.slice(open, open + 6))) return true;
-  return ownHandlers > 0 || /^<style>/i.test(text.slice(open, open + 7));
+  return ownHandlers > 0 || ownStyle.test(text.slice(open, open + 64));
 }
+
+const ownStyle = /^<style(?: (?:type="text\/css"|media="[a-z]{1,16}")){0,2}>/i;
 
 /** The rules of a `<style>` element that load nothing from elsewhere and run nothing. */
 const ownRules = new RegExp(
@@ -70,9 +72,11 @@ function endOfTag(text: ByteString, open: number, own: ReadonlySet<string> | nul
   const start = matchAt(tagStart, text, open);
   const tag = start?.[2]?.toLowerCase() ?? '';
   if (own !== null && tag === 'style') {
-    return matchAt(ownRules, text, open + '<style>'.length) === null ? -1 : open + '<style>'.length;
+    const begin = ownStyle.exec(text.slice(open, open + 64))?.[0].length ?? 0;
+    return begin === 0 || matchAt(ownRules, text, open + begin) === null ? -1 : open + begin;
   }
-  if (start === null || !(tags.has(tag) || own?.has(tag) === true)) return -1;
+  const frames = tag === 'iframe';
+  if (start === null || !(frames || tags.has(tag) || own?.has(tag) === true)) return -1;
   let at = open + start[0].length;
   for (let one = matchAt(attribute, text, at); one !== null; one = matchAt(attribute, text, at)) {
     if (start[1] === '/') return -1;
@@ -80,6 +84,8 @@ function endOfTag(text: ByteString, open: number, own: ReadonlySet<string> | nul
     if (own !== null && name.startsWith('on')) {
       if (!callsOwnFunctions(text, text.indexOf('=', at))) return -1;
       ownHandlers++;
+    } else if (frames && name === 'src') {
+      if (!player.test(one[2] ?? one[3] ?? one[4] ?? '')) return -1;
     } else if (!isHarmless(name, one[2] ?? one[3] ?? one[4] ?? '')) {
       if (own === null || !isOwnAttribute(name, one[2] ?? one[3] ?? one[4] ?? '')) return -1;
     }
@@ -88,6 +94,21 @@ function endOfTag(text: ByteString, open: number, own: ReadonlySet<string> | nul
   const end = matchAt(tagEnd, text, at);
   return end === null ? -1 : at + end[0].length;
 }
+
+/** Players and maps that editors put into a frame, which its own origin keeps from the page. */
+const players = [
+  String.raw`(?:www\.)?youtube(?:-nocookie)?\.com\/embed\/`,
+  String.raw`player\.vimeo\.com\/video\/`,
+  String.raw`(?:www\.|maps\.)?google\.com\/maps(?:\/d)?\/(?:embed|u\/)`,
+  String.raw`www\.openstreetmap\.org\/export\/embed\.html`,
+  String.raw`open\.spotify\.com\/embed`,
+  String.raw`w\.soundcloud\.com\/player\/`,
+  String.raw`www\.dailymotion\.com\/embed\/`,
+];
+const player = new RegExp(
+  String.raw`^(?:https:)?\/\/(?:${players.join('|')})[\w/.,:;?&=%!+-]*$`,
+  'i',
+);
 
 /** An address that does nothing, or the shape of a drawing. */
 function isOwnAttribute(name: string, value: string): boolean {

@@ -7,9 +7,11 @@ import {
   callsOwnFunctions,
   leavesString,
   isDataElement,
+  isModuleWithoutType,
   isNameOfElement,
   isOwnCommand,
   isOwnScript,
+  isWidgetScript,
 } from './own-code.ts';
 
 describe('a handler', () => {
@@ -43,6 +45,11 @@ describe('a handler', () => {
     ['"navigator.clipboard.writeText(document.cookie)"', false],
     [`"this.constructor.add('x')"`, false],
     ['"alert(this.dataset.x)"', false],
+    [`"gtag('event','click',{'event_category':'cta', value: 1});"`, true],
+    [`"gtag({'a':alert(1)})"`, false],
+    [`"gtag({'a':b})"`, false],
+    ['"this.form.submit()"', true],
+    ['"document.forms[0].submit()"', false],
   ])('%s calls only functions of its page: %s', (value, expected) => {
     expect(callsOwnFunctions(`onclick=${value}`, 7)).toBe(expected);
   });
@@ -53,6 +60,9 @@ describe('a tag', () => {
     ['<input type="text" name="q" value="" onfocus="this.select()" autofocus>', true],
     ['<svg width="24" viewBox="0 0 24 24">', true],
     ['<style>.a { color: red }</style>', true],
+    ['<style type="text/css" media="print">.a { color: red }</style>', true],
+    ['<style type="text/css">@import "//x"</style>', false],
+    ['<style onload="alert(1)">.a { color: red }</style>', false],
     ['<svg>', false],
     ['<svg onload="alert(1)">', false],
     ['<input onfocus="alert(1)" onblur="openMenu()">', false],
@@ -172,4 +182,27 @@ test('code follows a quote where the text begins in a string that ends before', 
   expect([1, 2].map((at) => leavesString("\\''-f", at))).toEqual([false, true]);
   expect(leavesString("f('a') - f('b')", 5)).toBe(false);
   expect(leavesString(`'${' '.repeat(5000)}"a"`, 5003)).toBe(true);
+});
+
+test.each([
+  ["<script setup>\nimport { ref } from 'vue'\nref(0)</script>", true],
+  ["<script>import a, { b as c } from './a'\n</script>", true],
+  ['<script lang="ts">\nexport default { name: 1 }\n</script>', true],
+  ['<script type="module">import a from "//x.example/a.js"</script>', false],
+  ["<script>import('//x.example/a.js')</script>", false],
+  ["<script>a(); import b from 'b'</script>", false],
+  ["<script>import.meta; alert(1) // from 'b'</script>", false],
+])('%s holds a module that no tag declares: %s', (text, expected) => {
+  expect(isModuleWithoutType(text, '<script'.length)).toBe(expected);
+});
+
+test.each([
+  ['<script async src="https://platform.twitter.com/widgets.js" charset="utf-8"></script>', true],
+  ['<script async src="//www.instagram.com/embed.js"></script>', true],
+  ['<script async src="https://platform.twitter.com.x.example/widgets.js"></script>', false],
+  ['<script src="https://x.example/widgets.js"></script>', false],
+  ['<script src="//www.tiktok.com/embed.js" onload="a()"></script>', false],
+  ['<script src="//www.tiktok.com/embed.js">alert(1)</script>', false],
+])('%s shows posts of another site: %s', (text, expected) => {
+  expect(isWidgetScript(text, 0)).toBe(expected);
 });

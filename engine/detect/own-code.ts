@@ -19,7 +19,10 @@ const globals: ReadonlySet<string> = new Set(
 const name = '[a-z_$][a-z_$]{0,40}';
 const string = String.raw`'[\w #.,-]{0,40}'|"[\w #.,-]{0,40}"`;
 const ownData = String.raw`this\.(?:value|form|checked|open|dataset\.[a-z]{1,24})`;
-const constant = String.raw`(?:${ownData}|this|event|true|false|null|\d{1,3}|${string})`;
+const literal = String.raw`(?:true|false|null|\d{1,3}|${string})`;
+const member = String.raw`\s{0,4}(?:[a-z_]\w{0,32}|${string})\s{0,2}:\s{0,2}${literal}\s{0,4}`;
+const record = String.raw`\{${member}(?:,${member}){0,8}\}`;
+const constant = String.raw`(?:${ownData}|this|event|${literal}|${record})`;
 const constants = String.raw`${constant}(?:\s{0,4},\s{0,4}${constant}){0,4}`;
 const call = new RegExp(
   String.raw`^(?:return\s{1,4})?(?:(?:this|event)\.)?(${name})\(\s{0,4}(?:${constants})?\s{0,4}\)$`,
@@ -29,7 +32,7 @@ const other = new RegExp(
   String.raw`^(?:return(?:\s{1,4}(?:true|false))?|this\.(?:onerror\s{0,4}=\s{0,4}null|` +
     String.raw`(?:parentNode\.|parentElement\.)?classList\.(?:add|remove|toggle)\('[\w -]{1,40}'\)|` +
     String.raw`style\.[a-z]{2,24}\s{0,4}=\s{0,4}['"][\w #.%-]{0,40}['"]|` +
-    String.raw`src\s{0,4}=\s{0,4}['"][\w.-][\w./-]{0,80}['"])|` +
+    String.raw`src\s{0,4}=\s{0,4}['"][\w.-][\w./-]{0,80}['"]|form\.submit\(\))|` +
     String.raw`navigator\.clipboard\.writetext\((?:${ownData}|${string})\)|)$`,
   'i',
 );
@@ -95,6 +98,37 @@ const ownSource = new RegExp(
 export function isOwnScript(text: ByteString, start: number): boolean {
   ownSource.lastIndex = start;
   return /[a-z]{2} $/i.test(text.slice(Math.max(0, start - 3), start)) && ownSource.test(text);
+}
+
+/** Scripts with which large sites show posts in pages of others. */
+const widgets =
+  'platform\\.twitter\\.com\\/widgets|platform\\.x\\.com\\/widgets|www\\.instagram\\.com\\/embed|' +
+  'www\\.tiktok\\.com\\/embed|assets\\.pinterest\\.com\\/js\\/pinit|embed\\.redditmedia\\.com\\/widgets\\/platform';
+const widgetScript = new RegExp(
+  String.raw`<script(?:\s{1,4}(?:async|defer|charset="utf-8")){0,3}\s{1,4}src="(?:https:)?\/\/(?:${widgets})\.js"` +
+    String.raw`(?:\s{1,4}(?:async|defer|charset="utf-8")){0,3}><\/script>`,
+  'iy',
+);
+
+/** Whether a `<script>` element only shows the post of another site that stands before it. */
+export function isWidgetScript(text: ByteString, start: number): boolean {
+  widgetScript.lastIndex = start;
+  return widgetScript.test(text);
+}
+
+const names = String.raw`\{[\w$\s,]{1,300}\}`;
+/** Declarations that end the reading of a script that is no module. Source: ECMA-262, 16.1. */
+const moduleCode = new RegExp(
+  String.raw`(?:\s{1,4}(?:setup|async|defer|lang="[jt]sx?")){0,3}>\s{0,64}(?:import\s{1,4}(?:type\s{1,4})?` +
+    String.raw`(?:[\w$]{1,40}(?:\s{0,4},\s{0,4}${names})?|${names}|\*\s{1,4}as\s{1,4}[\w$]{1,40})\s{1,4}` +
+    String.raw`from\s{0,4}["'][^"'<\n]{1,120}["']|export\s{1,4}default\s{0,4}[{\w])`,
+  'y',
+);
+
+/** Whether browsers cannot read what a `<script>` element holds: its tag declares no module. */
+export function isModuleWithoutType(text: ByteString, nameEnd: number): boolean {
+  moduleCode.lastIndex = nameEnd;
+  return moduleCode.test(text);
 }
 
 const dataElement =

@@ -4,7 +4,14 @@ import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
 import { isOwnTag } from '../harmless-markup.ts';
 import { afterBlank, words } from '../literals.ts';
-import { callsOwnFunctions, isDataElement, isNameOfElement, isOwnScript } from '../own-code.ts';
+import {
+  callsOwnFunctions,
+  isDataElement,
+  isModuleWithoutType,
+  isNameOfElement,
+  isOwnScript,
+  isWidgetScript,
+} from '../own-code.ts';
 import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
 
 /** How event handlers of HTML begin. */
@@ -39,6 +46,7 @@ function closesAttribute(text: ByteString, start: number, end: number): boolean 
 /** Whether `<script` at an offset begins an element whose content browsers run. */
 function runsScript(text: ByteString, start: number, end: number): boolean {
   if (isNameOfElement(text, start, end) || isDataElement(text, start)) return false;
+  if (isModuleWithoutType(text, end) || isWidgetScript(text, start)) return false;
   return !isOwnScript(text, start);
 }
 
@@ -89,6 +97,8 @@ const rows: readonly PatternDetector[] = [
         ...['<script>alert(1)</script>', '<SCRIPT/src=//x>', '<svg:script x>', '<script\n>'],
         '<svg><script>&#97;lert(1)</script>',
         ...['<script setup>alert(1)</script>', 'see <script src="/js/a.js?x=alert"></script>'],
+        '<script>import("//x.example/a.js")</script>',
+        '<script type="module">import a from "//x.example/a.js"</script>',
       ],
       benign: [
         ...['the <scripture> tag', '</script>', 'script>'],
@@ -97,6 +107,7 @@ const rows: readonly PatternDetector[] = [
         '<script setup> in Vue 3 does not see my props',
         'Use <script src="/js/app.js" defer></script> right before </body>',
         '<script type="application/ld+json">{"@type":"Person"}</script>',
+        "<script setup>\nimport { ref } from 'vue'\nconst count = ref(0)\n</script>",
       ],
     },
   },
@@ -111,13 +122,19 @@ const rows: readonly PatternDetector[] = [
     literals: ['script', 'scr\0ipt'],
     pattern:
       /<[\0\s]{0,4}(?:[\w-]{1,16}:)?scr[\0]?ipt(?=[\s/"'\0])[^<>]{0,200}?[\s/"'\0](?:src|href|xlink:href)[\s\0]{0,8}=[\s\0"'`]{0,8}(?:https?:|data:|[\\/]{2})/gi,
+    counts: (text, start) => !isWidgetScript(text, start),
     examples: {
       attacks: [
         '<script src=//x.example/a.js>',
         '"><script async src="https://x.example"></script>',
+        '<script async src="https://platform.twitter.com/widgets.js" src="//x"></script>',
+        '<script async src="https://platform.twitter.com.x.example/widgets.js"></script>',
         '<svg:script href=data:text/javascript,1>',
       ],
-      benign: ['<script src="/app.js">', 'a <script src= attribute', '<img src=//x.example/a.png>'],
+      benign: [
+        ...['<script src="/app.js">', 'a <script src= attribute', '<img src=//x.example/a.png>'],
+        '<script async src="https://platform.twitter.com/widgets.js" charset="utf-8"></script>',
+      ],
     },
   },
   {
@@ -143,7 +160,9 @@ const rows: readonly PatternDetector[] = [
         '<img src="a.png" onerror="this.onerror=null; this.src=\'b.png\'">',
         '<a href="javascript:void(0)" onclick="openMenu()">',
         '<button onclick="navigator.clipboard.writeText(this.dataset.code)">',
+        `<a onclick="gtag('event','click',{'category':'cta'});" href="/a">`,
         '<body onload="init()"> runs before the images',
+        '<select name="a" onchange="this.form.submit()">',
         `<video autoplay oncanplay="this.classList.add('ready')">`,
       ],
     },
@@ -234,6 +253,7 @@ const rows: readonly PatternDetector[] = [
         '<button onClick={() => setCount(count + 1)}>+</button>',
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0L9 9"/></svg>',
         '<style>.a { background: url(/b.png); }</style> goes into the head',
+        '<style type="text/css">.a td{padding:4px}</style><table class="a">',
       ],
     },
   },

@@ -27,6 +27,21 @@ export function openXml(text: ByteString, leaves: Leaves): boolean {
   return true;
 }
 
+const codeElement = /(<(?:code|pre)(?:\s[^<>]{0,200})?>)([^<]{1,8192})(?=<\/(?:code|pre)>)/gi;
+/** What attacks do in markup, of which the rest shows, loads a file of the site, or fails. */
+const acts =
+  /\bon[a-z]{3,20}\s{0,8}=|script\s{0,8}:|srcdoc|data:|["'`=\s](?:[a-z]{2,8}:)?[\\/]{2}|\b(?:alert|confirm|prompt|eval|fetch|atob|import|function|settimeout)\b|\b(?:document|window|self|top|location|this)\b|[{<]\s{0,4}[%?{]/i;
+
+/**
+ * HTML without what its elements of code quote by character references: a page shows that as text.
+ * What would act where references are read twice stays.
+ */
+export function withoutQuotedMarkup(text: ByteString): ByteString {
+  return text.replaceAll(codeElement, (whole: string, tag: string, content: string) => {
+    return acts.test(decodeCharacterReferences(content)) ? whole : tag;
+  });
+}
+
 /** The offset after a tag, section or comment. */
 function openTag(text: ByteString, open: number, leaves: Leaves): number {
   if (text.startsWith('<![CDATA[', open)) {

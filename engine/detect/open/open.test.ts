@@ -37,6 +37,13 @@ describe('values are opened', () => {
     ['plus signs', '+union+select+1', 'value → plus signs', ' union select 1'],
     ['escapes of line ends', '\\n/bin/id\\n', 'value → escapes', '\n/bin/id\n'],
     ['entities', '&#x3c;b&gt;', 'value → entities', '<b>'],
+    ['quoted markup', '<code>&lt;b&gt;</code>&lt;', 'value → entities', '<code></code><'],
+    [
+      'quoted markup that acts',
+      '<code>&lt;b onclick=a&gt;</code>',
+      'value → entities',
+      '<code><b onclick=a></code>',
+    ],
     ['base64', base64(attack), 'value → base64', attack],
     ['a few bytes in padded base64', base64(';id;'), 'value → base64', ';id;'],
     ['base64 of overlong forms', base64(overlong), 'value → base64', overlong],

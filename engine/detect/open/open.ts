@@ -17,7 +17,7 @@ import { openCookies, openForm, openParts, openUrl, type FormReading } from './f
 import { looksLikeJson, openJson } from './json.ts';
 import { base64BytesMin, Leaves, type OpenBudget, type OpenedLeaf } from './leaves.ts';
 import { openStrings } from './query-strings.ts';
-import { openXml } from './markup.ts';
+import { openXml, withoutQuotedMarkup } from './markup.ts';
 import { plainPath } from './path-forms.table.ts';
 
 /**
@@ -153,6 +153,9 @@ const splitWord = /[a-z]\/\*[^*]{0,64}\*\/[a-z]/i;
 /** Words with `+` for blanks, as forms write them: no base64, which has no two words. */
 const plusWords = /(?:^|[\W+])[a-z]{2,12}\+[\w*'"(/~.-]{1,64}(?:[+(=:;|&$\s]|$)/i;
 
+/** Elements with character references in them. */
+const entityBits = SEEN.less | SEEN.ampersand | SEEN.semicolon;
+
 /** Queries of GraphQL have arguments in brackets, with strings. */
 const queryBits = SEEN.brace | SEEN.paren | SEEN.doubleQuote;
 
@@ -172,10 +175,11 @@ function openBesides(leaf: OpenedLeaf, leaves: Leaves): void {
   if ((opens & OPENS.escapes) !== 0 && /\\(?:x[0-9a-f]{2}|u[0-9a-f{]|[nrt][\W_])/i.test(text)) {
     leaves.addVariant('escapes', decodeEscapes(text));
   }
+  const shown = (seen & entityBits) === entityBits ? withoutQuotedMarkup(text) : text;
   if ((seen & SEEN.ampersand) !== 0 && text.includes(';')) {
-    leaves.addVariant('entities', decodeCharacterReferences(text));
+    leaves.addVariant('entities', decodeCharacterReferences(shown));
   } else if ((seen & (SEEN.ampersand | SEEN.hash)) === (SEEN.ampersand | SEEN.hash)) {
-    leaves.addVariant('entities', decodeCharacterReferences(text));
+    leaves.addVariant('entities', decodeCharacterReferences(shown));
   }
   if (
     (seen & SEEN.high) !== 0 &&
