@@ -23,12 +23,15 @@ import { TOKEN } from './words.ts';
 let singles = 0;
 let doubles = 0;
 let backticks = 0;
+/** By quote whether the text begins it as a program does a string with a statement. */
+let inProgram = { single: false, double: false };
 
 /** Begins another reading of tokens. */
 export function beginQuotes(): void {
   singles = 0;
   doubles = 0;
   backticks = 0;
+  inProgram = { single: false, double: false };
 }
 
 /** What a connective without a quote before it adds: `1 or 1=1`. */
@@ -122,7 +125,16 @@ export function searchQuote(leaf: Leaf, at: number, report: Report): void {
   let after = at + 1;
   for (let count = 0; count < 8 && kindAt(after) === TOKEN.close; count++) after++;
   const kind = kindAt(after);
-  if (kind === TOKEN.connect) searchCondition(leaf, at, after, odd, report);
+  const sort = char === 0x27 ? 'single' : 'double';
+  if ((char === 0x27 ? singles : doubles) === 1) inProgram[sort] = beginsStatement(text, at);
+  if (
+    kind === TOKEN.connect &&
+    odd &&
+    inProgram[sort] &&
+    afterSign.test(text.slice(Math.max(0, start - 8), start))
+  ) {
+    hit(report, SQL.looseBoolean, at, after);
+  } else if (kind === TOKEN.connect) searchCondition(leaf, at, after, odd, report);
   else if (kind === TOKEN.lineComment || (odd && text.startsWith('/*', start + 1))) {
     if (odd && endsQuery(text, at, after)) hit(report, SQL.commentTail, at, after);
   } else if (kind === TOKEN.semicolon && kindAt(after + 1) === TOKEN.lineComment) {
@@ -133,6 +145,19 @@ export function searchQuote(leaf: Leaf, at: number, report: Report): void {
     hit(report, idle ? SQL.statement : SQL.stacked, at, after + 3);
   } else searchOperator(at, after, odd, report);
   if (odd) searchCut(leaf, at, after, report);
+}
+
+const afterSign = /[=(+.,:&][ \t]{0,4}$/;
+
+/**
+ * Whether the first quote of a text begins a string of a program with a statement. Where it closed
+ * the string of a query, no statement could follow without a sign, nor a string after that.
+ */
+function beginsStatement(text: ByteString, quote: number): boolean {
+  const kind = kindAt(quote + 1);
+  if (kind !== TOKEN.select && kind !== TOKEN.update && kind !== TOKEN.delete) return false;
+  const start = tokens.start[quote]!;
+  return afterSign.test(text.slice(Math.max(0, start - 8), start));
 }
 
 const beforeLiteral = /^$|[\s(=:,[{>+]/;

@@ -6,6 +6,7 @@ import {
   CONDITION,
   hit,
   isInOwnQuery,
+  isInQueryOfText,
   isServerVariable,
   isWhole,
   kindAt,
@@ -43,9 +44,28 @@ export function searchUnion({ text }: Leaf, at: number, report: Report): void {
   const list = selectList(next + 1);
   if (cut || list > 0) {
     const plain = list === 1 || isStar(next + 1);
-    const own = plain && (isOwnQuery(at) || isQuoted(text, at));
+    const begun = isInQueryOfText(at) && !endsInEmptyString(at) && readsTable(next);
+    const own = begun || (plain && (isOwnQuery(at) || isQuoted(text, at)));
     hit(report, own ? SQL.statement : SQL.union, at, next + 1);
   }
+}
+
+/** Tokens of a list that are looked at. */
+const listReach = 48;
+
+/** Whether a query has a table of its own: attacks join constants, too, or ask the server. */
+function readsTable(from: number): boolean {
+  for (let at = from + 1; at < from + listReach; at++) {
+    const kind = kindAt(at);
+    if (kind === TOKEN.from) return kindAt(at + 1) === TOKEN.name;
+    if (kind === TOKEN.none || kind === TOKEN.union || isServerVariable(at)) return false;
+  }
+  return false;
+}
+
+/** `''`, which a text leaves that closes the string it is put into. */
+function endsInEmptyString(at: number): boolean {
+  return kindAt(at - 1) === TOKEN.quote && tokens.end[at - 2] === tokens.start[at - 1];
 }
 
 /** `* from t`, as people write it. */
@@ -170,5 +190,6 @@ export function searchOrder(at: number, report: Report): void {
   const after = kindAt(at + 3);
   const ends = after === TOKEN.none || after === TOKEN.lineComment || after === TOKEN.semicolon;
   const list = after === TOKEN.comma && kindAt(at + 4) === TOKEN.number;
-  if (ends || list) hit(report, SQL.orderBy, at - 1, at + 3);
+  const own = after !== TOKEN.lineComment && isInQueryOfText(at);
+  if ((ends || list) && !own) hit(report, SQL.orderBy, at - 1, at + 3);
 }

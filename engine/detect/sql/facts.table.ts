@@ -53,9 +53,15 @@ export const sqlDetectors: readonly Detector[] = [
       '1) union (select user()) #',
       ...["x' union select password from users --", '1 union select * from users'],
       "select * from a where b='' union select * from users",
+      ...[
+        'select a from b where c=1 union select @@version',
+        '1 select a from b union select * from users',
+      ],
+      "x'; select a from b union select * from users",
     ],
     [
       'SELECT * FROM a UNION ALL SELECT * FROM b ORDER BY 1',
+      "how to merge both lists: SELECT a, 'b' FROM c UNION SELECT d, 'e' FROM f UNION SELECT g, 'h' FROM i",
       'the union select committee meets',
       'credit union, select a branch',
       'the students union selected 3 of them',
@@ -105,6 +111,7 @@ export const sqlDetectors: readonly Detector[] = [
       "' or 1 -- -",
       ...["' or true#", "'' or 1=1-- -"],
       "x') or not 0 and ('a'='a",
+      ...[`a = "b" or "1"="1"`, `a="select 1" or 1=1`],
     ],
     [
       "O'Brien and sons",
@@ -112,6 +119,7 @@ export const sqlDetectors: readonly Detector[] = [
       `project = "X" and status = "Open"`,
       "rock 'n' roll or jazz",
       "SELECT * FROM t WHERE name = '' OR '1'='1'",
+      `sql = "SELECT a FROM b WHERE 1=1"\nsql += " AND c = %s"`,
     ],
   ),
   row(
@@ -185,10 +193,17 @@ export const sqlDetectors: readonly Detector[] = [
     true,
     'sorts a query by the number of a column, as attacks do to count columns',
     standard,
-    ["' order by 5-- -", '1 order by 10--', "1') group by 1,2,3#", "x' having 1=1--"],
+    [
+      "' order by 5-- -",
+      '1 order by 10--',
+      "1') group by 1,2,3#",
+      "x' having 1=1--",
+      "select a from b where c='' order by 9-- ",
+    ],
     [
       ...['in order by 5 people', 'order by 2 pm', 'sort order by name', 'group by 3'],
       'select a, count(*) from t group by a having count(*) > 1',
+      "select a, b from t where c > now() - interval '7 days' group by 1, 2",
     ],
   ),
   row(

@@ -258,7 +258,7 @@ export function isServerVariable(at: number): boolean {
 }
 
 /** Tokens of a statement that are looked at before a place in it. */
-const statementReach = 48;
+const statementReach = 96;
 
 /** What the walk over the statement before a token passed. */
 const walk = { to: 0, closed: 0, quotes: 0, clause: false };
@@ -326,6 +326,37 @@ export function isInOwnQuery(at: number): boolean {
     return walk.clause && isWhole() && !isClosing(start - 1);
   }
   return false;
+}
+
+/** Unions of one query that are followed back. */
+const unionsMax = 8;
+
+/**
+ * Whether a token stands in a query that begins in the text where none could be added: at its
+ * start, after a colon, or after two words, which no query has beside each other.
+ */
+export function isInQueryOfText(at: number, unions = 0): boolean {
+  for (let start = statementBefore(at); start >= 0; start = beforeStatement(start)) {
+    if (kindAt(start) !== TOKEN.select) continue;
+    if (!walk.clause || !isWhole()) return false;
+    let before = start - 1;
+    if (kindAt(before) === TOKEN.quantity) before--;
+    if (kindAt(before) === TOKEN.union && unions < unionsMax) {
+      return isInQueryOfText(before, unions + 1);
+    }
+    if (before < start - 1) return false;
+    return isStartOfText(before) || (isName(before) && isName(before - 1));
+  }
+  return false;
+}
+
+function isName(at: number): boolean {
+  return kindAt(at) === TOKEN.name;
+}
+
+function isStartOfText(at: number): boolean {
+  if (kindAt(at) === TOKEN.none) return true;
+  return kindAt(at) === TOKEN.other && tokens.text.charCodeAt(tokens.start[at]!) === 0x3a;
 }
 
 /** What ends a value before a query that is added to it; none follows a name in backticks. */
