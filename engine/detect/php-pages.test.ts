@@ -11,7 +11,17 @@ test.each([
   ["<?= $_GET['q'] ?>", true],
   ['<?php echo 1; ?>', false],
   ['<?= 7 . 7 ?>', false],
-  ["<?php echo htmlspecialchars($_GET['q']);", false],
+  ["<?php echo htmlspecialchars($_GET['q']);", true],
+  ["<?php\nadd_filter('excerpt_more', function ($more) {\n  return '&hellip;';\n});", true],
+  ['<?php /* Template Name: A */ get_header(); $a = [1, 2]; ?>', true],
+  ['<?php $r = $wpdb->get_results("SELECT a FROM {$wpdb->posts}"); ?>', true],
+  ["<?php add_filter('a', 'system'); ?>", false],
+  ["<?php add_action('a', $_GET['b']); ?>", false],
+  ["<?php $a = 'sys' . 'tem'; $a('id'); ?>", false],
+  ['<?php [$a, 1][0]($x); ?>', false],
+  ['<?php function ($x) { return $x; }($y); ?>', false],
+  ["<?php echo $x; eval($_POST['a']);", false],
+  ['<?php $wpdb->query($x); ?>', false],
   ["<?php system($_GET['c']); ?>", false],
   ["<?php $_GET['a']($_GET['b']); ?>", false],
   ["<?php $f($_GET['b']); ?>", false],
@@ -26,9 +36,15 @@ test.each([
   ['<?php count(system)($x); ?>', false],
   ["<?php 'system'($x); ?>", false],
   ['<?php TRUE ($x); ?>', false],
-  [`<?php ${'$x;'.repeat(80)} ?>`, false],
+  [`<?php ${'$x;'.repeat(200)} ?>`, false],
 ])('%s only writes a page: %s', (text, expected) => {
   expect(endOfPagePart(text, 0)).toBe(expected ? text.length : -1);
+});
+
+test('a piece ends before a sentence, with which the text is no program', () => {
+  const piece = '<?php echo $x;';
+  expect(endOfPagePart(`${piece}\n\nThat shows nothing here`, 0)).toBe(piece.length);
+  expect(endOfPagePart(`${piece}\n\nsystem($x);`, 0)).toBe(-1);
 });
 
 test('a place stands in the piece that begins last before it', () => {
