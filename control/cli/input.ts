@@ -88,3 +88,10 @@ export function wholeNumber(
 export function badFlag(message: string): AppError {
   return new AppError('bad_flag', message, { source: 'config' });
 }
+
+/** Seconds of a span such as 30m. Errors: AppError bad_flag. */
+export function readSeconds(text: string, flag: string): number {
+  const found = /^(\d{1,6})([smhd])$/.exec(text);
+  if (found === null) throw badFlag(`${flag} wants a time such as 30m, 2h or 1d`);
+  return Number(found[1]) * { s: 1, m: 60, h: 3_600, d: 86_400 }[found[2] as 's' | 'm' | 'h' | 'd'];
+}

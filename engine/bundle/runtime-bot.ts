@@ -1,5 +1,6 @@
 /** What sites of a bundle demand from clients, and the keys that seal challenges. Pure. */
 
+import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt';
 import type {
   RuntimeBundle,
   RuntimeSite,
@@ -8,7 +9,7 @@ import type {
 import { AppError } from '../../base/errors.ts';
 import { botLimits } from '../../base/guard-limits.ts';
 import { readStatedPath } from '../../base/stated-path.ts';
-import type { BotConfig, ChallengeKey, VerifierConfig } from '../contract/bot.ts';
+import type { BotConfig, BotMode, ChallengeKey, VerifierConfig } from '../contract/bot.ts';
 import { plain } from '../contract/plain.ts';
 import type { IpSets } from './ip-set.ts';
 
@@ -36,25 +37,31 @@ export function botProtectionOf(
   const verifierFor = verifiersOf(bundle.verifiers);
   return ({ name, hosts, bot }) => {
     if (bot === undefined) return undefined;
-    if (bot.mode !== 'browser_check' && bot.mode !== 'human_verification') {
-      throw invalid(`site ${name}: bot mode "${bot.mode}" is not known`);
-    }
+    const mode = botModes.find((one) => one === bot.mode);
+    if (mode === undefined) throw invalid(`site ${name}: bot mode "${bot.mode}" is not known`);
     const trusted = bot.trustedIpListIds.map((id) => {
       const list = lists.get(id);
       if (list === undefined) throw invalid(`site ${name}: IP list ${id} is missing`);
       return sets.of(list);
     });
-    const { trustedIpListIds: _lists, ...fields } = plain(bot);
+    const { trustedIpListIds: _lists, underAttack, underAttackUntil, ...fields } = plain(bot);
     return {
       ...fields,
-      mode: bot.mode,
+      mode,
+      ...(underAttack ? { underAttackUntilMs: endOf(underAttackUntil) } : {}),
       challengePaths: bot.challengePaths.map(readStatedPath),
       exemptPaths: bot.exemptPaths.map(readStatedPath),
       trusted,
-      ...(bot.mode === 'human_verification' ? verifierFor(hosts) : {}),
+      ...(mode === 'human_verification' ? verifierFor(hosts) : {}),
     };
   };
 }
+
+const botModes: readonly BotMode[] = ['off', 'browser_check', 'human_verification'];
+
+/** In milliseconds; infinite for what has no end. */
+const endOf = (at: Timestamp | undefined): number =>
+  at === undefined ? Infinity : timestampMs(at);
 
 const verifierKinds = ['turnstile', 'hcaptcha', 'recaptcha', 'recaptcha_score'] as const;
 

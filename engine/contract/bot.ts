@@ -33,11 +33,13 @@ export interface VerifierConfig extends Omit<Plain<RuntimeVerifier>, 'kind' | 'h
  */
 export interface BotConfig extends Omit<
   Plain<RuntimeBot>,
-  'mode' | 'trustedIpListIds' | 'challengePaths'
+  'mode' | 'trustedIpListIds' | 'challengePaths' | 'underAttack' | 'underAttackUntil'
 > {
   readonly mode: BotMode;
   /** Where it asks; absent or [] for every path. */
   readonly challengePaths?: readonly string[];
+  /** Until then it asks on every path, even in mode `off`; infinite for no end. */
+  readonly underAttackUntilMs?: number;
   /** Addresses that are not asked. */
   readonly trusted: readonly IpSet[];
   /** Verifies people in place of the built-in question; absent for that question. */

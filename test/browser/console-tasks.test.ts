@@ -9,6 +9,7 @@ import { freePort } from '../support/free-port.ts';
 import { missingBuild, startProduct } from '../support/product.ts';
 import { missingChromium, startChromium } from './chromium.ts';
 import { choosePassword, enterPassword, openPage, tokenOf } from './console-driver.ts';
+import { attackTasks } from './tasks/attack-tasks.ts';
 import { channelTasks } from './tasks/channel-tasks.ts';
 import { chineseTasks } from './tasks/chinese-tasks.ts';
 import { conflictTasks, contestedFiles } from './tasks/conflict-tasks.ts';
@@ -54,6 +55,7 @@ const tasks = [
     ...numberTasks,
     ...settingsTasks,
     ...tableTasks,
+    ...attackTasks,
   ],
 ];
 const origin = createServer((_request, response) => {

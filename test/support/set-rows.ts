@@ -222,6 +222,7 @@ export const setRows: Readonly<Record<string, SetRow>> = {
       ['--exempt-path /up', /exemptPaths?/i],
       ['--challenge-path /up', /challengePaths?/i],
       ['--trust office', /trusted/i],
+      ['--under-attack 2h', /underAttack/],
     ],
     show: 'bot show asked',
   },

@@ -52,6 +52,7 @@ const inMore: Readonly<Record<string, number>> = {
   exemptPaths: 5,
   mitigationSeconds: 5,
   trustedIpListIds: 7,
+  underAttack: 5,
 };
 
 /** Names that stand for other things elsewhere, too. */

@@ -8,11 +8,11 @@ import { allPages } from '../all-pages.ts';
 import { againWhenChanged } from '../change-attempts.ts';
 import type { CommandContext, CommandDefinition, FlagValues } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
-import { badFlag, readInput } from '../input.ts';
+import { badFlag, readInput, readSeconds } from '../input.ts';
 import { leaveFlag } from '../left-behind.ts';
 import { waitFor } from '../policy-progress.ts';
 import { printable } from '../show.ts';
-import { readSeconds, readShare, shareFlag, startShadow } from './shadow-commands.ts';
+import { readShare, shareFlag, startShadow } from './shadow-commands.ts';
 import { requireOverridesLeft } from './left-overrides.ts';
 
 /** A policy beside what the new ruleset changes in it. */

@@ -4,7 +4,7 @@ import type { ShadowRun } from '../../../proto/gen/waf/shadow/v1/shadow_pb.ts';
 import { boundsOf } from '../../limits/field-bounds.ts';
 import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from '../command.ts';
 import { textFlag } from '../command.ts';
-import { badFlag, wholeNumber } from '../input.ts';
+import { readSeconds, wholeNumber } from '../input.ts';
 import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
 import { waitFor } from '../policy-progress.ts';
@@ -91,13 +91,6 @@ export async function startShadow(context: CommandContext, wanted: ShadowWish): 
   );
   const until = timeText(run?.endsAt);
   context.output.note(`Compared until ${until}: waf crs shadow ${wanted.policyId}`);
-}
-
-/** Seconds of a span such as 30m. Errors: AppError bad_flag. */
-export function readSeconds(text: string, flag: string): number {
-  const found = /^(\d{1,6})([smhd])$/.exec(text);
-  if (found === null) throw badFlag(`${flag} wants a time such as 30m, 2h or 1d`);
-  return Number(found[1]) * { s: 1, m: 60, h: 3_600, d: 86_400 }[found[2] as 's' | 'm' | 'h' | 'd'];
 }
 
 function exampleTable(run: ShadowRun | undefined): Table {

@@ -9,12 +9,12 @@ import {
   type FlagDefinition,
   type FlagValues,
 } from '../command.ts';
-import { badFlag } from '../input.ts';
+import { badFlag, readSeconds } from '../input.ts';
 import { withListeners } from '../listeners.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
 import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
-import { showMessage } from '../show.ts';
+import { showMessage, timeText } from '../show.ts';
 import { curlOf } from '../try-lines.ts';
 
 /** Modes of the API, by the words of the command. */
@@ -125,6 +125,10 @@ export const botCommands: readonly CommandDefinition[] = [
         choices: ['yes', 'no'],
       },
       {
+        flags: '--under-attack <time>',
+        summary: 'challenge on every path: on, off, or how long: 30m, 2h, 1d',
+      },
+      {
         flags: '--crawlers <action>',
         summary: 'search engines whose addresses prove them',
         choices: ['pass', 'challenge'],
@@ -140,7 +144,10 @@ export const botCommands: readonly CommandDefinition[] = [
       const { sites } = await context.api();
       const site = await againWhenChanged(async () => {
         const before = (await sites.getSite({ id })).site;
-        const change = changeOf(flags, before?.botProtection);
+        const change = {
+          ...changeOf(flags, before?.botProtection),
+          ...(await attackChange(flags)),
+        };
         const mask = Object.keys(change).map((name) => `botProtection.${name}`);
         if (mask.length === 0) throw badFlag('nothing to change: name a setting, as in --help');
         const answer = await sites.updateSite({
@@ -190,10 +197,32 @@ function changeOf(flags: FlagValues, before: BotProtectionConfig | undefined): B
   return change as BotChange;
 }
 
+/** What the flag of attacks changes; an end that was set before goes. Errors: AppError bad_flag. */
+async function attackChange(flags: FlagValues): Promise<BotChange> {
+  const { timestampFromMs } = await import('@bufbuild/protobuf/wkt');
+  const text = textFlag(flags, 'underAttack');
+  if (text === undefined) return {};
+  if (text === 'on' || text === 'off') {
+    return { underAttack: text === 'on', underAttackUntil: undefined };
+  }
+  const endMs = Date.now() + readSeconds(text, '--under-attack') * 1000;
+  return { underAttack: true, underAttackUntil: timestampFromMs(endMs) };
+}
+
+/** In words: off, too, once its end has come. */
+function attackText(bot: BotProtectionConfig | undefined): string {
+  if (bot?.underAttack !== true) return 'no';
+  const { underAttackUntil: end } = bot;
+  if (end === undefined) return 'yes: every path is challenged';
+  if (Number(end.seconds) * 1000 <= Date.now()) return 'no';
+  return `until ${timeText(end)}: every path is challenged`;
+}
+
 function botTable(site: Site | undefined): Table {
   const bot = site?.botProtection;
   const rows = [
     ['mode', modes[bot?.mode ?? 1] || 'off'],
+    ['under attack', attackText(bot)],
     ['difficulty', `${bot?.proofDifficulty ?? 0} bits`],
     ['challenge', `${bot?.challengeTtlSeconds ?? 0} s to solve`],
     ['clearance', `${bot?.clearanceTtlSeconds ?? 0} s`],
@@ -209,7 +238,8 @@ function botTable(site: Site | undefined): Table {
 
 /** One line to try, and what it answers. */
 function tryLine(site: Site): string {
-  const on = (site.botProtection?.mode ?? 0) > 1;
+  const bot = site.botProtection;
+  const on = (bot?.mode ?? 0) > 1 || attackText(bot) !== 'no';
   const answer = on ? '403 with "bot_challenge_required" in JSON' : 'as the origin does';
   return `Try: ${curlOf(site)}/ answers ${answer}`;
 }

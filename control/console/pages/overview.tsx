@@ -8,20 +8,38 @@ import {
   type DashboardSecurityTopK,
   type GetDashboardOverviewResponse,
 } from '../../../proto/gen/waf/v1/system_pb.ts';
+import type { Site } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { address } from '../address.ts';
 import { refreshMs, useCall } from '../call.ts';
 import { attackName } from '../parts/attack-name.ts';
 import { Link } from '../parts/link.tsx';
 import { Ranking, type Rank } from '../parts/ranking.tsx';
-import { useSiteNames } from '../parts/site-names.tsx';
+import { siteNames, useSites } from '../parts/site-names.tsx';
 import { SpanChoice } from '../parts/span-choice.tsx';
 import { State } from '../parts/state.tsx';
 import { TimeBars } from '../parts/time-bars.tsx';
+import { isUnderAttack } from '../parts/under-attack.ts';
+import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
-import { changeOf, exactNumber, localTime, percent, shortNumber, t } from '../text/text.ts';
+import {
+  changeOf,
+  exactNumber,
+  localTime,
+  pageTexts,
+  percent,
+  shortNumber,
+  t,
+} from '../text/text.ts';
 import { spanOf, timeRange, type Span } from '../time-span.ts';
 
 const system = createClient(SystemService, transport);
+const w = pageTexts({
+  attacked: [
+    'is under attack: every client gets a challenge.',
+    '遭受攻击：每个客户端都须通过验证。',
+  ],
+});
+
 const ranksShown = 8;
 const weekMs = 7 * 24 * 3_600_000;
 
@@ -69,6 +87,7 @@ function sumOf(answer: GetDashboardOverviewResponse | null): { total: bigint; bl
 function Numbers({ answer, before, span }: NumbersProps): JSX.Element {
   const { total, blocked } = sumOf(answer);
   const { stats } = answer;
+  const sites = useSites();
   const label = t('overview.trafficText', {
     total: exactNumber(total),
     blocked: exactNumber(blocked),
@@ -106,7 +125,7 @@ function Numbers({ answer, before, span }: NumbersProps): JSX.Element {
           note={t('overview.ofNodes', { count: exactNumber(stats?.nodesTotal ?? 0) })}
         />
       </div>
-      <Attention answer={answer} />
+      <Attention answer={answer} attacked={(sites.value ?? []).filter(isUnderAttack)} />
       <section class="card wide">
         <h2>{t('overview.traffic')}</h2>
         <TimeBars
@@ -119,14 +138,19 @@ function Numbers({ answer, before, span }: NumbersProps): JSX.Element {
         />
         <p class="quiet">{label}</p>
       </section>
-      <Rankings answer={answer} span={span} />
+      <Rankings answer={answer} span={span} nameOf={siteNames(sites)} />
       {answer.coverageLimited && <p class="quiet">{t('overview.limited')}</p>}
     </>
   );
 }
 
+interface RankingsProps extends Pick<NumbersProps, 'answer' | 'span'> {
+  /** Names a site by its id. */
+  readonly nameOf: (id: string) => string;
+}
+
 /** What was asked for and found most. */
-function Rankings({ answer, span }: Pick<NumbersProps, 'answer' | 'span'>): JSX.Element {
+function Rankings({ answer, span, nameOf }: RankingsProps): JSX.Element {
   return (
     <div class="columns few">
       <Ranking
@@ -149,7 +173,14 @@ function Rankings({ answer, span }: Pick<NumbersProps, 'answer' | 'span'>): JSX.
           href: `/logs?${new URLSearchParams({ span, path: key }).toString()}`,
         }))}
       />
-      <TopSites answer={answer} span={span} />
+      <Ranking
+        title={t('overview.topSites')}
+        ranks={answer.topSites.map(({ siteId, total: count }) => ({
+          key: nameOf(siteId),
+          count,
+          href: `/attacks?${new URLSearchParams({ span, site: siteId }).toString()}`,
+        }))}
+      />
       <Ranking
         title={t('overview.topCountries')}
         ranks={(answer.securityTopCountries?.items ?? []).map(({ key, count }) => ({
@@ -221,21 +252,6 @@ function Tile({
   );
 }
 
-/** Sites by their requests, under their names. */
-function TopSites({ answer, span }: Pick<NumbersProps, 'answer' | 'span'>): JSX.Element {
-  const nameOf = useSiteNames();
-  return (
-    <Ranking
-      title={t('overview.topSites')}
-      ranks={answer.topSites.map(({ siteId, total }) => ({
-        key: nameOf(siteId),
-        count: total,
-        href: `/attacks?${new URLSearchParams({ span, site: siteId }).toString()}`,
-      }))}
-    />
-  );
-}
-
 /** A ranking of security events; each line leads to the events that it counts. */
 function ranksOf(ranking: DashboardSecurityTopK | undefined, filter: string, span: Span): Rank[] {
   return (ranking?.items ?? []).map(({ key, count, label }) => ({
@@ -247,7 +263,14 @@ function ranksOf(ranking: DashboardSecurityTopK | undefined, filter: string, spa
 }
 
 /** What waits for somebody, each with the place to go to. */
-function Attention({ answer }: { readonly answer: GetDashboardOverviewResponse }): JSX.Element {
+function Attention({
+  answer,
+  attacked,
+}: {
+  readonly answer: GetDashboardOverviewResponse;
+  /** Sites that challenge every client. */
+  readonly attacked: readonly Site[];
+}): JSX.Element {
   const { stats, freshness } = answer;
   const offline = (stats?.nodesTotal ?? 0) - (stats?.nodesOnline ?? 0);
   const lines = [
@@ -258,12 +281,21 @@ function Attention({ answer }: { readonly answer: GetDashboardOverviewResponse }
     freshness?.observationDegraded === true && t('overview.degraded'),
   ].filter((line) => line !== false);
   const noSite = (stats?.sitesEnabled ?? 0) === 0;
+  const calm = lines.length === 0 && !noSite && attacked.length === 0;
   return (
     <section class="card wide attention">
       <h2>{t('overview.attention')}</h2>
-      {lines.length === 0 && !noSite && <p class="quiet">{t('overview.calm')}</p>}
-      {(lines.length > 0 || noSite) && (
+      {calm && <p class="quiet">{t('overview.calm')}</p>}
+      {!calm && (
         <ul>
+          {attacked.map(({ id, name }) => (
+            <li>
+              <Link href={`/sites/${id}`}>
+                <VisibleText text={name} />
+              </Link>{' '}
+              {w('attacked')}
+            </li>
+          ))}
           {lines.map((line) => (
             <li>{line}</li>
           ))}

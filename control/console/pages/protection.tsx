@@ -8,6 +8,7 @@ import { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { TrustService } from '../../../proto/gen/waf/v1/trust_pb.ts';
 import { never, useCall } from '../call.ts';
+import { lazy } from '../lazy.tsx';
 import { countryCode, countryName } from '../parts/countries.ts';
 import { partsOf } from '../parts/edit.tsx';
 import { allItems, FoldedEdit, List } from '../parts/list.tsx';
@@ -22,8 +23,9 @@ import { transport } from '../session.ts';
 import { language, languages, pageTexts } from '../text/text.ts';
 import { ExplainTrust } from './explain-trust.tsx';
 import { IpLists } from './ip-lists.tsx';
-import { RateLimits } from './rate-limits.tsx';
 
+// A view is loaded when it is looked at.
+const RateLimits = lazy(async () => (await import('./rate-limits.tsx')).RateLimits);
 const countries = createClient(CountryAccessService, transport);
 const sites = createClient(SiteService, transport);
 const trust = createClient(TrustService, transport);

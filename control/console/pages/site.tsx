@@ -18,6 +18,7 @@ import { VisibleText } from '../parts/visible-text.tsx';
 import { transport } from '../session.ts';
 import { said } from '../text/sentences.ts';
 import { pageTexts, t } from '../text/text.ts';
+import { SiteAttack } from './site-attack.tsx';
 import { enteredOrigins, urlOf, whatIsLeft } from './site-origins.ts';
 import { SiteEdit, type ShownSite } from './site-form.tsx';
 
@@ -26,7 +27,7 @@ const SiteRoutes = lazy(async () => (await import('./site-routes.tsx')).SiteRout
 const SiteTls = lazy(async () => (await import('./site-tls.tsx')).SiteTls);
 const SiteInspection = lazy(async () => (await import('./site-inspection.tsx')).SiteInspection);
 const SiteChallenges = lazy(async () => (await import('./site-challenges.tsx')).SiteChallenges);
-const SiteLimits = lazy(async () => (await import('./site-limits.tsx')).SiteLimits);
+const RateLimits = lazy(async () => (await import('./rate-limits.tsx')).RateLimits);
 const SiteTrust = lazy(async () => (await import('./site-trust.tsx')).SiteTrust);
 const SiteDelivery = lazy(async () => (await import('./site-delivery.tsx')).SiteDelivery);
 const sites = createClient(SiteService, transport);
@@ -39,6 +40,11 @@ const w = pageTexts({
   inspection: ['Inspection', '检测'],
   challenges: ['Challenges', '人机验证'],
   limits: ['Rate limits', '频率限制'],
+  ownLimits: ['Rate limits of this site', '此站点的频率限制'],
+  limitsNote: [
+    'Limits of the policy hold as well: Protection has them.',
+    '策略的限制同样生效：见“防护”页面。',
+  ],
   trust: ['Client address', '客户端地址'],
   delivery: ['Delivery', '交付'],
   name: ['Name', '名称'],
@@ -92,6 +98,7 @@ export function SitePage({ id }: { readonly id: string }): JSX.Element {
                   <VisibleText text={said(warning)} />
                 </p>
               ))}
+              <SiteAttack of={{ site, changed: found.reload }} />
               <Views of={{ site, changed: found.reload }} />
             </>
           )
@@ -130,7 +137,7 @@ function Views({ of }: { readonly of: ShownSite }): JSX.Element {
           name: 'limits',
           codes: ['policy:read'],
           title: w('limits'),
-          view: () => <SiteLimits of={of} />,
+          view: () => <Limits siteId={of.site.id} />,
         },
         {
           name: 'trust',
@@ -141,6 +148,14 @@ function Views({ of }: { readonly of: ShownSite }): JSX.Element {
         { name: 'delivery', title: w('delivery'), view: () => <SiteDelivery of={of} /> },
       ]}
     />
+  );
+}
+
+function Limits({ siteId }: { readonly siteId: string }): JSX.Element {
+  return (
+    <Card title={w('ownLimits')} note={w('limitsNote')}>
+      <RateLimits policyId="" siteId={siteId} />
+    </Card>
   );
 }
 

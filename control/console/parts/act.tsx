@@ -95,13 +95,16 @@ function Asking({
   );
 }
 
-/** The focus is at the button again after a question, unless a person moved it meanwhile. */
+/**
+ * The focus is at the button again after a question and after the call, which disables it, unless a
+ * person moved it meanwhile.
+ */
 function useFocusBack(state: State, button: { readonly current: HTMLButtonElement | null }): void {
-  const asked = useRef(false);
+  const left = useRef(false);
   useLayoutEffect(() => {
-    if (state === 'asking') asked.current = true;
-    if (state !== 'idle' || !asked.current) return;
-    asked.current = false;
+    if (state !== 'idle') left.current = true;
+    if (state !== 'idle' || !left.current) return;
+    left.current = false;
     if (document.activeElement === document.body) button.current?.focus();
   }, [state]);
 }

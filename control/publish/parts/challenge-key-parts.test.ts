@@ -116,7 +116,21 @@ test('what a site asks reaches the engine', async () => {
     challengeCrawlers: false,
     challengePaths: [],
   });
-  expect(bot(made(site('BOT_PROTECTION_MODE_OFF')))).toBeUndefined();
+  const off = site('BOT_PROTECTION_MODE_OFF');
+  expect(bot(made(off))).toBeUndefined();
+  const attacked = (underAttackUntil?: string) =>
+    bot(
+      made({
+        ...off,
+        botProtection: {
+          ...off.botProtection,
+          underAttack: true,
+          ...(underAttackUntil === undefined ? {} : { underAttackUntil }),
+        },
+      }),
+    );
+  expect(attacked()).toMatchObject({ mode: 'off', underAttackUntilMs: Infinity });
+  expect(attacked('1970-01-01T00:00:05Z')).toMatchObject({ underAttackUntilMs: 5_000 });
   expect(challengeKeysOf(piece(store)!)).toEqual([expect.any(Uint8Array)]);
   const broken = create(RuntimeBundleSchema, {
     challengeKeys: [{ id: 'k', secret: new Uint8Array(5) }],

@@ -9,9 +9,9 @@ const modes: Readonly<Record<string, string>> = {
   BOT_PROTECTION_MODE_HUMAN_VERIFICATION: 'human_verification',
 };
 
-/** True for a site whose gate challenges. */
-export function challenges({ botProtection }: Pick<SiteJson, 'botProtection'>): boolean {
-  return modes[botProtection?.mode ?? ''] !== undefined;
+/** True for a site whose gate challenges, if only under attack. */
+export function challenges({ botProtection: bot }: Pick<SiteJson, 'botProtection'>): boolean {
+  return bot?.underAttack === true || modes[bot?.mode ?? ''] !== undefined;
 }
 
 /** True for a site whose gate asks people. */
@@ -19,11 +19,9 @@ export function verifiesPeople({ botProtection }: Pick<SiteJson, 'botProtection'
   return modes[botProtection?.mode ?? ''] === 'human_verification';
 }
 
-/** The gate of a site as it travels, its fields by name; undefined where it is off. */
-export function toRuntimeBot({
-  botProtection: bot,
-}: Pick<SiteJson, 'botProtection'>): RuntimeBot | undefined {
-  const mode = modes[bot?.mode ?? ''];
-  if (bot === undefined || mode === undefined) return undefined;
-  return byName(RuntimeBotSchema, { ...bot, mode });
+/** The gate of a site as it travels, its fields by name; undefined where it never challenges. */
+export function toRuntimeBot(site: Pick<SiteJson, 'botProtection'>): RuntimeBot | undefined {
+  if (!challenges(site)) return undefined;
+  const bot = site.botProtection;
+  return byName(RuntimeBotSchema, { ...bot, mode: modes[bot?.mode ?? ''] ?? 'off' });
 }

@@ -9,7 +9,7 @@ import type { BotConfig } from '../../contract/bot.ts';
 import type { SiteConfig } from '../../contract/site.ts';
 import type { Guard } from '../guard.ts';
 import { RateTable, shareRates } from '../rate-table.ts';
-import { viewOf, type Asked } from '../../../test/support/request-view.ts';
+import { viewOf, viewStartMs, type Asked } from '../../../test/support/request-view.ts';
 import { botGate } from './bot-gate.ts';
 import type { CrawlerAnswer } from './crawlers.ts';
 import {
@@ -26,6 +26,8 @@ import { cookieOf, readPage, solve } from '../../../test/support/challenge-solve
 
 const html = 'Accept: text/html';
 const asked = 'deny bot_challenge_required 403';
+const attackMs = 60_000;
+const attacked = { underAttackUntilMs: viewStartMs + attackMs };
 const preflight = ['Origin: https://x.example', 'Access-Control-Request-Method: PUT'];
 
 describe('who is asked', () => {
@@ -86,6 +88,28 @@ describe('who is asked', () => {
       { target: '/login/status' },
       '',
     ],
+    ['under attack, any path', { challengePaths: ['/login'], ...attacked }, {}, asked],
+    ['under attack, with the gate off', { mode: 'off', ...attacked }, {}, asked],
+    [
+      'under attack, an exempt path',
+      { exemptPaths: ['/api'], ...attacked },
+      { target: '/api' },
+      '',
+    ],
+    ['under attack, a trusted address', { trusted, ...attacked }, { ip: '192.0.2.9' }, ''],
+    [
+      'after the attack, another path',
+      { challengePaths: ['/login'], ...attacked },
+      { afterMs: attackMs },
+      '',
+    ],
+    [
+      'after the attack, with the gate off',
+      { mode: 'off', ...attacked },
+      { afterMs: attackMs },
+      '',
+    ],
+    ['after the attack, with the gate on', attacked, { afterMs: attackMs }, asked],
     ['robots.txt', {}, { target: '/robots.txt' }, ''],
     ['the icon of a site', {}, { method: 'HEAD', target: '/favicon.ico' }, ''],
     ['the manifest of a web application', {}, { target: '/manifest.webmanifest' }, ''],

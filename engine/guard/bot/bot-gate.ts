@@ -120,8 +120,11 @@ function asset(contentType: string, body: Buffer): GuardVerdict {
   };
 }
 
-/** What asks goes by any reading of the path. */
-function isAsked({ challengePaths = [] }: BotConfig, view: RequestView): boolean {
+/** What asks goes by any reading of the path; under attack every path asks. */
+function isAsked(bot: BotConfig, view: RequestView): boolean {
+  const { mode, challengePaths = [], underAttackUntilMs = 0 } = bot;
+  if (view.nowMs < underAttackUntilMs) return true;
+  if (mode === 'off') return false;
   return challengePaths.length === 0 || challengePaths.some((path) => view.isUnder(path, true));
 }
 

@@ -31,8 +31,9 @@ export const gateScopeId = 'gate';
 export function scopesOf(site: SiteConfig): ReadonlyMap<string, ChallengeScope> {
   const scopes: ChallengeScope[] = [];
   const { bot, rates } = site;
-  if (bot !== undefined && bot.mode !== 'off') {
-    scopes.push(scopeOf(gateScopeId, bot.mode, bot, true, verifierOf(bot)));
+  if (bot !== undefined && (bot.mode !== 'off' || bot.underAttackUntilMs !== undefined)) {
+    const mode = bot.mode === 'off' ? 'browser_check' : bot.mode;
+    scopes.push(scopeOf(gateScopeId, mode, bot, true, verifierOf(bot)));
   }
   for (const { id, action, challenge } of rates?.limits ?? []) {
     if (action !== 'challenge' || challenge === undefined) continue;

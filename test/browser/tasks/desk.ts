@@ -153,3 +153,14 @@ interface Option {
   readonly text: string;
   readonly value: string;
 }
+
+/** Works in a window as narrow as a telephone's. */
+export async function inNarrow(desk: Desk, work: () => Promise<void>): Promise<void> {
+  const wide = desk.page.viewport();
+  await desk.page.setViewport({ width: 390, height: 900 });
+  try {
+    await work();
+  } finally {
+    await desk.page.setViewport(wide);
+  }
+}
