@@ -7,6 +7,7 @@ import { resume } from './session.ts';
 import './style.css';
 import './style-parts.css';
 import './style-narrow.css';
+import './style-drawn.css';
 
 const place = document.getElementById('console');
 if (place !== null) render(<Console />, place);

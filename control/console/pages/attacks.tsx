@@ -16,7 +16,8 @@ import {
 import { address, go, withQuery } from '../address.ts';
 import { useCall } from '../call.ts';
 import { attackName } from '../parts/attack-name.ts';
-import { EventTable } from '../parts/event-table.tsx';
+import { ColumnChoice } from '../parts/column-choice.tsx';
+import { eventColumns, EventTable } from '../parts/event-table.tsx';
 import { textField } from '../parts/form.ts';
 import { Link } from '../parts/link.tsx';
 import { ListEnd, useLongList } from '../parts/long-list.tsx';
@@ -209,7 +210,12 @@ function Events(): JSX.Element {
               </Link>
             </p>
           ) : (
-            <EventTable events={events} empty={t('attacks.empty')} />
+            <ColumnChoice
+              table="events"
+              columns={eventColumns.map((name) => [name, t(name)] as const)}
+            >
+              <EventTable events={events} empty={t('attacks.empty')} />
+            </ColumnChoice>
           )
         }
       </State>

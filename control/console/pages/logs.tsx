@@ -9,6 +9,7 @@ import {
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { address, go, withQuery } from '../address.ts';
 import { useCall } from '../call.ts';
+import { ColumnChoice } from '../parts/column-choice.tsx';
 import { textField } from '../parts/form.ts';
 import { ListEnd, useLongList } from '../parts/long-list.tsx';
 import { Head, Tabs } from '../parts/panel.tsx';
@@ -61,6 +62,12 @@ const w = pageTexts({
   message: ['Message', '消息'],
   noError: ['No error in this time.', '此时间段内没有错误。'],
 });
+
+/** Columns of the tables, in their order. */
+const accessColumns = ['when', 'client', 'request', 'status', 'took', 'bytes', 'agent'] as const;
+const errorColumns = ['when', 'level', 'logger', 'message'] as const;
+const named = (columns: readonly Parameters<typeof w>[0][]): (readonly [string, string])[] =>
+  columns.map((name) => [name, w(name)] as const);
 
 /** The page. */
 export function Logs(): JSX.Element {
@@ -140,39 +147,41 @@ const kindOf = (name: string): object => (name === 'status' ? { type: 'number' }
 
 function AccessTable({ items }: { readonly items: readonly AccessEvent[] }): JSX.Element {
   return (
-    <Table
-      label={w('access')}
-      items={items}
-      empty={w('empty')}
-      sortable={false}
-      columns={[
-        { title: w('when'), line: true, by: ({ occurredAt }) => occurredAt },
-        { title: w('client'), of: ({ clientIp }) => clientIp },
-        {
-          title: w('request'),
-          of: ({ method, host, path }) => (
-            <span class="request">
-              <VisibleText text={`${method} ${host}${path}`} />
-            </span>
-          ),
-        },
-        { title: w('status'), number: true, of: ({ status }) => String(status) },
-        {
-          title: w('took'),
-          number: true,
-          of: ({ durationMs }) => w('ms', { ms: exactNumber(durationMs) }),
-        },
-        { title: w('bytes'), number: true, by: ({ bytesWritten }) => bytesWritten },
-        {
-          title: w('agent'),
-          of: ({ userAgent }) => (
-            <small class="agent" title={userAgent}>
-              <VisibleText text={userAgent} />
-            </small>
-          ),
-        },
-      ]}
-    />
+    <ColumnChoice table="access" columns={named(accessColumns)}>
+      <Table
+        label={w('access')}
+        items={items}
+        empty={w('empty')}
+        sortable={false}
+        columns={[
+          { title: w('when'), line: true, by: ({ occurredAt }) => occurredAt },
+          { title: w('client'), of: ({ clientIp }) => clientIp },
+          {
+            title: w('request'),
+            of: ({ method, host, path }) => (
+              <span class="request">
+                <VisibleText text={`${method} ${host}${path}`} />
+              </span>
+            ),
+          },
+          { title: w('status'), number: true, of: ({ status }) => String(status) },
+          {
+            title: w('took'),
+            number: true,
+            of: ({ durationMs }) => w('ms', { ms: exactNumber(durationMs) }),
+          },
+          { title: w('bytes'), number: true, by: ({ bytesWritten }) => bytesWritten },
+          {
+            title: w('agent'),
+            of: ({ userAgent }) => (
+              <small class="agent" title={userAgent}>
+                <VisibleText text={userAgent} />
+              </small>
+            ),
+          },
+        ]}
+      />
+    </ColumnChoice>
   );
 }
 
@@ -224,18 +233,20 @@ function Errors(): JSX.Element {
       </div>
       <State of={found}>
         {(items) => (
-          <Table
-            label={w('errors')}
-            items={items}
-            empty={w('noError')}
-            sortable={false}
-            columns={[
-              { title: w('when'), line: true, by: ({ occurredAt }) => occurredAt },
-              { title: w('level'), of: ({ level }) => stateName(level) },
-              { title: w('logger'), of: ({ logger }) => stateName(logger) },
-              { title: w('message'), of: ({ message }) => said(message) },
-            ]}
-          />
+          <ColumnChoice table="errors" columns={named(errorColumns)}>
+            <Table
+              label={w('errors')}
+              items={items}
+              empty={w('noError')}
+              sortable={false}
+              columns={[
+                { title: w('when'), line: true, by: ({ occurredAt }) => occurredAt },
+                { title: w('level'), of: ({ level }) => stateName(level) },
+                { title: w('logger'), of: ({ logger }) => stateName(logger) },
+                { title: w('message'), of: ({ message }) => said(message) },
+              ]}
+            />
+          </ColumnChoice>
         )}
       </State>
       <ListEnd of={found} />

@@ -10,11 +10,12 @@ import { VisibleText } from './visible-text.tsx';
 import { when } from './when.tsx';
 
 const rulesShown = 4;
-const titles = [
+/** The titles of its columns by their names. */
+export const eventColumns = [
   ...(['attacks.when', 'attacks.outcome', 'event.client', 'attacks.request'] as const),
   ...(['attacks.by', 'attacks.score'] as const),
 ];
-const columns = titles.length;
+const columns = eventColumns.length;
 
 /** The events, the newest first; `empty` says what to do when there are none. */
 export function EventTable({
@@ -31,7 +32,7 @@ export function EventTable({
       <table class="events" role="table" onKeyDown={moveFocus} aria-rowcount={events.length + 1}>
         <thead role="rowgroup">
           <tr role="row">
-            {titles.map((title) => (
+            {eventColumns.map((title) => (
               <th role="columnheader" class={title === 'attacks.score' ? 'number' : ''}>
                 {t(title)}
               </th>

@@ -1,9 +1,10 @@
-/** Tasks of tables: rows sorted by a column, and as the API delivers them again. */
+/** Tasks of tables: rows sorted by a column, and columns that are hidden. */
 
 import { expect } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { overflow } from '../chromium.ts';
 import { inChinese } from './chinese-tasks.ts';
-import type { Desk } from './desk.ts';
+import { inNarrow, type Desk } from './desk.ts';
 import { Keys } from './keys.ts';
 import type { Task, World } from './task.ts';
 
@@ -73,6 +74,78 @@ async function sortLists(desk: Desk, world: World, words: Words): Promise<void> 
   expect(await rowsOf(desk, prefix)).toEqual(['b', 'á', 'new', 'ten-9', 'ten-10']);
 }
 
+/** What the page of attacks calls its menu and its columns. */
+interface ColumnWords {
+  readonly menu: string;
+  readonly columns: readonly string[];
+}
+
+/** The titles of the columns that are seen; where rows are cards, of those in the first card. */
+const seenColumns = (desk: Desk): Promise<string[]> =>
+  desk.page.$$eval('main table.events th', (all) =>
+    all.filter((one) => one.checkVisibility()).map((one) => one.textContent ?? ''),
+  );
+
+/** How many cells of the first event are seen. */
+const seenCells = (desk: Desk): Promise<number> =>
+  desk.page.$eval(
+    'main table.events tbody tr',
+    (row) => [...row.querySelectorAll('td')].filter((one) => one.checkVisibility()).length,
+  );
+
+async function chooseColumns(
+  desk: Desk,
+  world: World,
+  name: string,
+  { menu, columns }: ColumnWords,
+): Promise<void> {
+  const { siteId } = await world.refused(name);
+  const [first, second = '', ...others] = columns;
+  const last = others.pop()!;
+  await desk.go(`/attacks?site=${siteId}`);
+  await eventually(async () => (await seenCells(desk)) === columns.length);
+  await desk.press(menu);
+  const offered = await desk.page.$$eval('main .column-choice label', (all) =>
+    all.map((one) => one.textContent ?? ''),
+  );
+  expect(offered).toEqual(columns.slice(1));
+  await desk.tick(last, menu);
+  const keys = new Keys(desk.page);
+  await desk.page.focus('main .column-choice summary');
+  await keys.press('Tab');
+  expect(await keys.words()).toBe(second);
+  await keys.press('Space');
+  await eventually(async () => (await seenCells(desk)) === columns.length - 2);
+  // The browser keeps it.
+  await desk.page.reload();
+  await desk.page.waitForSelector('main table.events tbody td');
+  expect(await seenCells(desk)).toBe(columns.length - 2);
+  expect(await overflow(desk.page)).toBe(0);
+  if (desk.page.viewport()!.width > 640) {
+    expect(await seenColumns(desk)).toEqual([first, ...others]);
+  }
+  await desk.press(menu);
+  for (const column of [second, last]) await desk.tick(column, menu);
+  await eventually(async () => (await seenCells(desk)) === columns.length);
+}
+
+const attackColumns: ColumnWords = {
+  menu: 'Columns',
+  columns: ['Time', 'Outcome', 'Client', 'Request', 'Rules', 'Score'],
+};
+const chineseColumns: ColumnWords = {
+  menu: '列',
+  columns: ['时间', '结果', '客户端', '请求', '规则', '分数'],
+};
+
+const columnsTask: Task = {
+  id: 'table-columns',
+  page: 'Attacks',
+  does: 'hides two columns of the events by mouse and keyboard, reloads, and shows them again',
+  expects: 'the first is always there, the two are hidden after the reload, too',
+  run: (desk, world) => chooseColumns(desk, world, 'columns', attackColumns),
+};
+
 const words = { name: 'Name', entries: 'Entries', prefix: 'sorted' };
 const chineseWords = { name: '名称', entries: '条目', prefix: 'chinese' };
 
@@ -92,19 +165,25 @@ export const tableTasks: readonly Task[] = [
     id: 'table-narrow',
     does: 'sorts the address lists in a narrow window',
     expects: 'the same, by headers above the rows',
-    run: async (desk, world) => {
-      const wide = desk.page.viewport();
-      await desk.page.setViewport({ width: 390, height: 900 });
-      try {
-        await sortLists(desk, world, { ...words, prefix: 'narrow' });
-      } finally {
-        await desk.page.setViewport(wide);
-      }
-    },
+    run: (desk, world) =>
+      inNarrow(desk, () => sortLists(desk, world, { ...words, prefix: 'narrow' })),
   },
   inChinese({
     ...inEnglish,
     id: 'zh-table-sort',
     run: (desk, world) => sortLists(desk, world, chineseWords),
+  }),
+  columnsTask,
+  {
+    ...columnsTask,
+    id: 'table-columns-narrow',
+    does: 'hides two columns of the events in a narrow window',
+    run: (desk, world) =>
+      inNarrow(desk, () => chooseColumns(desk, world, 'columns-narrow', attackColumns)),
+  },
+  inChinese({
+    ...columnsTask,
+    id: 'zh-table-columns',
+    run: (desk, world) => chooseColumns(desk, world, 'columns-chinese', chineseColumns),
   }),
 ];
