@@ -19,6 +19,7 @@ import { State } from '../parts/state.tsx';
 import { transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
 import { ExplainTrust } from './explain-trust.tsx';
+import { TrustDrawing } from './trust-drawing.tsx';
 
 const trust = createClient(TrustService, transport);
 const lists = createClient(IpListService, transport);
@@ -63,27 +64,30 @@ export function SiteTrust({ siteId }: { readonly siteId: string }): JSX.Element 
       <State of={known}>
         {(items) => (
           <State of={found}>
-            {({ profile, updatedAt }) => (
-              <Card title={w('title')} note={w(profile === undefined ? 'whole' : 'own')}>
-                {profile !== undefined && !isRow(profile, items) && (
-                  <p class="notice">{w('branches')}</p>
-                )}
-                <TrustForm
-                  siteId={siteId}
-                  first={{ profile, updatedAt }}
-                  known={items}
-                  changed={found.reload}
-                />
-                {profile !== undefined && (
-                  <Act
-                    label={w('reset')}
-                    ask={w('resetAsk')}
-                    codes={['system:write']}
-                    run={() => trust.resetTrustProfile({ siteId })}
-                    done={found.reload}
+            {({ profile, updatedAt, ofDeployment }) => (
+              <>
+                <TrustDrawing profile={profile ?? ofDeployment ?? emptyProfile} lists={items} />
+                <Card title={w('title')} note={w(profile === undefined ? 'whole' : 'own')}>
+                  {profile !== undefined && !isRow(profile, items) && (
+                    <p class="notice">{w('branches')}</p>
+                  )}
+                  <TrustForm
+                    siteId={siteId}
+                    first={{ profile, updatedAt }}
+                    known={items}
+                    changed={found.reload}
                   />
-                )}
-              </Card>
+                  {profile !== undefined && (
+                    <Act
+                      label={w('reset')}
+                      ask={w('resetAsk')}
+                      codes={['system:write']}
+                      run={() => trust.resetTrustProfile({ siteId })}
+                      done={found.reload}
+                    />
+                  )}
+                </Card>
+              </>
             )}
           </State>
         )}
@@ -97,15 +101,20 @@ export function SiteTrust({ siteId }: { readonly siteId: string }): JSX.Element 
 interface Held {
   readonly profile?: TrustProfile | undefined;
   readonly updatedAt?: Timestamp | undefined;
+  /** The one that holds where the site has none. */
+  readonly ofDeployment?: TrustProfile | undefined;
 }
+
+const emptyProfile = create(TrustProfileSchema);
 
 async function profileOf(siteId: string): Promise<Held> {
   try {
     return await trust.getTrustProfile({ siteId });
   } catch (thrown) {
-    if (ConnectError.from(thrown).code === Code.NotFound) return {};
-    throw thrown;
+    if (ConnectError.from(thrown).code !== Code.NotFound) throw thrown;
   }
+  const { profile: ofDeployment } = await trust.getTrustProfile({});
+  return { ofDeployment };
 }
 
 function TrustForm({
@@ -120,8 +129,7 @@ function TrustForm({
   readonly changed: () => void;
 }): JSX.Element {
   const base = useBase(first);
-  const fieldsOf = ({ profile }: Held): Field[] =>
-    profileFields(profile ?? create(TrustProfileSchema), known);
+  const fieldsOf = ({ profile }: Held): Field[] => profileFields(profile ?? emptyProfile, known);
   return (
     <Edit
       label={w('title')}

@@ -312,9 +312,15 @@ export const siteTasks: readonly Task[] = [
       const siteId = await world.site('behind');
       await world.ipList('Balancer', '198.51.100.7');
       await desk.go(`/sites/${siteId}?tab=trust`);
+      await desk.shows('No proxy is trusted.');
       await desk.choose('Addresses of proxy 1, from the internet inwards', 'Balancer');
       await desk.press('Save', 'Proxies before this site');
       await desk.shows('This site has a profile of its own.');
+      await desk.shows('Internet\nBalancer\nAddresses in Balancer: 1\nwaf');
+      await desk.shows(
+        'x-forwarded-for names the client: the last address that is no proxy. ' +
+          'Each proxy of a way through Balancer has to be found in its place.',
+      );
       await desk.fill('Address that connects', '198.51.100.7');
       await desk.fill('X-Forwarded-For', '203.0.113.9');
       await desk.press('Whose address would count?');
