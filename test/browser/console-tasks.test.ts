@@ -12,6 +12,7 @@ import { choosePassword, enterPassword, openPage, tokenOf } from './console-driv
 import { attackTasks } from './tasks/attack-tasks.ts';
 import { channelTasks } from './tasks/channel-tasks.ts';
 import { chineseTasks } from './tasks/chinese-tasks.ts';
+import { countryTasks } from './tasks/country-tasks.ts';
 import { conflictTasks, contestedFiles } from './tasks/conflict-tasks.ts';
 import { deliveryTasks } from './tasks/delivery-tasks.ts';
 import { Desk } from './tasks/desk.ts';
@@ -56,6 +57,7 @@ const tasks = [
     ...settingsTasks,
     ...tableTasks,
     ...attackTasks,
+    ...countryTasks,
   ],
 ];
 const origin = createServer((_request, response) => {

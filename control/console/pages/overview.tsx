@@ -12,6 +12,7 @@ import type { Site } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { address } from '../address.ts';
 import { refreshMs, useCall } from '../call.ts';
 import { attackName } from '../parts/attack-name.ts';
+import { countryName } from '../parts/countries.ts';
 import { Link } from '../parts/link.tsx';
 import { Ranking, type Rank } from '../parts/ranking.tsx';
 import { siteNames, useSites } from '../parts/site-names.tsx';
@@ -24,6 +25,7 @@ import { transport } from '../session.ts';
 import {
   changeOf,
   exactNumber,
+  language,
   localTime,
   pageTexts,
   percent,
@@ -184,7 +186,7 @@ function Rankings({ answer, span, nameOf }: RankingsProps): JSX.Element {
       <Ranking
         title={t('overview.topCountries')}
         ranks={(answer.securityTopCountries?.items ?? []).map(({ key, count }) => ({
-          key,
+          key: countryName(key, language.value),
           count,
         }))}
       />
