@@ -335,7 +335,7 @@ const rows: readonly PatternDetector[] = [
     },
   },
   {
-    id: 198_314,
+    id: 198_315,
     name: 'requested-secret',
     proves: 'asks for a file with keys, passwords or history that no page links to',
     source: `${filesystem}; git 2.39, gitrepository-layout(5)`,
