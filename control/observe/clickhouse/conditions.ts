@@ -38,7 +38,7 @@ export function conditionsOf(kind: KindName, filter: EventFilter, beforeId: stri
 }
 
 /** Rows of the time of a filter, before an id ('' for all of them). */
-export function spanCondition(
+function spanCondition(
   filter: Pick<EventFilter, 'startMs' | 'endMs'>,
   beforeId: string,
 ): string {
