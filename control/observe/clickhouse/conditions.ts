@@ -38,10 +38,7 @@ export function conditionsOf(kind: KindName, filter: EventFilter, beforeId: stri
 }
 
 /** Rows of the time of a filter, before an id ('' for all of them). */
-function spanCondition(
-  filter: Pick<EventFilter, 'startMs' | 'endMs'>,
-  beforeId: string,
-): string {
+function spanCondition(filter: Pick<EventFilter, 'startMs' | 'endMs'>, beforeId: string): string {
   const { startId, endId } = spanOf(filter, beforeId);
   const [start, end] = [placeOfId(startId), placeOfId(endId)];
   const before = `(at < ${end.at} OR number < ${end.number})`;
