@@ -28,7 +28,7 @@ import {
   readIpListSpec,
   type IpListSpec,
 } from '../../publish/manifests/manifest-specs.ts';
-import { ipLists, ipListSecrets } from '../../store/collections.ts';
+import { ipListSecrets } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { atField } from '../rethrown-at.ts';
 import type { Asking, StatedKind, Settled } from '../resource/resource.ts';
@@ -54,7 +54,6 @@ export const statedListKind: StatedKind<AskedList, IpListRecord> = {
   },
   refuseMore: refuseTooManyLists,
   taken: 'ipList.name: another IP list has this name',
-  namesakes: (store, { name }) => store.find(ipLists, 'name', name.toLowerCase()),
   document: {
     reference: 'ip list',
     read: readAsked,

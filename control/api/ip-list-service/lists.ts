@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   IpListSchema,
+  type IpList,
   type IpListJson,
   type IpListService,
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
@@ -16,7 +17,7 @@ import {
   stageContent,
   type StagedContent,
 } from '../../access/list-contents.ts';
-import { allReferences, referencesOf, type ListReference } from '../../access/references.ts';
+import { allReferences } from '../../access/references.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { checkListTexts } from '../../domain/access/ip-list-checks.ts';
@@ -26,9 +27,10 @@ import { applyMask, type MaskFields } from '../../domain/update-mask.ts';
 import { ipListRuns, ipLists, ipListSecrets } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
-import { fitsQuery, isoNow, pageOf, toRecord } from '../convert.ts';
-import type { Method } from '../method.ts';
-import { drop, keep } from '../resource/owned.ts';
+import { isoNow, toRecord } from '../convert.ts';
+import type { Built, Method } from '../method.ts';
+import { keep } from '../resource/owned.ts';
+import { serveRecords } from '../resource/serve.ts';
 import {
   listKind,
   refuseSameListName,
@@ -40,39 +42,48 @@ import {
 
 const maskFields: MaskFields = { name: true, description: true, entries: true };
 
-/** Lists without their entries, by name. */
-export function listIpLists(
-  parts: Uses<'store' | 'publisher' | 'nodes'>,
-): Method<typeof IpListService, 'listIpLists'> {
-  return ({ page: asked, query, managementMode }, context) => {
-    const { tenantId } = callerOf(context);
-    if (!['', 'manual', 'subscription'].includes(managementMode)) {
-      throw invalidField('managementMode', 'must be empty, manual or subscription');
-    }
-    const found = parts.store
-      .list(ipLists)
-      .filter(
-        (list) =>
-          list.tenantId === tenantId &&
-          (managementMode === '' || list.managementMode === managementMode) &&
-          fitsQuery(query, list.id, list.name, list.description),
-      )
-      .sort((left, right) => left.name.localeCompare(right.name) || (left.id < right.id ? -1 : 1));
-    const { items, page } = pageOf(found, asked);
-    const references = items.length === 0 ? null : allReferences(parts.store);
-    const show = (list: IpListRecord) =>
-      showList(parts, list, { entries: false, references: references?.get(list.id) ?? [] });
-    return { items: items.map(show), page };
+/** Lists, one with its entries when there are at most `shownEntriesMax`, and removals. */
+export function listMethods(
+  parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
+): Pick<Built<typeof IpListService>, 'listIpLists' | 'getIpList' | 'deleteIpList'> {
+  const { store } = parts;
+  const kind = { ...listKind, schema: IpListSchema };
+  const rows = serveRecords(parts, { ...kind, show: () => rowsOf(parts) });
+  const whole = serveRecords(parts, {
+    ...kind,
+    show: () => (list) => showList(parts, list, { entries: true }),
+  });
+  return {
+    listIpLists: (request, context) => {
+      const { managementMode: mode } = request;
+      if (!['', 'manual', 'subscription'].includes(mode)) {
+        throw invalidField('managementMode', 'must be empty, manual or subscription');
+      }
+      const fits = (list: IpListRecord) => mode === '' || list.managementMode === mode;
+      return rows.list(request, context, { fits });
+    },
+    getIpList: (request, context) => ({ ipList: whole.get(request, context) }),
+    deleteIpList: async (request, context) => {
+      const garbage: string[] = [];
+      const answer = await whole.remove(request, context, {
+        also: (tx, { id }) => {
+          tx.remove(ipListSecrets, id);
+          for (const run of tx.find(ipListRuns, 'list', id)) tx.remove(ipListRuns, run.id);
+          garbage.push(removeContent(tx, id), removeContent(tx, heldContentId(id)));
+        },
+      });
+      for (const one of garbage) await dropGarbage(store, one);
+      return answer;
+    },
   };
 }
 
-/** One list; with its entries when there are at most `shownEntriesMax`. */
-export function getIpList(
-  parts: Uses<'store' | 'publisher' | 'nodes'>,
-): Method<typeof IpListService, 'getIpList'> {
-  return ({ id }, context) => {
-    const list = storedList(parts.store, callerOf(context), id, 'id');
-    return { ipList: showList(parts, list, { entries: true }) };
+/** How the lists of a page are shown; who uses them is looked up for all at once. */
+function rowsOf(parts: Uses<'store' | 'publisher' | 'nodes'>): (list: IpListRecord) => IpList {
+  let all: ReturnType<typeof allReferences> | undefined;
+  return (list) => {
+    all ??= allReferences(parts.store);
+    return showList(parts, list, { entries: false, references: all.get(list.id) ?? [] });
   };
 }
 
@@ -160,24 +171,6 @@ export function cloneIpList(
   };
 }
 
-/** Removes a list that nothing uses. */
-export function deleteIpList(parts: Uses<'store'>): Method<typeof IpListService, 'deleteIpList'> {
-  return async ({ id }, context) => {
-    const caller = callerOf(context);
-    const { store } = parts;
-    const garbage = await store.write((tx) => {
-      const before = storedList(tx, caller, id, 'id');
-      refuseUsed(referencesOf(tx, before.id));
-      drop(tx, caller, listKind, before);
-      tx.remove(ipListSecrets, before.id);
-      for (const run of tx.find(ipListRuns, 'list', before.id)) tx.remove(ipListRuns, run.id);
-      return [removeContent(tx, before.id), removeContent(tx, heldContentId(before.id))];
-    });
-    for (const one of garbage) await dropGarbage(store, one);
-    return { result: { id, changed: true } };
-  };
-}
-
 /** Runs a change that adopts a staged content, and clears up after it either way. */
 export async function adopting<T>(
   parts: Uses<'store'>,
@@ -225,23 +218,6 @@ async function createManual(
     refuseSameListName(tx, list, nameField);
     return keep(tx, caller, listKind, null, list, {}, () => adoptContent(tx, staged, now));
   });
-}
-
-const namedUsersMax = 5;
-
-/** Errors: failed_precondition that says by what the list is used. */
-function refuseUsed(references: readonly ListReference[]): void {
-  if (references.length === 0) return;
-  const named = references.slice(0, namedUsersMax).map((one) => {
-    if (one.role === 'trusted_proxy_peer') return `trust node ${one.trustNodeId}`;
-    if (one.role === 'rule_operand') return `custom rule ${one.customRuleId}`;
-    if (one.role === 'bot_trusted_client') return `bot protection of site ${one.siteId}`;
-    const place = one.scope === 'global' ? 'the deployment' : one.siteId || one.policyId;
-    return `binding ${one.bindingId} of ${place}`;
-  });
-  const more =
-    references.length > namedUsersMax ? ` and ${references.length - namedUsersMax} more` : '';
-  throw refusal('failed_precondition', `id: the list is used by ${named.join(', ')}${more}`);
 }
 
 const unchanged: unknown = Symbol('unchanged');

@@ -12,14 +12,7 @@ import {
   removeEntries,
   replaceIpListEntries,
 } from './entries.ts';
-import {
-  cloneIpList,
-  createIpList,
-  deleteIpList,
-  getIpList,
-  listIpLists,
-  updateIpList,
-} from './lists.ts';
+import { cloneIpList, createIpList, listMethods, updateIpList } from './lists.ts';
 import { lookupIpScopes } from './lookup-scopes.ts';
 import {
   acceptHeldIpListUpdate,
@@ -38,11 +31,9 @@ export function ipListService(
   parts: Uses<'store' | 'clock' | 'logger' | 'publisher' | 'nodes' | 'subscriptions' | 'counters'>,
 ): Built<typeof IpListService> {
   return {
-    listIpLists: listIpLists(parts),
-    getIpList: getIpList(parts),
+    ...listMethods(parts),
     createIpList: createIpList(parts),
     updateIpList: updateIpList(parts),
-    deleteIpList: deleteIpList(parts),
     cloneIpList: cloneIpList(parts),
     listIpListEntries: listIpListEntries(parts),
     replaceIpListEntries: replaceIpListEntries(parts),

@@ -20,14 +20,20 @@ import type { Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import { deploymentOf } from '../deployment.ts';
 import { finderOf, type Owned } from '../resource/owned.ts';
+import { refuseTaken, type Kind, type ShownKind } from '../resource/resource.ts';
 
 /** Lists; audit rows show them without their entries, of which there may be a million. */
-export const listKind: Owned<IpListRecord> = {
+export const listKind: Owned<IpListRecord> &
+  Pick<Kind<never, IpListRecord>, 'namesakes'> &
+  Pick<ShownKind<typeof IpListSchema, IpListRecord>, 'searched' | 'refuseRemoval'> = {
   collection: ipLists,
   noun: 'IP list',
   audit: 'ip_list',
   nameOf: ({ name }) => name,
   audited: (list, store) => auditedList(store, list),
+  searched: ({ id, name, description }) => [id, name, description],
+  namesakes: (store, { name }) => store.find(ipLists, 'name', name.toLowerCase()),
+  refuseRemoval: (store, { id }) => refuseUsed(referencesOf(store, id)),
 };
 
 /** A list of the caller's tenant. Errors: invalid_argument at `field`, not_found. */
@@ -56,10 +62,24 @@ export function requireEtag(sent: string, stored: string): void {
 
 /** Errors: already_exists when another list of the tenant has the name. */
 export function refuseSameListName(store: ReadStore, list: IpListRecord, field: string): void {
-  const taken = store
-    .find(ipLists, 'name', list.name.toLowerCase())
-    .some((other) => other.id !== list.id && other.tenantId === list.tenantId);
-  if (taken) throw refusal('already_exists', `${field}: another IP list has this name`);
+  refuseTaken(store, { ...listKind, taken: `${field}: another IP list has this name` }, list);
+}
+
+const namedUsersMax = 5;
+
+/** Errors: failed_precondition that says by what the list is used. */
+function refuseUsed(references: readonly ListReference[]): void {
+  if (references.length === 0) return;
+  const named = references.slice(0, namedUsersMax).map((one) => {
+    if (one.role === 'trusted_proxy_peer') return `trust node ${one.trustNodeId}`;
+    if (one.role === 'rule_operand') return `custom rule ${one.customRuleId}`;
+    if (one.role === 'bot_trusted_client') return `bot protection of site ${one.siteId}`;
+    const place = one.scope === 'global' ? 'the deployment' : one.siteId || one.policyId;
+    return `binding ${one.bindingId} of ${place}`;
+  });
+  const more =
+    references.length > namedUsersMax ? ` and ${references.length - namedUsersMax} more` : '';
+  throw refusal('failed_precondition', `id: the list is used by ${named.join(', ')}${more}`);
 }
 
 /** The fields of a list that an audit row holds. */
