@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { learnedByItself, withDecisions } from './domain/policy/detection-learning.ts';
-import { chosenFor, detectionLearning as option } from './domain/site/site-options.ts';
+import { chosenFor, detectionLearning as option } from './domain/site/site-choices.ts';
 import { detectionLearningLimits } from './limits/detection-learning-limits.ts';
 import type { CounterStore } from './observe/counter-store.ts';
 import { detectionLearning, settingsId, sites, systemSettings } from './store/collections.ts';

@@ -43,7 +43,7 @@ export const commandSources: readonly CommandSource[] = [
   },
   {
     word: 'site',
-    load: async () => (await import('./site/site-applications-command.ts')).siteApplicationsCommand,
+    load: async () => (await import('./site/site-option-commands.ts')).siteApplicationsCommand,
   },
   {
     word: 'upstream',
@@ -172,7 +172,7 @@ export const commandSources: readonly CommandSource[] = [
   },
   {
     word: 'rate-limit',
-    load: async () => (await import('./protection/rate-limit-fields.ts')).rateLimitFieldsCommand,
+    load: async () => (await import('./site/site-option-commands.ts')).rateLimitFieldsCommand,
   },
   {
     word: 'trust',

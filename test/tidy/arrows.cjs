@@ -323,6 +323,7 @@ const rooms = [
     may: [
       common,
       limits,
+      'control/domain',
       'control/supervisor',
       'control/documents',
       'control/publish',

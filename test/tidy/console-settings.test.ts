@@ -19,7 +19,7 @@ import { checkSettings, settings } from '../../control/domain/settings/settings.
 import { siemTargetsKey, siemTargetsOf } from '../../control/domain/settings/siem-settings.ts';
 import { verifiersKey, verifiersOf } from '../../control/domain/site/bot-verifiers.ts';
 import { acmeKey, acmeSettingsOf } from '../../control/domain/site/acme.ts';
-import { siteOptions } from '../../control/domain/site/site-options.ts';
+import { siteOptions } from '../../control/domain/site/site-choices.ts';
 
 const inGroups = settingGroups.flatMap(({ fields }) => fields);
 

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DescMessage } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
-import { siteOptions } from '../../control/domain/site/site-options.ts';
+import { siteOptions } from '../../control/domain/site/site-choices.ts';
 import {
   RuntimeBotSchema,
   RuntimeSiteOptionsSchema,

@@ -17,7 +17,7 @@ import {
   type LearnedProposal,
   type LearnedRow,
 } from '../../domain/policy/detection-learning.ts';
-import { chosenFor, detectionLearning as learningOption } from '../../domain/site/site-options.ts';
+import { chosenFor, detectionLearning as learningOption } from '../../domain/site/site-choices.ts';
 import { detectionLearning, settingsId, systemSettings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';

@@ -3,6 +3,7 @@
  */
 
 import type { Proposal } from '../../../proto/gen/waf/learning/v1/learning_pb.ts';
+import { detectionLearning } from '../../domain/site/site-choices.ts';
 import { detectionLearningLimits } from '../../limits/detection-learning-limits.ts';
 import { curlOf } from '../try-lines.ts';
 import { textFlag, type ArgumentDefinition, type CommandDefinition } from '../command.ts';
@@ -22,7 +23,7 @@ const columns = ['ID', 'STATE', 'CLIENTS', 'HOURS', 'CONFIDENCE', 'ENDS', 'WHAT'
 export const learningCommands: readonly CommandDefinition[] = [
   siteOptionCommand({
     path: ['learning', 'mode'],
-    option: { key: 'detection.learning', choices: ['suggest', 'off', 'auto'] },
+    option: detectionLearning,
     summary: 'Show or change whether a site learns which signs are ordinary content',
     help:
       'A site whose policy decides by score counts the clients that show signs of an attack in\n' +

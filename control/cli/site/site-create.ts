@@ -1,10 +1,12 @@
 /** `waf site create`: one host, one or more origins. */
 
+import { detectionApplications } from '../../domain/site/site-choices.ts';
 import type { CommandDefinition } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { originTlsFlags, readOriginTls } from './origin-tls.ts';
 import { readMessage } from '../show.ts';
 import { withNames } from '../shown-names.ts';
+import { chooseForSite } from './site-option.ts';
 import { siteTable } from './site-table.ts';
 
 /** The command. */
@@ -66,8 +68,7 @@ export const siteCreateCommand: CommandDefinition = {
       },
     });
     if (site !== undefined && applications !== '') {
-      const { setApplications } = await import('./site-applications-command.ts');
-      await setApplications(context, site.id, applications);
+      await chooseForSite(context, detectionApplications, site.id, applications);
     }
     const sitesMade = site === undefined ? [] : [site];
     context.output.result(

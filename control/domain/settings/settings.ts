@@ -32,7 +32,8 @@ import {
 import { identitySettings } from './identity-settings.ts';
 import { checkResponses, responsesKey } from '../site/response-settings.ts';
 import { checkVerifiers, verifiersKey } from '../site/bot-verifiers.ts';
-import { checkSiteOption, siteOptions } from '../site/site-options.ts';
+import { siteOptions } from '../site/site-choices.ts';
+import { checkSiteOption } from '../site/site-options.ts';
 import { checkSiemTargets, siemTargetsKey } from './siem-settings.ts';
 
 /** One setting. */

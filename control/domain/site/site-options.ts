@@ -1,98 +1,33 @@
-/**
- * The settings that choose something for each site: objects by site id, where `*` stands for all
- * sites that are not named. Pure.
- */
+/** How the settings that choose something for each site are checked, and travel. Pure. */
 
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type {
-  RuntimeSiteOptions,
-  RuntimeSiteOptionsSchema,
-} from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import type { RuntimeSiteOptionsSchema } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { readChosen } from '../../../engine/detect/applications/application.ts';
 import { applicationNames } from '../../../engine/detect/applications/profiles.ts';
 import { resourceLimits } from '../../limits/resource-limits.ts';
 import { invalidField } from '../errors.ts';
 import { oneOf } from '../setting-fields.ts';
+import {
+  choicesOf,
+  detectionApplications,
+  everySite,
+  siteOptions,
+  type SiteOption,
+} from './site-choices.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** One such setting: its key, what may be chosen, the standard first. */
-export interface SiteOption {
-  readonly key: string;
-  /** Where nodes get it. */
-  readonly field: Exclude<keyof RuntimeSiteOptions, 'siteId' | '$typeName' | '$unknown'>;
-  readonly choices: readonly string[];
-  /** What may be chosen, where that is no list. Errors: invalid_argument under `at`. */
-  readonly check?: (value: unknown, at: string) => void;
-}
-
-/** Whether messages of WebSockets are inspected. */
-export const websocketMessages: SiteOption = {
-  key: 'websocket.messages',
-  field: 'websocketMessages',
-  choices: ['off', 'observe', 'block'],
+/** What may be chosen, where that is no list. Errors: invalid_argument under `at`. */
+const checks: Readonly<Record<string, (value: unknown, at: string) => void>> = {
+  [detectionApplications.key]: checkApplications,
 };
-/** Whether answers have RateLimit fields. */
-export const rateLimitFields: SiteOption = {
-  key: 'rate_limit.fields',
-  field: 'rateLimitFields',
-  choices: ['off', 'on'],
-};
-
-/** Whether text fields of gRPC messages are inspected as arguments. */
-export const grpcFields: SiteOption = {
-  key: 'grpc.fields',
-  field: 'grpcFields',
-  choices: ['off', 'on'],
-};
-
-/** How a site's origin reads names such as `n[]`, for checks of API documents. */
-export const arrayNames: SiteOption = {
-  key: 'api.array_names',
-  field: 'arrayNames',
-  choices: ['none', 'php', 'qs'],
-};
-
-/** Whether values that regularly hold what looks like an attack are proposed, or let through. */
-export const detectionLearning: SiteOption = {
-  key: 'detection.learning',
-  field: 'detectionLearning',
-  choices: ['suggest', 'off', 'auto'],
-};
-
-/** Applications whose fields are known: `wordpress@/blog,dokuwiki`. */
-export const detectionApplications: SiteOption = {
-  key: 'detection.applications',
-  field: 'detectionApplications',
-  choices: [''],
-  check: checkApplications,
-};
-
-/** All of them. */
-export const siteOptions: readonly SiteOption[] = [
-  websocketMessages,
-  rateLimitFields,
-  grpcFields,
-  arrayNames,
-  detectionLearning,
-  detectionApplications,
-];
-
-/** What a setting chooses for a site: its own value, that for all, or the standard. */
-export function chosenFor(values: Values, { key, choices }: SiteOption, siteId: string): string {
-  const chosen = choicesOf(values, key);
-  return chosen[siteId] ?? chosen[everySite] ?? choices[0] ?? '';
-}
-
-/** Stands for all sites that are not named. */
-export const everySite = '*';
 
 /** Checks the value of one. Errors: invalid_argument under `at`. */
 export function checkSiteOption({
+  key,
   choices,
-  check,
 }: SiteOption): (value: unknown, at: string) => void {
-  const known = check ?? oneOf(...choices);
+  const known = checks[key] ?? oneOf(...choices);
   return (value, at) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw invalidField(at, 'must be a JSON object of choices by site id, or * for all sites');
@@ -165,8 +100,4 @@ function checkApplications(value: unknown, at: string): void {
   if (chosen !== null && unknown === undefined) return;
   const list = known.join(', ');
   throw invalidField(at, `must name applications, such as wordpress@/blog: ${list}`);
-}
-
-function choicesOf(values: Values, key: string): Readonly<Record<string, string>> {
-  return (values[key] ?? {}) as Readonly<Record<string, string>>;
 }
