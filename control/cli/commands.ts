@@ -200,15 +200,7 @@ export const commandSources: readonly CommandSource[] = [
     load: async () => (await import('./alert/alert-channel-commands.ts')).alertChannelCommands,
   },
   { word: 'auth', load: async () => (await import('./user/auth-login.ts')).authLoginCommand },
-  { word: 'auth', load: async () => (await import('./user/auth-logout.ts')).authLogoutCommand },
-  {
-    word: 'auth',
-    load: async () => {
-      const all = await import('./user/auth-whoami.ts');
-      return [all.authWhoamiCommand, all.authPermissionsCommand];
-    },
-  },
-  { word: 'auth', load: async () => (await import('./user/auth-password.ts')).authPasswordCommand },
+  { word: 'auth', load: async () => (await import('./user/auth-commands.ts')).authCommands },
   {
     word: 'auth',
     load: async () => {
@@ -239,12 +231,7 @@ export const commandSources: readonly CommandSource[] = [
     word: 'seclang',
     load: async () => (await import('./policy/seclang-test.ts')).seclangTestCommand,
   },
-  { word: 'admin', load: async () => (await import('./admin/admin-backup.ts')).adminBackupCommand },
-  {
-    word: 'admin',
-    load: async () => (await import('./admin/admin-restore.ts')).adminRestoreCommand,
-  },
-  { word: 'admin', load: async () => (await import('./admin/admin-verify.ts')).adminVerifyCommand },
+  { word: 'admin', load: async () => (await import('./admin/admin-commands.ts')).adminCommands },
   { word: 'install', load: async () => (await import('./process/install.ts')).installCommand },
   { word: 'uninstall', load: async () => (await import('./process/install.ts')).uninstallCommand },
   { word: 'mcp', load: async () => (await import('./assistant/mcp.ts')).mcpCommand },
