@@ -92,8 +92,12 @@ export const ownRuleMessages: Readonly<Record<string, string>> = {
     '是含有 `..` 的请求路径，浏览器会在请求前自行解析',
   'is the path of a file with keys or settings that no page links to':
     '是没有页面链接的密钥或配置文件路径',
-  'is a path that climbs above its root, or is padded with dots, slashes or one letter':
-    '是越过根目录，或用点、斜杠、单个字母填充的路径',
+  'is a path that climbs above its root, is padded with dots, slashes or one letter, or lost its slashes':
+    '是越出根目录、用点、斜杠或同一字母填充，或丢失了斜杠的路径',
+  'asks for a script in a folder that holds what users uploaded':
+    '请求存放用户上传内容的文件夹中的脚本',
+  'asks for a file with keys, passwords or history that no page links to':
+    '请求没有页面会链接到的、含有密钥、密码或历史记录的文件',
   'opens a `<script>` element': '开启 `<script>` 元素',
   'gives a tag an event handler': '为标签添加事件处理器',
   'closes a quoted attribute and adds an event handler': '闭合带引号的属性并添加事件处理器',

@@ -32,7 +32,10 @@ const texts: readonly (readonly [string, boolean])[] = [
   ['| id', true],
   ['& id', true],
   [' || id', true],
-  ['1) a\n2) b\n id', false],
+  ['1) a\n2) b id', false],
+  ['1) a\n2) b\n id', true],
+  ['a (b)\n;id', true],
+  ['a (b)\n|id', true],
   ['a `b (c)` `id`', true],
   ['a <<x\nb (c)\nx\nid', true],
 ];

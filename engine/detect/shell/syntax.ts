@@ -1,8 +1,7 @@
 /**
- * Tells which commands of a text a shell reaches, wherever it is put into a command line. A shell
- * parses a line before it runs any command in it, and runs nothing after a line that it cannot
- * parse; notes often are such lines: `passwd -e a; key in b (chmod 600)`. What is in doubt is
- * reached. Pure. Source: POSIX.1-2017, XCU sections 2.2, 2.3 and 2.10.
+ * Tells which commands of a text a shell reaches, wherever a line of it is put into a command line.
+ * A shell parses a line before it runs any command in it; notes often are lines that it cannot
+ * parse: `passwd -e a; key in b (chmod 600)`. What is in doubt is reached. Pure. Source: POSIX.1-2017, XCU sections 2.2, 2.3 and 2.10.
  */
 
 import type { ByteString } from '../../../base/byte-string.ts';
@@ -29,7 +28,7 @@ export function isReached(text: ByteString, at: number): boolean {
   return reached[at] !== 0;
 }
 
-/** What a byte follows: the start of the text or of a line, a word, or a sign. */
+/** What a byte follows: the start of the text or of a line, a word, or a sign. In this order. */
 const START = 0;
 const LINE = 1;
 const WORD = 2;
@@ -69,8 +68,12 @@ function parse(text: ByteString, quoteBefore: number, bit: number): void {
       setBits(at, end < 0 ? text.length : end, bit);
       at = (end < 0 ? text.length : end) - 1;
     } else if (!continues(text, at, code) && !line.inBackticks) {
-      for (let dead = line.start; dead < text.length; dead++) reached[dead]! &= ~bit;
-      return;
+      const end = text.indexOf('\n', at);
+      const next = end < 0 ? text.length : end + 1;
+      for (let dead = line.start; dead < next; dead++) reached[dead]! &= ~bit;
+      // Programs that read a text by lines run the others.
+      Object.assign(line, { before: START, start: next, depth: 0, inBackticks: false });
+      at = next - 1;
     }
   }
 }
@@ -135,10 +138,10 @@ function separate(text: ByteString, at: number, code: number): boolean {
   if (last === 0x3c || last === 0x3e) return true;
   if (code !== 0x3b && (last === code || (last === 0x7c && code === 0x26))) {
     line.before = CONNECTIVE;
-    return before === CONNECTIVE || before === END_OF_COMMAND || before === START;
+    return before === CONNECTIVE || before === END_OF_COMMAND || before <= LINE;
   }
   line.before = code === 0x7c ? CONNECTIVE : END_OF_COMMAND;
-  return before === WORD || before === START;
+  return before <= WORD;
 }
 
 const beforeOpen =
