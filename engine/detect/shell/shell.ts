@@ -28,6 +28,7 @@ import {
   isNextStep,
   isOwnFact,
   isSubject,
+  reachesOut,
 } from './own-lines.ts';
 import { isReached } from './syntax.ts';
 
@@ -309,17 +310,6 @@ function isWrittenAbout(text: ByteString, at: number, separator: number): boolea
   // Code in Markdown: `$(pwd)` in backticks.
   if (text[at - 2] === '`') return /^[^`)\n]{0,80}\)`/.test(text.slice(wordEnd, wordEnd + 84));
   return followsCommand(text, at - 1) || assigned.test(text.slice(Math.max(0, at - 50), at - 1));
-}
-
-/** Files of the system and addresses, which a command of a note rarely has. */
-const outside =
-  /\/(?:etc|bin|dev|proc|usr|tmp|var|root|home)\/|[a-z]:\/\/|\b\d{1,3}(?:\.\d{1,3}){3}\b/i;
-
-/** Whether the line after an offset names one: such a command is found, however it is put. */
-function reachesOut(text: ByteString, at: number): boolean {
-  const line = text.slice(at, at + 300);
-  const end = line.indexOf('\n', 1);
-  return outside.test(end < 0 ? line : line.slice(0, end));
 }
 
 /** `size=$(stat -c %s a)`: what it prints is kept. */

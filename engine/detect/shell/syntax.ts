@@ -1,7 +1,8 @@
 /**
  * Tells which commands of a text a shell reaches, wherever a line of it is put into a command line.
  * A shell parses a line before it runs any command in it; notes often are lines that it cannot
- * parse: `passwd -e a; key in b (chmod 600)`. What is in doubt is reached. Pure. Source: POSIX.1-2017, XCU sections 2.2, 2.3 and 2.10.
+ * parse: `passwd -e a; key in b (chmod 600)`. What is in doubt is reached. Pure.
+ * Source: POSIX.1-2017, XCU sections 2.2, 2.3 and 2.10.
  */
 
 import type { ByteString } from '../../../base/byte-string.ts';
