@@ -11,8 +11,8 @@ const none = ['**/node_modules/**', '.build/**', '.cache/**', 'build/**', 'var/*
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Two more than the two cores that the run is made for: much of it waits for events.
-    maxWorkers: 4,
+    // One more than the two cores that the run is made for: a fifth of it waits for events.
+    maxWorkers: 3,
     // They end a test that hangs, on however slow a machine; no test depends on them.
     testTimeout: 600_000,
     hookTimeout: 900_000,

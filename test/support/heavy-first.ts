@@ -1,6 +1,6 @@
 /**
  * The order of test files: first those that compile whole rule sets, so that they run beside each
- * other and the others find their databases; then the three longest; beside these, in the process
+ * other and the others find their databases; then the two longest; beside these, in the process
  * that is left, those that share products, next to each other, as vitest ends a process before a
  * file of another kind; then the longest others, since a long one that begins last keeps a single
  * process busy; then the rest as vitest has it. With WAF_FILE_ORDER=<number> the order is drawn
@@ -26,14 +26,11 @@ const heavy = [
 ];
 
 /** They keep all processes but one busy for longer than all that share products take. */
-const longest = [
-  'test/browser/console-tasks.test.ts',
-  'test/browser/console-walk.test.ts',
-  'test/browser/console-pages.test.ts',
-];
+const longest = ['test/browser/console-tasks.test.ts', 'test/browser/console-walk.test.ts'];
 
 /** Each takes a minute or more; vitest knows that only after a first run. */
 const long = [
+  'test/browser/console-pages.test.ts',
   'test/agree/replay.test.ts',
   'test/patches/known-faults.test.ts',
   'test/e2e/upgrade.test.ts',
