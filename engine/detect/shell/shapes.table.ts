@@ -6,7 +6,6 @@ import type { ByteString } from '../../../base/byte-string.ts';
 import { patternFamily, type PatternDetector } from '../patterns.ts';
 import { followsCommand, isOwnProgram } from './own-lines.ts';
 import { powershellCommand } from './powershell.table.ts';
-import { isReached } from './syntax.ts';
 
 const posix = 'POSIX.1-2017, XCU chapter 2; Bash manual 5.2';
 const windows = 'Windows Server command reference; about_PowerShell.exe';
@@ -36,7 +35,6 @@ const programBytesMax = 600;
 
 /** Whether a loop or a branch is more than what people write about their own files. */
 function doesMore(text: ByteString, start: number): boolean {
-  if (!isReached(text, start)) return false;
   // The end of a loop: what stands before it is its program.
   if (text.charAt(start) === ';') {
     if (!/[;\n]\s{0,8}do\b/.test(text.slice(Math.max(0, start - programBytesMax), start)))

@@ -16,7 +16,6 @@ import {
   idleAlone,
   sentenceWords,
   shortWindowsCommands,
-  windowsCommands,
 } from './commands.table.ts';
 import { SHELL, shellDetectors } from './facts.table.ts';
 import { isProbe } from './fields.ts';
@@ -28,9 +27,7 @@ import {
   isNextStep,
   isOwnFact,
   isSubject,
-  reachesOut,
 } from './own-lines.ts';
-import { isReached } from './syntax.ts';
 
 /** The family of shell commands. */
 export const shell: Family = {
@@ -246,9 +243,6 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
     report.add(SHELL.separated, at, wordEnd);
     return;
   }
-  const isLine = separator === LINE;
-  if (!windowsCommands.has(word) && !isReached(text, isLine ? at + 1 : at) && !reachesOut(text, at))
-    return;
   const probes = separator === LIST && isProbe(text, at);
   if (!fullPath && !probes && ownLines < ownLinesMax) {
     const isFact = separator === SUBSTITUTION && isOwnFact(text, at + 1);
