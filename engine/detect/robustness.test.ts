@@ -94,8 +94,6 @@ const afterOneWord = [
   'a@b.example\nBcc: c@d.example',
   'x\nLocation: //y',
 ];
-/** A program of lines, which is none after a sentence in a line before. */
-const programs = ['~~~0\nos.popen("id")'];
 /** What proves an attack by ending the value. */
 const endings = [
   ...['127.0.0.1;id', 'user.password.$ne', 'see you ; dir', '`cat /etc/hosts`'],
@@ -106,7 +104,7 @@ const lostIn: Readonly<Record<string, readonly string[]>> = {
   'with prose before': [
     ...[...wholeValues, ...shortValues, ...queries, ...beginnings, ...afterOneWord, ...addresses],
     ...[...secretFiles, ...ownMachine, ...quoted, ...dottedPaths, ...ownCommands],
-    ...['a\nuname -a', ...wholeCommands, ...programs],
+    ...['a\nuname -a', ...wholeCommands],
   ],
   'with filler before': [
     ...[...wholeValues, ...shortValues, ...queries, ...beginnings, ...afterOneWord, ...addresses],

@@ -6,7 +6,6 @@ import { isFenced, isSaidOf } from '../code-in-text.ts';
 import { words } from '../literals.ts';
 import { isOwnCommand } from '../own-code.ts';
 import type { PatternDetector } from '../patterns.ts';
-import { followsSentence } from '../program-text.ts';
 import { endOfPagePart, isInPagePart } from '../php-pages.ts';
 
 const phpManual = 'PHP manual, "Program execution", "Eval", "Serialization"';
@@ -20,8 +19,6 @@ const idleStatement =
 /** Whether code of Python or Lua is more than what a text is about. */
 function runsPython(text: ByteString, start: number, end: number): boolean {
   if (isFenced(text, start) || !runsMore(text, start, end)) return false;
-  const isPickle = /\n/.test(text.slice(start, end));
-  if (!isPickle && followsSentence(text, start)) return false;
   // What follows the end of a pickle is not read.
   const isCall = /(?:\(\s{0,4}(?:compile|bytes|chr|base64|__)?|pickle\.loads)$/i.test(
     text.slice(Math.max(start, end - 16), end),
@@ -49,7 +46,6 @@ const beginsModule =
 /** Whether Node.js runs more than a module of the text's own, or a constant command. */
 function runsProgram(text: ByteString, start: number, end: number): boolean {
   if (beginsModule.test(text) || isFenced(text, start)) return false;
-  if (followsSentence(text, start)) return false;
   if (isSaidOf(text, start, 'script')) return false;
   if (!runsOther.test(text.slice(start, end))) return true;
   callOfExec.lastIndex = end;
