@@ -77,8 +77,12 @@
       "libraries": ["<!@(pkg-config --libs re2)"]
     },
     {
-      "target_name": "waf_pages",
-      "sources": ["native-bindings/pages/file-pages.cc"],
+      "target_name": "waf_files",
+      "sources": [
+        "native-bindings/files/addon.cc",
+        "native-bindings/files/file-lock.cc",
+        "native-bindings/files/file-pages.cc"
+      ],
       "defines": ["NAPI_VERSION=8"],
       "cflags": ["-Wall", "-Wextra", "-Werror", "-O2"],
       "cflags_cc": ["-std=c++17", "-fno-exceptions", "-fvisibility=hidden"],

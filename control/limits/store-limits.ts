@@ -28,6 +28,9 @@ export const storeLimits = {
   restoreBatchBytes: 8 * 1024 * 1024,
   /** A write that failed with less than this left on the disk failed because the disk is full. */
   diskFreeBytesMin: 1024 * 1024,
+  /** How long an opening beside the process that writes waits for a commit, and looks again. */
+  openingLockWaitMs: 20_000,
+  openingLockEveryMs: 1,
   /** Addresses set aside for a store: without, each doubling keeps the old map and its pages. */
   storeMapBytes: 16 * 1024 * 1024 * 1024,
   /** Interval at which pages of stores that were read are released. */

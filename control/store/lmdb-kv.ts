@@ -8,6 +8,7 @@ import { storeLimits } from '../limits/store-limits.ts';
 import { lmdbFileProblem } from '../../base/lmdb-file.ts';
 import { Draft, readThrough } from './draft.ts';
 import type { Kv, KvEntry, KvRange, KvReader, KvSnapshot, KvWriter } from './kv.ts';
+import { CommitLock, openBeside } from './opening-lock.ts';
 
 /** Where the environment lies and how safe its writes are. */
 export interface LmdbOptions {
@@ -26,14 +27,16 @@ export interface LmdbOptions {
 
 /** Opens the environment. Errors: AppError store_unavailable. */
 export function openLmdbKv(options: LmdbOptions): Kv {
+  const { folder, readOnly = false } = options;
   const db = openEnvironment(options);
+  const lock = readOnly ? null : new CommitLock(folder);
   let closed = false;
   const checkOpen = (): void => {
     // The library would end the process a turn later, out of a timer of its own.
     if (closed) throw new AppError('store_closed', 'the store is closed', { source: 'storage' });
   };
   const committed = whileOpen(makeReader(db), checkOpen);
-  const commits = new Commits(db, options.folder);
+  const commits = new Commits(db, folder, lock);
   const reader = readThrough(commits.pending, committed);
   return {
     ...reader,
@@ -60,6 +63,7 @@ export function openLmdbKv(options: LmdbOptions): Kv {
       await commits.settled();
       closed = true;
       await db.close();
+      lock?.close();
     },
   };
 }
@@ -91,12 +95,14 @@ class Commits {
   readonly pending = new Draft();
   private readonly db: Database;
   private readonly folder: string;
+  private readonly lock: CommitLock | null;
   private running: Group | null = null;
   private next: Group | null = null;
 
-  constructor(db: Database, folder: string) {
+  constructor(db: Database, folder: string, lock: CommitLock | null) {
     this.db = db;
     this.folder = folder;
+    this.lock = lock;
   }
 
   /** Resolves when the disk has it. Errors: AppError store_full, store_failed. */
@@ -134,14 +140,19 @@ class Commits {
   }
 
   private async commit(changes: Draft): Promise<void> {
-    // The library runs this when its thread has begun a transaction, and commits there.
-    await this.db.transaction(() => {
-      for (const [key, value] of changes.entries()) {
-        const name = encodeKey(key);
-        if (value === null) this.db.removeSync(name);
-        else this.db.putSync(name, asBuffer(value));
-      }
-    });
+    await this.lock?.take();
+    try {
+      // The library runs this when its thread has begun a transaction, and commits there.
+      await this.db.transaction(() => {
+        for (const [key, value] of changes.entries()) {
+          const name = encodeKey(key);
+          if (value === null) this.db.removeSync(name);
+          else this.db.putSync(name, asBuffer(value));
+        }
+      });
+    } finally {
+      this.lock?.free();
+    }
   }
 
   private fail(group: Group, error: AppError): void {
@@ -177,7 +188,8 @@ type Database = RootDatabase<Buffer, Buffer>;
 
 function openEnvironment(options: LmdbOptions): Database {
   const { folder, durable, readOnly = false, readsAhead = true } = options;
-  requireOwnFile(folder, readOnly);
+  if (readOnly) requireFile(folder);
+  else requireOwnFile(folder);
   try {
     if (!readOnly) mkdirSync(folder, { recursive: true, mode: 0o700 });
     const settings = {
@@ -194,10 +206,17 @@ function openEnvironment(options: LmdbOptions): Database {
       // What it adds to a transaction has a promise of its own, which nobody could catch.
       eventTurnBatching: false,
     };
+    if (readOnly) {
+      return openBeside(folder, () => {
+        requireOwnFile(folder);
+        return open<Buffer, Buffer>(settings);
+      });
+    }
     const database = open<Buffer, Buffer>(settings);
-    if (!readOnly) keepPrivate(folder);
+    keepPrivate(folder);
     return database;
   } catch (error) {
+    if (error instanceof AppError) throw error;
     throw new AppError('store_unavailable', `the store in ${folder} cannot be opened`, {
       source: 'storage',
       cause: error,
@@ -205,17 +224,18 @@ function openEnvironment(options: LmdbOptions): Database {
   }
 }
 
-/** Refuses what the library would not survive. Errors: AppError store_missing, store_damaged. */
-function requireOwnFile(folder: string, readOnly: boolean): void {
-  const file = join(folder, 'data.mdb');
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (readOnly && size === 0) {
-    const message = `there is no store in ${folder}; see --data`;
-    throw new AppError('store_missing', message, { source: 'config' });
-  }
+/** Errors: AppError store_missing. */
+function requireFile(folder: string): void {
+  if (sizeOf(folder) > 0) return;
+  const message = `there is no store in ${folder}; see --data`;
+  throw new AppError('store_missing', message, { source: 'config' });
+}
+
+/** Refuses what would end the process. Errors: AppError store_unavailable, store_damaged. */
+function requireOwnFile(folder: string): void {
   let problem: string | null;
   try {
-    problem = size === 0 ? null : lmdbFileProblem(file);
+    problem = sizeOf(folder) === 0 ? null : lmdbFileProblem(join(folder, 'data.mdb'));
   } catch (cause) {
     const message = `the store in ${folder} cannot be read`;
     throw new AppError('store_unavailable', message, { source: 'storage', cause });
@@ -226,6 +246,10 @@ function requireOwnFile(folder: string, readOnly: boolean): void {
     `the store in ${folder} is damaged: ${problem}; restore a backup with waf admin restore`,
     { source: 'storage' },
   );
+}
+
+function sizeOf(folder: string): number {
+  return statSync(join(folder, 'data.mdb'), { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** The store holds keys and credentials: nobody else reads its files, wherever they lie. */

@@ -5,7 +5,7 @@
 
 import { collectGarbage } from '../../base/garbage.ts';
 import { storeLimits } from '../limits/store-limits.ts';
-import { dropFilePages } from '../../native-bindings/pages/file-pages.ts';
+import { dropFilePages } from '../../native-bindings/files/file-pages.ts';
 
 const { memoryCareEveryMs, idleShare, idleWorthMs } = storeLimits;
 

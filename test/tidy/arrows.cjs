@@ -34,7 +34,7 @@ const rooms = [
   // Calls of the operating system through the addon: sockets and memory.
   {
     room: 'engine/system',
-    may: ['native-bindings', 'native-bindings/listen', 'native-bindings/pages'],
+    may: ['native-bindings', 'native-bindings/listen', 'native-bindings/files'],
   },
   // HTTP/2 sessions of the addon.
   { room: 'engine/http2', may: ['native-bindings'] },
@@ -245,7 +245,7 @@ const rooms = [
     // The detectors' rules: what can be excluded by number.
     may: [common, limits, 'engine/rules/language', 'engine/detect', gen],
   },
-  { room: 'control/store', may: [common, limits, 'control/domain', 'native-bindings/pages'] },
+  { room: 'control/store', may: [common, limits, 'control/domain', 'native-bindings/files'] },
   // What IP lists hold, who uses them, and the feeds that fill them.
   { room: 'control/access', may: [common, limits, 'control/domain', 'control/store', gen] },
   // Ordering and renewing certificates from authorities.
@@ -341,7 +341,7 @@ const rooms = [
   // Listening sockets: the supervisor holds them, engines accept from them.
   { room: 'native-bindings/listen', may: [] },
   // Small enough for processes that match nothing.
-  { room: 'native-bindings/pages', may: [] },
+  { room: 'native-bindings/files', may: [] },
   // Patterns of API documents, which control checks and engines run.
   { room: 'native-bindings/re2', may: [] },
   { room: gen, may: [] },

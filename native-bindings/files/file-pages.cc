@@ -1,11 +1,11 @@
 // Lets go of file pages that a process has looked at through a map: the kernel keeps them
-// as its cache and takes them back as it likes, but counts them to the process until then. An
-// addon of its own, without the matcher's libraries, for processes that match nothing.
-#include <node_api.h>
+// as its cache and takes them back as it likes, but counts them to the process until then.
 #include <sys/mman.h>
 
 #include <cstdio>
 #include <cstring>
+
+#include "files.h"
 
 namespace {
 
@@ -40,9 +40,8 @@ napi_value DropFilePages(napi_env env, napi_callback_info) {
 
 }  // namespace
 
-NAPI_MODULE_INIT() {
+void waf::RegisterFilePages(napi_env env, napi_value exports) {
   napi_value function = nullptr;
   napi_create_function(env, "dropFilePages", NAPI_AUTO_LENGTH, DropFilePages, nullptr, &function);
   napi_set_named_property(env, exports, "dropFilePages", function);
-  return exports;
 }
