@@ -37,7 +37,8 @@
         "native-bindings/transformations-path.cc",
         "native-bindings/transformations-text.cc",
         "native-bindings/transform-api.cc",
-        "native-bindings/validate.cc"
+        "native-bindings/validate.cc",
+        "native-bindings/zstd.cc"
       ],
       "include_dirs": [
         "<!(node -p \"require('node-addon-api').include_dir\")"
@@ -49,11 +50,11 @@
         "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS",
         "WAF_SQL_PHRASES=<!(node native-bindings/find-libinjection.mjs --phrases)"
       ],
-      "cflags": ["<!@(pkg-config --cflags libhs libnghttp2 libpcre2-8)", "-Wall", "-Wextra", "-Werror", "-O3"],
+      "cflags": ["<!@(pkg-config --cflags libhs libnghttp2 libpcre2-8 libzstd)", "-Wall", "-Wextra", "-Werror", "-O3"],
       "cflags_cc": ["-std=c++17", "-fno-exceptions", "-fvisibility=hidden"],
       "cflags_cc!": ["-std=gnu++17", "-std=gnu++20"],
       "libraries": [
-        "<!@(pkg-config --libs libhs libnghttp2 libpcre2-8)",
+        "<!@(pkg-config --libs libhs libnghttp2 libpcre2-8 libzstd)",
         "<!@(node native-bindings/find-libinjection.mjs)"
       ]
     },

@@ -19,6 +19,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   waf::RegisterThreadTime(env, exports);
   waf::RegisterAccept(env, exports);
   waf::RegisterHttp2Session(env, exports);
+  waf::RegisterZstd(env, exports);
   return exports;
 }
 

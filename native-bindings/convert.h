@@ -77,6 +77,7 @@ void RegisterMemory(Napi::Env env, Napi::Object exports);
 void RegisterThreadTime(Napi::Env env, Napi::Object exports);
 void RegisterAccept(Napi::Env env, Napi::Object exports);
 void RegisterHttp2Session(Napi::Env env, Napi::Object exports);
+void RegisterZstd(Napi::Env env, Napi::Object exports);
 
 }  // namespace waf
 

@@ -55,3 +55,4 @@ export { threadCpuUs } from './thread-time.ts';
 export { acceptClients } from './accept.ts';
 export { HTTP2_CODE, HTTP2_EVENT, HTTP2_HEAD, Http2Session } from './http2-session.ts';
 export type { Http2Settings } from './http2-session.ts';
+export { decodeZstd } from './zstd.ts';

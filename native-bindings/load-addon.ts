@@ -121,6 +121,7 @@ export interface NativeAddon {
   easeHeap(): boolean;
   trimHeap(): boolean;
   threadCpuUs(): number;
+  decodeZstd(bytes: Uint8Array, bytesMax: number): Buffer | null;
   acceptClients(fd: number, owned: Int32Array, onClient: (fd: number) => void): () => void;
 }
 

@@ -68,6 +68,11 @@ export const systemPackages = [
     present: () => anyHeader('nghttp2/nghttp2.h') && anyLibrary('libnghttp2.so'),
   },
   {
+    name: 'libzstd-dev',
+    why: 'decodes request bodies that clients compress with Zstandard',
+    present: () => anyHeader('zstd.h') && anyLibrary('libzstd.so'),
+  },
+  {
     name: 'libmodsecurity-dev',
     why: 'carries libinjection (@detectSQLi, @detectXSS)',
     present: () => anyLibrary('libmodsecurity.a', 'libmodsecurity.so.3'),

@@ -48,6 +48,24 @@ function deflatedBothWays(): Buffer {
   return Buffer.concat([empty, deflateRawSync(attackJson)]);
 }
 
+/** Zstandard without compression: a frame with a window of 8 MB that holds one raw block. */
+function storedZstd(text: string): Buffer {
+  const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x68, 0, 0, 0]);
+  head.writeUIntLE((text.length << 3) | 1, 6, 3);
+  return Buffer.concat([head, Buffer.from(text)]);
+}
+
+/** A block of Snappy that holds one literal. */
+function storedSnappy(content: Buffer | string): Buffer {
+  const bytes = Buffer.from(content);
+  const head = Buffer.from([0x80, 0x80, 0, 61 << 2, 0, 0]);
+  head[0]! |= bytes.length & 0x7f;
+  head[1]! |= (bytes.length >> 7) & 0x7f;
+  head[2] = bytes.length >> 14;
+  head.writeUInt16LE(bytes.length - 1, 4);
+  return Buffer.concat([head, bytes]);
+}
+
 /** What Light lets pass with every ruleset. */
 export const codedCalls: readonly (TableRequest & { readonly title: string })[] = [
   { title: 'JSON in gzip', ...coded('gzip', gzipSync(harmless)) },
@@ -60,6 +78,12 @@ export const codedCalls: readonly (TableRequest & { readonly title: string })[] 
   {
     title: 'JSON in two members',
     ...coded('gzip', Buffer.concat([gzipSync('[1,'), gzipSync('2]')])),
+  },
+  { title: 'JSON in zstd', ...coded('zstd', storedZstd(harmless)) },
+  { title: 'JSON in snappy', ...coded('snappy', storedSnappy(harmless)) },
+  {
+    title: 'samples that Prometheus writes',
+    ...coded('snappy', storedSnappy(noise(3000)), 'application/x-protobuf'),
   },
   { title: 'a form in gzip', ...coded('gzip', gzipSync('name=Ada&city=Basel'), form) },
   {
@@ -88,6 +112,9 @@ export const codedCalls: readonly (TableRequest & { readonly title: string })[] 
   { title: 'a coding without a body', url: '/in', headers: { 'Content-Encoding': 'gzip' } },
 ];
 
+const secondFrame = Buffer.concat([storedZstd('[1,'), storedZstd(`${attackJson}]`)]);
+const afterBlock = Buffer.concat([storedSnappy('a=1'), Buffer.from(`&${attackForm}`)]);
+
 /** What Light stops with every ruleset. */
 export const codedAttacks: readonly { readonly what: string; readonly request: TableRequest }[] = [
   { what: 'gzip, JSON', request: coded('gzip', gzipSync(attackJson)) },
@@ -96,6 +123,10 @@ export const codedAttacks: readonly { readonly what: string; readonly request: T
   { what: 'deflate', request: coded('deflate', deflateSync(attackJson)) },
   { what: 'deflate without a frame', request: coded('deflate', deflateRawSync(attackJson)) },
   { what: 'br', request: coded('br', brotliCompressSync(attackJson)) },
+  { what: 'zstd', request: coded('zstd', storedZstd(attackJson)) },
+  { what: 'the second frame', request: coded('zstd', secondFrame) },
+  { what: 'snappy', request: coded('Snappy', storedSnappy(attackJson)) },
+  { what: 'text after a block of snappy', request: coded('snappy', afterBlock, form) },
   { what: 'gzip, a form', request: coded('gzip', gzipSync(attackForm), form) },
   { what: 'gzip, a multipart form', request: coded('gzip', gzipSync(attackPart), multipart) },
   {
@@ -121,7 +152,8 @@ export const codedAttacks: readonly { readonly what: string; readonly request: T
   { what: 'text that is not compressed', request: coded('gzip', attackForm, form) },
   { what: 'both readings of deflate', request: coded('deflate', deflatedBothWays()) },
   { what: 'two codings', request: coded('gzip, gzip', gzipSync(gzipSync(attackJson))) },
-  { what: 'a coding that is not read', request: coded('zstd', noise(200)) },
+  { what: 'a coding that is not read', request: coded('lz4', noise(200)) },
+  { what: 'zstd that is none', request: coded('zstd', noise(200)) },
   { what: 'another one', request: coded('compress', noise(200)) },
   { what: 'a list with identity', request: coded('identity, gzip', gzipSync(attackJson)) },
   {

@@ -22,11 +22,12 @@ async function offered(lines: readonly string[], inspected: boolean): Promise<un
 }
 
 test.each([
-  [['Accept-Encoding: gzip, deflate, br, zstd'], 'gzip, deflate, br'],
-  [['Accept-Encoding: zstd'], 'identity'],
+  [['Accept-Encoding: gzip, deflate, br, dcz'], 'gzip, deflate, br'],
+  [['Accept-Encoding: gzip, zstd, dcb'], 'gzip, zstd'],
+  [['Accept-Encoding: dcz'], 'identity'],
   [['accept-encoding: GZIP;q=0.5 , dcb, *;q=0.1'], 'GZIP;q=0.5'],
-  [['Accept-Encoding: zstd', 'X-A: 1', 'Accept-Encoding: br;q=1.0'], 'br;q=1.0'],
-  [['Accept_Encoding: zstd'], null],
+  [['Accept-Encoding: dcz', 'X-A: 1', 'Accept-Encoding: br;q=1.0'], 'br;q=1.0'],
+  [['Accept_Encoding: dcz'], null],
   [['Accept-Encoding:'], 'identity'],
   [[], null],
 ])('%j is offered as %j', async (lines, wanted) => {
@@ -34,5 +35,5 @@ test.each([
 });
 
 test('without inspection the client is believed', async () => {
-  expect(await offered(['Accept-Encoding: zstd, *'], false)).toBe('zstd, *');
+  expect(await offered(['Accept-Encoding: dcz, *'], false)).toBe('dcz, *');
 });

@@ -7,7 +7,14 @@ import { SPAN } from '../../contract/message.ts';
 import { KIND_MASK, type HeadScanner } from '../../http/head-scanner.ts';
 import { FIELD } from '../../http/tables.ts';
 
-const undone: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'identity']);
+const undone: ReadonlySet<string> = new Set([
+  'gzip',
+  'x-gzip',
+  'deflate',
+  'br',
+  'zstd',
+  'identity',
+]);
 
 /** The last answer of the thread: browsers of a kind all send the same. */
 let known = { asked: '', line: '' };

@@ -40,7 +40,7 @@ test.each([
   expect(tx.outboundDataError).toBe(0);
 });
 
-test.each(['gzip, br', 'zstd', 'identity'])('the coding %s stays as sent', (coding) => {
+test.each(['gzip, br', 'dcz', 'identity'])('the coding %s stays as sent', (coding) => {
   expect(body(loaded(coding, Buffer.from('as sent')))).toBe('as sent');
 });
 

@@ -11,6 +11,8 @@ import {
   inflateSync,
 } from 'node:zlib';
 import { valueLimits } from '../../../../base/rule-limits.ts';
+import { decodeZstd } from '../../../match/content.ts';
+import { decodeSnappy } from './snappy.ts';
 
 /** A decoded body, or its beginning. */
 export interface DecodedBody {
@@ -41,11 +43,19 @@ const brotli: Decode = (bytes, maxOutputLength) =>
     finishFlush: constants.BROTLI_OPERATION_FLUSH,
   });
 
+const zstd: Decode = (bytes, bytesMax) => {
+  const decoded = decodeZstd(bytes, bytesMax);
+  if (decoded === null) throw new Error('no Zstandard');
+  return decoded;
+};
+
 const decoders: ReadonlyMap<string, Decode> = new Map([
   ['gzip', gzip],
   ['x-gzip', gzip],
   ['deflate', deflate],
   ['br', brotli],
+  ['zstd', zstd],
+  ['snappy', decodeSnappy],
 ]);
 
 /**
