@@ -16,6 +16,16 @@ export const ownTags: ReadonlySet<string> = new Set(
   'body button fieldset input label legend option select style svg textarea'.split(' '),
 );
 
+/** Tags of a whole document, as mail programs and editors of pages write it. */
+export const pageTags: ReadonlySet<string> = new Set('html head body title meta style'.split(' '));
+
+/** Attributes of these with any text; `http-equiv` and namespaces have a choice of values. */
+export const pageAttributes: ReadonlySet<string> = new Set(
+  'alink bottommargin charset content leftmargin link property rightmargin text topmargin vlink'.split(
+    ' ',
+  ),
+);
+
 /** Attributes of drawings; `xmlns` is the name of a language. */
 export const drawing: ReadonlySet<string> = new Set(
   (

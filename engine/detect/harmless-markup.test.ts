@@ -35,6 +35,11 @@ const written = [
   '<p>Listen: <audio controls="controls" src="/a.mp3"></audio></p>',
   '<ol start="3" type="a"><li value="3">x</li></ol><p><sub>2</sub><sup>3</sup><s>no</s><u>yes</u></p>',
   '<!-- pagebreak --><p>Next</p>',
+  '<html><body><p style="color:red">Hi</p><img src="cid:1"></body></html>',
+  '<html><head>\n<meta http-equiv="Content-Type" content="text/html; charset=utf-8"></head><body style="font-family:Arial" bgcolor="#fff" text="#000"><div>Hi</div></body></html>',
+  '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>News</title><style>p{margin:0}</style></head><body><p>Hi</p></body></html>',
+  '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd"><html xmlns="http://www.w3.org/1999/xhtml"><head><title>a</title></head><body></body></html>',
+  '<html xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office" xmlns="http://www.w3.org/TR/REC-html40"><head><style><!--\n@font-face {font-family:Calibri; panose-1:2 15 5 2;}\np.MsoNormal {margin:0cm; font-size:11.0pt;}\n--></style></head><body lang="EN-US" link="#0563C1" vlink="#954F72"><p class="MsoNormal">Hi<o:p></o:p></p></body></html>',
   '<iframe width="560" height="315" src="https://www.youtube-nocookie.com/embed/9bZkp7q19f0?start=12" title="Player" frameborder="0" allow="autoplay; encrypted-media" allowfullscreen></iframe>',
 ];
 
@@ -69,6 +74,20 @@ const acting = [
   ...['<!--#exec cmd="ls"--><p>x</p>', '<!--[if IE]><b><![endif]-->', '<!--><img src=x-->'],
   ...['<p/onclick=x>', '<p a=b/onclick="x">', '<p a="b"onclick="x">', '<img src=a/onerror=x>'],
   ...['</p onclick="x">', '<p title=`x`>', '< p>', '<p', '<p>a < b</p>', '<P\u000conclick=x>'],
+  ...['<body onload="x">', '<html onclick="x">', '<html><body background="//x"></body></html>'],
+  '<html><head><meta http-equiv="refresh" content="0;url=//x"></head></html>',
+  '<html><head><meta http-equiv=Set-Cookie content="a=b"></head></html>',
+  '<html><head><style>a{background:url(//x)}</style></head></html>',
+  '<html><head><style>@import "x";</style></head></html>',
+  '<html><head><style>a{position:fixed}</style></head></html>',
+  '<html><head><style>a{}</style></style></head><body onload=x></html>',
+  '<html><head><style><!-- a{} --><script>x</script></style></head></html>',
+  '<html xmlns:x="//x"><body>a</body></html>',
+  '<!DOCTYPE html SYSTEM "http://x.example/a.dtd"><html><body>a</body></html>',
+  '<!DOCTYPE html [<!ENTITY a "b">]><html><body>a</body></html>',
+  '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0//EN" "http://x.example/a.dtd"><html></html>',
+  ...['<p>a</p><html><body>b</body></html>', '<!DOCTYPE html><p>a</p>', '<body><p>a</p></body>'],
+  '<html><head><base href="//x"><link rel="stylesheet" href="/a.css"></head></html>',
   ...['<b xlink:href="x">y</b>', '<img srcset="a, javascript:x 2x">', '<video><source onerror=x>'],
 ];
 
@@ -90,6 +109,10 @@ describe('harmless markup', () => {
     expect(attacks.length).toBeGreaterThan(40);
     const forms = (text: string): string[] => [
       ...[text, `<p>${text}</p>`, `<p>a</p>\n${text}`, `${text}<p>b</p>`],
+      `<html><body><p>a</p>${text}</body></html>`,
+      `<!DOCTYPE html><html><head><title>${text}</title></head><body></body></html>`,
+      `<html><head><style>${text}</style></head><body></body></html>`,
+      ...[`<html><head><meta name="a" content="${text}"></head></html>`, `<html lang="${text}">`],
       ...[`<p title="${text}">x</p>`, `<b>x</b>${text}<i>y</i>`, `<!-- a -->${text}`],
     ];
     expect(attacks.flatMap(forms).filter(isHarmlessMarkup)).toEqual([]);

@@ -10,6 +10,8 @@ import {
   drawing,
   freeAttributes,
   ownTags,
+  pageAttributes,
+  pageTags,
   tags,
   unsafeData,
   urlAttributes,
@@ -28,17 +30,60 @@ const attribute = new RegExp(
 const tagEnd = /\s{0,200}\/?>/y;
 const comment = /<!--(?!\s{0,20}[#[])[^<>-]{0,200}-->/y;
 
+/** The beginning of a whole document of HTML, with the types of W3C. */
+const pageStart = new RegExp(
+  String.raw`^(?:\xef\xbb\xbf)?\s{0,200}(?:<!doctype html(?:\s{1,8}public\s{1,8}"-//w3c//dtd [\w .]{1,40}//en"` +
+    String.raw`(?:\s{1,8}"https?://www\.w3\.org/[\w./-]{1,80}")?)?\s{0,8}>\s{0,200})?(?=<html[\s>])`,
+  'i',
+);
+
 /** True for a text with tags of which none can act. Cost: linear, a step for each tag. */
 export function isHarmlessMarkup(text: ByteString): boolean {
-  if (text.length > bytesMax || acts.test(text)) return false;
-  let at = 0;
+  if (text.length > bytesMax) return false;
+  const page = pageStart.exec(text);
+  let at = page?.[0].length ?? 0;
+  if (acts.test(text.slice(at))) return false;
   for (let found = 0; ; found++) {
     const open = text.indexOf('<', at);
     if (!isPlain(text.slice(at, open < 0 ? text.length : open))) return false;
     if (open < 0) return found > 0;
-    at = endOfTag(text, open);
+    at = page === null ? endOfTag(text, open) : endOfPageTag(text, open);
     if (at < 0) return false;
   }
+}
+
+/** As `endOfTag`, in a whole document. */
+function endOfPageTag(text: ByteString, open: number): number {
+  const end = endOfTag(text, open);
+  if (end >= 0) return end;
+  const start = matchAt(tagStart, text, open);
+  const tag = start?.[2]?.toLowerCase() ?? '';
+  if (start === null || !pageTags.has(tag)) return -1;
+  if (tag === 'style' && start[1] === '') return endOfStyle(text, open);
+  return endOfAttributes(
+    text,
+    open + start[0].length,
+    (name, value) => start[1] === '' && isHarmlessOfPage(tag, name, value),
+  );
+}
+
+/** Of `<style>` with rules that load nothing and cover nothing; -1 for others. */
+function endOfStyle(text: ByteString, open: number): number {
+  const begin = ownStyle.exec(text.slice(open, open + 64))?.[0].length ?? 0;
+  const rules = begin === 0 ? null : matchAt(pageRules, text, open + begin);
+  if (rules === null || covers.test(rules[0])) return -1;
+  return open + begin + rules[0].length;
+}
+
+/** What `http-equiv` may say: a type, a language, a mode. */
+const meaning = /^(?:content-type|content-language|x-ua-compatible)$/i;
+const namespace =
+  /^(?:https?:\/\/(?:www\.w3\.org|schemas\.microsoft\.com)\/|urn:schemas-microsoft-com:)[\w:./-]*$/i;
+
+function isHarmlessOfPage(tag: string, name: string, value: string): boolean {
+  if (name === 'http-equiv') return tag === 'meta' && meaning.test(value);
+  if (name === 'xmlns' || name.startsWith('xmlns:')) return tag === 'html' && namespace.test(value);
+  return pageAttributes.has(name) || isHarmless(name, value);
 }
 
 /**
@@ -54,10 +99,17 @@ export function isOwnTag(text: ByteString, open: number): boolean {
 
 const ownStyle = /^<style(?: (?:type="text\/css"|media="[a-z]{1,16}")){0,2}>/i;
 
-/** The rules of a `<style>` element that load nothing from elsewhere and run nothing. */
-const ownRules = new RegExp(
-  String.raw`(?:(?!@import|behaviou?r|binding|expression|` +
-    String.raw`url\(\s{0,8}["']?(?:[a-z]{1,16}:|[\\/]{2}))[^<\\&]){1,2000}<\/style>`,
+/** A character of rules of style that load nothing from elsewhere and run nothing. */
+const ruleCharacter =
+  String.raw`(?!@import|behaviou?r|binding|expression|` +
+  String.raw`url\(\s{0,8}["']?(?:[a-z]{1,16}:|[\\/]{2}))[^<\\&]`;
+
+/** Such rules to the end of their element. */
+const ownRules = new RegExp(String.raw`(?:${ruleCharacter}){1,2000}<\/style>`, 'iy');
+
+/** The same in a whole document; mail programs put them into a comment. */
+const pageRules = new RegExp(
+  String.raw`\s{0,8}(?:<!--(?!\s{0,20}[#[]))?(?:${ruleCharacter}){1,20000}<\/style>`,
   'iy',
 );
 
@@ -77,18 +129,24 @@ function endOfTag(text: ByteString, open: number, own: ReadonlySet<string> | nul
   }
   const frames = tag === 'iframe';
   if (start === null || !(frames || tags.has(tag) || own?.has(tag) === true)) return -1;
-  let at = open + start[0].length;
-  for (let one = matchAt(attribute, text, at); one !== null; one = matchAt(attribute, text, at)) {
-    if (start[1] === '/') return -1;
-    const name = one[1]!.toLowerCase();
+  return endOfAttributes(text, open + start[0].length, (name, value, place) => {
+    if (start[1] === '/') return false;
     if (own !== null && name.startsWith('on')) {
-      if (!callsOwnFunctions(text, text.indexOf('=', at))) return -1;
       ownHandlers++;
-    } else if (frames && name === 'src') {
-      if (!player.test(one[2] ?? one[3] ?? one[4] ?? '')) return -1;
-    } else if (!isHarmless(name, one[2] ?? one[3] ?? one[4] ?? '')) {
-      if (own === null || !isOwnAttribute(name, one[2] ?? one[3] ?? one[4] ?? '')) return -1;
+      return callsOwnFunctions(text, text.indexOf('=', place));
     }
+    if (frames && name === 'src') return player.test(value);
+    return isHarmless(name, value) || (own !== null && isOwnAttribute(name, value));
+  });
+}
+
+type Accepts = (name: string, value: string, place: number) => boolean;
+
+/** Where a tag ends whose attributes begin at an offset; -1 where one is not accepted. */
+function endOfAttributes(text: ByteString, start: number, accepts: Accepts): number {
+  let at = start;
+  for (let one = matchAt(attribute, text, at); one !== null; one = matchAt(attribute, text, at)) {
+    if (!accepts(one[1]!.toLowerCase(), one[2] ?? one[3] ?? one[4] ?? '', at)) return -1;
     at += one[0].length;
   }
   const end = matchAt(tagEnd, text, at);
@@ -150,5 +208,8 @@ function isHarmlessUrl(value: string): boolean {
 function isHarmlessStyle(value: string): boolean {
   const text = value.replace(/&quot;|&amp;/gi, '"');
   if (!/^[\w\s:;,.#%()"'!+/-]*$/.test(text) || text.includes('/*')) return false;
-  return !/url\s*\(|position\s*:\s*(?!relative|static)|opacity|z-index|pointer-events/i.test(text);
+  return !/url\s*\(/i.test(text) && !covers.test(text);
 }
+
+/** Styles that may lie over what is beside the text. */
+const covers = /position\s*:\s*(?!relative|static)|opacity|z-index|pointer-events/i;

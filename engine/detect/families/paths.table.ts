@@ -250,7 +250,7 @@ const rows: readonly PatternDetector[] = [
       words(`unix: php: expect: phar: zlib: bzip2: ssh2. ogg: glob: rar: zip: netdoc: jar: gopher: dict:
       ldap rmi: tftp: sftp: cifs: data: file: classpath`),
     pattern:
-      /\bunix:[^|\s]{0,8192}\|[a-z]{2,8}:|\b(?:php:\/\/(?:filter|input|memory|temp|fd|stdin|output)|(?:expect|phar|compress\.(?:zlib|bzip2)|ssh2\.\w{2,8}|ogg|glob|rar|zip|zlib|netdoc|jar:(?:https?|file|ftp)|gopher|dict|ldaps?|ldapi|rmi|tftp|sftp|cifs):(?!\/{2}\.{3}[^\w./\\%-])\/\/?(?=[\w./\\%-])|data:\/\/|file:\/\/{1,3}(?:[a-z]:[\\/]{1,2}(?:win|boot|inetpub|xampp)|localhost|etc|proc|var|root|windows|(?:home|usr|opt|tmp|[a-z]:)(?=[^\s]{0,400}$))|file:\/{4,16}[\w.-]|file:\/(?:[a-z]:[\\/]|etc\/|proc\/|root\/)|^classpath\*?:[\w./*-]{1,100}\.(?:properties|ya?ml|xml|json)$)/gi,
+      /\bunix:[^|\s]{0,8192}\|[a-z]{2,8}:|\b(?:php:\/\/(?:filter|input|memory|temp|fd|stdin|output)|(?:expect|phar|compress\.(?:zlib|bzip2)|ssh2\.\w{2,8}|ogg|glob|rar|zip|zlib|netdoc|jar:(?:https?|file|ftp)|gopher|dict|ldaps?|ldapi|rmi|tftp|sftp|cifs):(?!\/{2}\.{3}[^\w./\\%-])\/\/?(?=[\w./\\%-])|(?<!x-apple-)data:\/\/|file:\/\/{1,3}(?:[a-z]:[\\/]{1,2}(?:win|boot|inetpub|xampp)|localhost|etc|proc|var|root|windows|(?:home|usr|opt|tmp|[a-z]:)(?=[^\s]{0,400}$))|file:\/{4,16}[\w.-]|file:\/(?:[a-z]:[\\/]|etc\/|proc\/|root\/)|^classpath\*?:[\w./*-]{1,100}\.(?:properties|ya?ml|xml|json)$)/gi,
     counts: isNoArgument,
     examples: {
       attacks: [
@@ -268,6 +268,7 @@ const rows: readonly PatternDetector[] = [
         "file_get_contents('php://input') returns an empty string",
         'https://php.net/manual',
         'a zip: /files',
+        '<a href="x-apple-data-detectors://1"> or x-apple-data://1 of a mail',
         ...['data:image/png;base64,AAAA', 'gopher://... is old'],
       ],
     },
