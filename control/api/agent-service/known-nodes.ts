@@ -5,7 +5,7 @@ import type { AgentRecord } from '../../domain/resource-records.ts';
 import { agents } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import type { Uses } from '../context.ts';
-import { finderOf, listed, stored, type Owned } from '../resource/owned.ts';
+import { finderOf, listed, ours, stored, type Owned } from '../resource/owned.ts';
 import type { NodeState } from '../nodes/node-registry.ts';
 
 /** Id of the built-in node. */
@@ -26,6 +26,11 @@ export function agentsOf(store: ReadStore, caller: Caller): AgentRecord[] {
 
 /** An enrolled node. Errors: invalid_argument at `field`, not_found. */
 export const storedAgent = finderOf(agentKind);
+
+/** Whether a node serves the caller's tenant: the built-in one serves all. */
+export function isNodeOf(store: ReadStore, caller: Caller, id: string): boolean {
+  return id === localNodeId || ours(store.get(agents, id), caller) !== undefined;
+}
 
 /**
  * What is known of a node that exists; undefined when it never connected. Errors: invalid_argument

@@ -8,7 +8,7 @@ import { agents } from '../../store/collections.ts';
 import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import type { NodeEvent } from '../nodes/node-registry.ts';
-import { localNodeId, requireNode } from './known-nodes.ts';
+import { isNodeOf, requireNode } from './known-nodes.ts';
 import { showAgent } from './show-node.ts';
 
 /** Events of one node, or of all; a reader that is too slow misses the oldest. */
@@ -18,13 +18,12 @@ export function streamAgentEvents(
   return async function* ({ agentId }, context) {
     const caller = callerOf(context);
     if (agentId !== '') requireNode(parts, caller, agentId, 'agentId');
-    const ours = (id: string): boolean =>
-      id === localNodeId || parts.store.get(agents, id)?.tenantId === caller.tenantId;
     const waiting: NodeEvent[] = [];
     let wake = (): void => undefined;
     const undo = parts.nodes.subscribe((event) => {
       if (agentId !== '' && event.nodeId !== agentId) return;
-      if (event.tenantId !== caller.tenantId && !ours(event.nodeId)) return;
+      if (event.tenantId !== caller.tenantId && !isNodeOf(parts.store, caller, event.nodeId))
+        return;
       if (waiting.length >= observationLimits.tailWaitingMax) waiting.shift();
       waiting.push(event);
       wake();

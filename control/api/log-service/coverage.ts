@@ -7,6 +7,7 @@ import { resolvedLogPolicy } from '../../publish/parts/log-parts.ts';
 import { sites } from '../../store/collections.ts';
 import type { ApiParts, Uses } from '../context.ts';
 import type { NodeState } from '../nodes/node-registry.ts';
+import { ownedBy } from '../resource/owned.ts';
 
 /** From good to bad. */
 const states = ['healthy', 'backlog', 'coverage_gap', 'quarantined'];
@@ -52,9 +53,8 @@ export function detailAnnotations(
   tenantId: string,
   siteId: string,
 ) {
-  const meant = parts.store
-    .list(sites)
-    .filter((site) => site.tenantId === tenantId && (siteId === '' || site.id === siteId))
+  const meant = ownedBy(parts.store, { tenantId }, { collection: sites })
+    .filter(({ id }) => siteId === '' || id === siteId)
     .slice(0, observationLimits.annotatedSitesMax);
   const nodes = parts.nodes.list();
   return meant.flatMap(({ id }) => {

@@ -16,6 +16,7 @@ import type { PolicyRecord } from '../../domain/records.ts';
 import { rulesOfRecord } from '../../publish/rulesets/ruleset-rules.ts';
 import { customRules, policies, rulesets, sites } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
+import { ours } from '../resource/owned.ts';
 
 /** An event whose rules show their links, and what would have let its request through. */
 export interface ExplainedEvent {
@@ -61,8 +62,8 @@ export function policyOfSite(
   tenantId: string,
   siteId: string,
 ): PolicyRecord | undefined {
-  const site = siteId === '' ? undefined : store.get(sites, siteId);
-  if (site?.tenantId !== tenantId || site.waf?.enabled !== true) return undefined;
+  const site = ours(siteId === '' ? undefined : store.get(sites, siteId), { tenantId });
+  if (site?.waf?.enabled !== true) return undefined;
   const chosen = site.waf.policyId ?? '';
   if (chosen !== '') return store.get(policies, chosen);
   return store.list(policies).find((one) => one.isDefault === true && one.isTemplate !== true);

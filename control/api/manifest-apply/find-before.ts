@@ -3,6 +3,7 @@
 import { refusal } from '../../domain/errors.ts';
 import type { ManifestDocument } from '../../publish/manifests/manifest-documents.ts';
 import type { ReferenceKind } from '../../publish/manifests/manifest-references.ts';
+import { ours } from '../resource/owned.ts';
 import type { ApplyRun } from './context.ts';
 
 interface Owned {
@@ -19,11 +20,10 @@ export function findBefore<T extends Owned>(
   { name, statedId }: ManifestDocument,
   get: (id: string) => T | undefined,
 ): T | null {
-  const stated = statedId === '' ? undefined : get(statedId);
-  if (stated?.tenantId === run.caller.tenantId) return stated;
+  const stated = ours(statedId === '' ? undefined : get(statedId), run.caller);
+  if (stated !== undefined) return stated;
   const id = run.references.find(kind, name);
-  const named = id === undefined ? undefined : get(id);
-  return named?.tenantId === run.caller.tenantId ? named : null;
+  return ours(id === undefined ? undefined : get(id), run.caller) ?? null;
 }
 
 /** Errors: invalid_argument for an id that cannot be, already_exists for one of somebody else. */

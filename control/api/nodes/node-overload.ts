@@ -2,8 +2,7 @@
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Caller } from '../../auth/permissions.ts';
-import { agents } from '../../store/collections.ts';
-import { localNodeId } from '../agent-service/known-nodes.ts';
+import { isNodeOf } from '../agent-service/known-nodes.ts';
 import type { Uses } from '../context.ts';
 import type { NodeState } from './node-registry.ts';
 
@@ -41,13 +40,7 @@ export function overloadFor(
   { nodes, store }: Uses<'store' | 'nodes'>,
   caller: Caller,
 ): NodeOverload[] {
-  return overloadOf(
-    nodes
-      .list()
-      .filter(
-        ({ id }) => id === localNodeId || store.get(agents, id)?.tenantId === caller.tenantId,
-      ),
-  );
+  return overloadOf(nodes.list().filter(({ id }) => isNodeOf(store, caller, id)));
 }
 
 /** Since when a node has told its present state: what it told before says nothing else. */

@@ -16,6 +16,7 @@ import { callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { AskedBinding } from '../ip-list-service/binding.ts';
 import type { Method } from '../method.ts';
+import { ours } from '../resource/owned.ts';
 import { refuseTaken } from '../resource/resource.ts';
 import { replaceBindings } from './bindings-layer.ts';
 import { checkPolicyPlugins } from './check-plugins.ts';
@@ -94,7 +95,7 @@ export function missingFor(
   bindings: Bindings,
 ): string[] {
   const lists = (bindings ?? [])
-    .filter(({ ipListId }) => store.get(ipLists, ipListId)?.tenantId !== tenantId)
+    .filter(({ ipListId }) => ours(store.get(ipLists, ipListId), { tenantId }) === undefined)
     .map(({ ipListName, ipListId }) => `the IP list ${plainName(ipListName, ipListId)}`);
   const blind = asksForCountries(store, policy.id) && countryCatalog(store).available !== true;
   const countries = blind ? ['the country data that its rules ask for'] : [];

@@ -16,6 +16,7 @@ import type { ReadStore } from '../../store/store.ts';
 import { actorNote, callerOf, type Uses } from '../context.ts';
 import { pageOf } from '../convert.ts';
 import type { Built, Method } from '../method.ts';
+import { ours } from '../resource/owned.ts';
 import { refuseStronger } from '../user-service/user.ts';
 
 const seesAll = { public: false, anyPermission: ['user:read'], allPermission: [] };
@@ -72,8 +73,7 @@ function endSession({ store }: Uses<'store'>): Method<typeof SessionService, 'en
 
 /** Whose session it is; null for one of another tenant. */
 function userOf(store: ReadStore, caller: Caller, { userId }: SessionRecord): UserRecord | null {
-  const user = store.get(users, userId);
-  return user?.tenantId === caller.tenantId ? user : null;
+  return ours(store.get(users, userId), caller) ?? null;
 }
 
 function show(caller: Caller, session: SessionRecord, user: UserRecord): Session {

@@ -13,6 +13,7 @@ import { toBundleUpstream, upstreamOf, type BundleUpstream } from '../../publish
 import { upstreams } from '../../store/collections.ts';
 import type { Uses } from '../context.ts';
 import { policyOfSite } from '../log-service/explain-event.ts';
+import { ours } from '../resource/owned.ts';
 
 /** The part of an answer about an application. */
 type FoundApplication = Pick<
@@ -26,8 +27,8 @@ export async function applicationOf(
   site: SiteRecord,
 ): Promise<FoundApplication> {
   const pool = (id: string): BundleUpstream | undefined => {
-    const record = store.get(upstreams, id);
-    return record?.tenantId === site.tenantId ? toBundleUpstream(record) : undefined;
+    const record = ours(store.get(upstreams, id), site);
+    return record === undefined ? undefined : toBundleUpstream(record);
   };
   const host = (site.primaryHost ?? '').replace(/^\*\./, 'www.');
   const page = await engine.firstPage(upstreamOf({ site }, { get: pool }), host).catch(noPage);

@@ -12,7 +12,7 @@ import {
   upstreams,
 } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { ownedBy } from '../resource/owned.ts';
+import { ours, ownedBy } from '../resource/owned.ts';
 
 /** The other sites, and the pools, policies, certificates and providers of a tenant. */
 export function surroundingsIn(
@@ -20,19 +20,19 @@ export function surroundingsIn(
   tenantId: string,
   nowMs: number,
 ): Required<SiteSurroundings> {
-  const ours = <T extends { readonly tenantId: string }>(found: T | undefined): T | undefined =>
-    found?.tenantId === tenantId ? found : undefined;
+  const own = <T extends { readonly tenantId: string }>(found: T | undefined): T | undefined =>
+    ours(found, { tenantId });
   return {
     // Hosts are routed for the whole installation, so other tenants' sites count too.
     sitesOfHost: (host) => store.find(sites, 'host', host),
     sitesNamed: (name) => store.find(sites, 'name', name),
     tenantId,
-    upstreamExists: (id) => ours(store.get(upstreams, id)) !== undefined,
+    upstreamExists: (id) => own(store.get(upstreams, id)) !== undefined,
     upstreamActive: (id) => store.get(upstreams, id)?.status !== 'RESOURCE_STATUS_DISABLED',
-    policyExists: (id) => ours(store.get(policies, id)) !== undefined,
+    policyExists: (id) => own(store.get(policies, id)) !== undefined,
     policyProblem: (id) => problemOf(store.get(policies, id)),
     certificate: (id) => {
-      const found = ours(store.get(certificates, id));
+      const found = own(store.get(certificates, id));
       if (found === undefined) return undefined;
       const notAfter = found.notAfter ?? '';
       return {
@@ -41,7 +41,7 @@ export function surroundingsIn(
         expired: Date.parse(notAfter) <= nowMs,
       };
     },
-    ipListExists: (id) => ours(store.get(ipLists, id)) !== undefined,
+    ipListExists: (id) => own(store.get(ipLists, id)) !== undefined,
     canProveDns: (host) => {
       const known = ownedBy(store, { tenantId }, { collection: dnsProviders });
       return providersFor(host, known).length > 0;

@@ -13,6 +13,7 @@ import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { openNetworkGeo } from '../../access/network-geo.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField } from '../../domain/errors.ts';
+import type { SiteRecord } from '../../domain/records.ts';
 import { logEmergencyId } from '../../domain/settings/log-policy.ts';
 import type { AcmeOrderRecord } from '../../domain/site/acme.ts';
 import { matchingEvents } from '../../observe/query.ts';
@@ -23,6 +24,7 @@ import { agentsOf } from '../agent-service/known-nodes.ts';
 import { showLocalNode, showRemoteNode } from '../agent-service/show-node.ts';
 import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
+import { ownedBy } from '../resource/owned.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { AttackCounts, AttackerCounts } from './attack-counts.ts';
 
@@ -48,10 +50,9 @@ export function dashboardStats(
   parts: Uses<'store' | 'clock' | 'publisher' | 'nodes'>,
   caller: Caller,
 ) {
-  const ours = ({ tenantId }: { readonly tenantId: string }): boolean =>
-    tenantId === caller.tenantId;
   const nowMs = parts.clock.nowMs();
-  const used = parts.store.list(certificates).filter(ours);
+  const own = ownedBy(parts.store, caller, { collection: sites });
+  const used = ownedBy(parts.store, caller, { collection: certificates });
   const endingWithin = (days: number): number =>
     used.filter(({ notAfter = '' }) => Date.parse(notAfter) - nowMs <= days * dayMs).length;
   const agents = agentsOf(parts.store, caller);
@@ -60,29 +61,24 @@ export function dashboardStats(
     ...agents.map((agent) => showRemoteNode(parts, agent).connectionStatus),
   ];
   return {
-    sitesEnabled: parts.store
-      .list(sites)
-      .filter((site) => ours(site) && site.status === 'RESOURCE_STATUS_ACTIVE').length,
+    sitesEnabled: own.filter(({ status }) => status === 'RESOURCE_STATUS_ACTIVE').length,
     certsExpiring14d: endingWithin(14),
     certsExpiring30d: endingWithin(30),
     nodesOnline: nodes.filter((status) => status !== 'OFFLINE').length,
     nodesTotal: nodes.length,
-    logModeDegradedSites: degradedSites(parts, ours),
-    ...acmeStats(parts.store.list(acmeOrders).filter(ours), nowMs),
+    logModeDegradedSites: degradedSites(parts, own),
+    ...acmeStats(ownedBy(parts.store, caller, { collection: acmeOrders }), nowMs),
   };
 }
 
 /** Sites of which storage pressure takes details away. */
-function degradedSites(
-  { store }: Uses<'store'>,
-  ours: (site: { readonly tenantId: string }) => boolean,
-): number {
+function degradedSites({ store }: Uses<'store'>, among: readonly SiteRecord[]): number {
   if (store.get(logEmergencies, logEmergencyId)?.active !== true) return 0;
   const isDegraded = (siteId: string): boolean =>
     Object.values(resolvedLogPolicy(store, siteId).effectiveSources).includes(
       'LOG_POLICY_SOURCE_EMERGENCY',
     );
-  return store.list(sites).filter((site) => ours(site) && isDegraded(site.id)).length;
+  return among.filter(({ id }) => isDegraded(id)).length;
 }
 
 /** How orders over ACME stand. */

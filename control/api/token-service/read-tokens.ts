@@ -7,6 +7,7 @@ import { apiTokens } from '../../store/token-collections.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { ownedBy } from '../resource/owned.ts';
 import { isOwn, requireManager, showToken, storedToken } from './stored-token.ts';
 
 const seesAll = { public: false, anyPermission: ['user:read'], allPermission: [] };
@@ -22,9 +23,8 @@ export function listApiTokens(
     if (allOwners && !(all && meets(seesAll, caller.permissions))) {
       throw refusal('permission_denied', 'allOwners: needs user:read, and no API token');
     }
-    const found = parts.store
-      .list(apiTokens)
-      .filter((token) => token.tenantId === caller.tenantId && (all || isOwn(caller, token)))
+    const found = ownedBy(parts.store, caller, { collection: apiTokens })
+      .filter((token) => all || isOwn(caller, token))
       .map((token) => showToken(parts, token))
       .sort((left, right) => {
         const byOwner = left.ownerName.localeCompare(right.ownerName, 'en');

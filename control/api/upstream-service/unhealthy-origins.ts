@@ -2,9 +2,11 @@
 
 import type { HandlerContext } from '@connectrpc/connect';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { Caller } from '../../auth/permissions.ts';
 import { sites, upstreams } from '../../store/collections.ts';
 import { agentsOf, localNodeId } from '../agent-service/known-nodes.ts';
 import { callerOf, type Uses } from '../context.ts';
+import { ours } from '../resource/owned.ts';
 
 /** Nodes report every 15 seconds; three missed reports say nothing any more. */
 export const staleAfterMs = 45_000;
@@ -23,7 +25,7 @@ export function unhealthyOrigins(
     for (const { status, upstreamId, endpointUrl, reportedAt, lastError } of node.upstreamHealth) {
       const atMs = reportedAt === undefined ? 0 : timestampMs(reportedAt);
       if (status !== 'unhealthy' || nowMs - atMs > staleAfterMs) continue;
-      const owner = ownerOf(parts, caller.tenantId, upstreamId);
+      const owner = ownerOf(parts, caller, upstreamId);
       if (owner === null) continue;
       const where = nodeId === localNodeId ? '' : ` on node ${nodeId}`;
       lines.push(`${endpointUrl} of ${owner}${where}: ${lastError || 'its probe fails'}`);
@@ -33,11 +35,12 @@ export function unhealthyOrigins(
 }
 
 /** The pool or site that has the endpoint; null for one of another tenant, or one that is gone. */
-function ownerOf({ store }: Uses<'store'>, tenantId: string, upstreamId: string): string | null {
+function ownerOf({ store }: Uses<'store'>, caller: Caller, upstreamId: string): string | null {
   const pool = store.get(upstreams, upstreamId);
-  if (pool !== undefined) return pool.tenantId === tenantId ? `pool ${pool.name}` : null;
+  if (pool !== undefined) return ours(pool, caller) === undefined ? null : `pool ${pool.name}`;
   const site = upstreamId.startsWith('site-')
     ? store.get(sites, upstreamId.slice('site-'.length))
     : undefined;
-  return site?.tenantId === tenantId ? `site ${site.name}` : null;
+  const own = ours(site, caller);
+  return own === undefined ? null : `site ${own.name}`;
 }
