@@ -34,11 +34,11 @@ import {
   contentJson,
   contentText,
   jsonBytes,
+  keepStaged,
   objectOfSite,
   putText,
   revisionsBefore,
   sourceOf,
-  stagedNote,
   textSha256,
 } from './objects.ts';
 import { keepReport } from './reports.ts';
@@ -192,9 +192,8 @@ function keepContract(
     blob: putText(tx, `api-contract-${id}`, json),
     changesBlob: putText(tx, `api-changes-${id}`, canonicalJson(changes)),
   };
-  tx.put(schemaContracts, record);
-  tx.audit(stagedNote(caller, 'schema_contract', record, { sha256: record.sha256 }));
-  return record;
+  const kind = { collection: schemaContracts, audit: 'schema_contract' };
+  return keepStaged(tx, caller, kind, record, { sha256: record.sha256 });
 }
 
 /** What a declaration changes of the one before: keys of operations, in order. */

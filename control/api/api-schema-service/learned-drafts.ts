@@ -34,9 +34,9 @@ import {
   content,
   contentJson,
   jsonBytes,
+  keepStaged,
   objectOfSite,
   putText,
-  stagedNote,
   textSha256,
 } from './objects.ts';
 import { keepSource } from './sources.ts';
@@ -156,10 +156,9 @@ function keepDraft(
   const blob = putText(tx, `learned-draft-${id}`, canonicalJson({ ...body, sha256 }));
   const kept = { tenantId, siteId, assetId, revision, evidenceSha256, sha256, createdAt };
   const record: LearnedDraftRecord = { id, ...kept, blob };
-  tx.put(learnedDrafts, record);
+  const kind = { collection: learnedDrafts, audit: 'learned_draft' };
   const samples = String(learned.samples);
-  tx.audit(stagedNote(caller, 'learned_draft', record, { assetId, revision, sha256, samples }));
-  return record;
+  return keepStaged(tx, caller, kind, record, { assetId, revision, sha256, samples });
 }
 
 /** A draft of an asset. Errors: invalid_argument, not_found. */

@@ -8,8 +8,8 @@ import type { SchemaSourceRecord } from '../../domain/documents/api-records.ts';
 import type { Collection } from '../../store/collection.ts';
 import { schemaSources } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { actorNote } from '../context.ts';
 import { requireText } from '../convert.ts';
+import { keepNoted, type Kept } from '../resource/owned.ts';
 
 /** A document of a site. Errors: invalid_argument, not_found. */
 export function sourceOf(store: ReadStore, siteId: string, id: string): SchemaSourceRecord {
@@ -103,13 +103,14 @@ export function allOfSite<T extends { readonly id: string }>(
   return [...store.walkIndex(collection, 'site', { valuePrefix: `${siteId} ` })];
 }
 
-/** The audit note of a staged object. */
-export function stagedNote(
+/** Keeps an object that was staged on a site; its audit row names the site. */
+export function keepStaged<T extends { readonly id: string; readonly siteId: string }>(
+  tx: WriteStore,
   caller: Caller,
-  resourceType: string,
-  { id, siteId }: { readonly id: string; readonly siteId: string },
+  kind: Pick<Kept<T>, 'collection' | 'audit'>,
+  record: T,
   after: Readonly<Record<string, unknown>>,
-) {
-  const resource = { resourceType, resourceId: id, resourceName: siteId };
-  return { ...actorNote(caller), ...resource, action: 'stage', after };
+): T {
+  const named = { ...kind, nameOf: ({ siteId }: T) => siteId };
+  return keepNoted(tx, caller, named, record, 'stage', { after });
 }

@@ -33,12 +33,12 @@ import {
   content,
   contentJson,
   contentText,
+  keepStaged,
   objectOfSite,
   pageBefore,
   putText,
   revisionsBefore,
   sourceOf,
-  stagedNote,
   textSha256,
 } from './objects.ts';
 import { keepReport } from './reports.ts';
@@ -183,9 +183,8 @@ function keepProfile(
     artifactBlob: putText(tx, `api-artifact-${id}`, artifactJson),
     artifactBytes: Buffer.byteLength(artifactJson),
   };
-  tx.put(schemaProfiles, record);
-  tx.audit(stagedNote(caller, 'schema_profile', record, { artifactSha256 }));
-  return record;
+  const kind = { collection: schemaProfiles, audit: 'schema_profile' };
+  return keepStaged(tx, caller, kind, record, { artifactSha256 });
 }
 
 function keepBindings(
@@ -228,9 +227,8 @@ function keepBindings(
     createdAt: now,
     blob: putText(tx, `api-binding-${id}`, json),
   };
-  tx.put(schemaBindings, record);
-  tx.audit(stagedNote(caller, 'schema_bindings', record, { sha256: record.sha256 }));
-  return record;
+  const kind = { collection: schemaBindings, audit: 'schema_bindings' };
+  return keepStaged(tx, caller, kind, record, { sha256: record.sha256 });
 }
 
 function choose(

@@ -22,7 +22,7 @@ import { isoNow, requireText, toMessage } from '../convert.ts';
 import { writeOnce } from '../idempotency.ts';
 import type { Built } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
-import { allOfSite, content, putText, sourceOf, stagedNote } from './objects.ts';
+import { allOfSite, content, keepStaged, putText, sourceOf } from './objects.ts';
 import { keepReport } from './reports.ts';
 
 type Methods = Pick<
@@ -121,10 +121,9 @@ export function keepSource(
     documentBytes: Buffer.byteLength(read.documentJson),
     ...(draftOf === undefined ? {} : { draftOf }),
   };
-  tx.put(schemaSources, record);
+  const kind = { collection: schemaSources, audit: 'schema_source' };
   const { sourceSha256, format, sizeBytes } = record;
-  tx.audit(stagedNote(caller, 'schema_source', record, { sourceSha256, format, sizeBytes }));
-  return record;
+  return keepStaged(tx, caller, kind, record, { sourceSha256, format, sizeBytes });
 }
 
 /** Forgets the oldest documents that nothing refers to, as far as bounds ask for it. */

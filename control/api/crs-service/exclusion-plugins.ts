@@ -17,13 +17,20 @@ import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import { readPluginArchive } from '../../publish/rulesets/ruleset-archive.ts';
 import type { RulesetFile } from '../../publish/rulesets/ruleset-folder.ts';
 import { exclusionPlugins } from '../../store/collections.ts';
-import { actorNote, callerOf, type Uses } from '../context.ts';
+import { callerOf, type Uses } from '../context.ts';
 import { isoNow, requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { refuseUncompiledFiles } from '../policy-service/compile.ts';
+import { keepNoted } from '../resource/owned.ts';
 import { fetchRelease, pluginRepository } from './fetch-releases.ts';
 import { allPlugins, findPlugin, pluginIdOf, showPlugin, slugOf } from './stored-plugin.ts';
 import { textsAt } from './plugins.ts';
+
+const pluginKind = {
+  collection: exclusionPlugins,
+  audit: 'crs_exclusion_plugin',
+  nameOf: ({ slug }: ExclusionPluginRecord) => slug,
+};
 
 /** The plugins that the CRS project keeps, and what else was imported. */
 export function listCrsExclusionPlugins(
@@ -75,16 +82,9 @@ export function importCrsExclusionPlugin(
         updatedAt: now,
       };
       tx.putBlob(record.blob, read.bytes);
-      tx.put(exclusionPlugins, record);
       if (before !== undefined && before.blob !== record.blob) tx.removeBlob(before.blob);
-      tx.audit({
-        ...actorNote(caller),
-        action: 'import',
-        resourceType: 'crs_exclusion_plugin',
-        resourceId: record.id,
-        resourceName: slug,
-        after: { slug, sourceVersion: record.sourceVersion, blob: record.blob },
-      });
+      const { sourceVersion, blob } = record;
+      keepNoted(tx, caller, pluginKind, record, 'import', { after: { slug, sourceVersion, blob } });
     });
     return { plugin: showPlugin(parts.store, findPlugin(parts.store, slug)) };
   };

@@ -38,7 +38,7 @@ import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { keep, noteAction } from '../resource/owned.ts';
+import { keep, keepNoted, noteAction } from '../resource/owned.ts';
 import { refuseTooManyLists } from './lists.ts';
 import {
   listKind,
@@ -254,10 +254,9 @@ export function discardHeldIpListUpdate(
       const { held, ...rest } = before;
       const state = { ...before.sync, status: 'healthy', lastError: '' };
       const after = { ...rest, sync: restingState(state, before.source, clock.nowMs()) };
-      tx.put(ipLists, after);
       const said = { before: { held }, after: {} };
-      noteAction(tx, caller, listKind, after, 'discard_held_update', said);
-      return { list: after, garbage: removeContent(tx, heldContentId(before.id)) };
+      const list = keepNoted(tx, caller, listKind, after, 'discard_held_update', said);
+      return { list, garbage: removeContent(tx, heldContentId(before.id)) };
     });
     await dropGarbage(store, garbage);
     return { ipList: showList(parts, list, { entries: true }) };
@@ -322,10 +321,8 @@ function keepPaused(
     const next = { ...state, status: awakeStatus(state, paused, before.held !== undefined) };
     const sync = restingState(next, source, clock.nowMs());
     const after: IpListRecord = { ...before, source, sync, updatedAt: isoNow(clock) };
-    tx.put(ipLists, after);
     const said = { before: { paused: before.source.paused }, after: { paused } };
-    noteAction(tx, caller, listKind, before, paused ? 'pause' : 'resume', said);
-    return after;
+    return keepNoted(tx, caller, listKind, after, paused ? 'pause' : 'resume', said);
   });
 }
 

@@ -28,7 +28,7 @@ import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { isoNow, nextRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { keep, noteAction, type Kept, type RowExtras } from '../resource/owned.ts';
+import { keep, keepNoted, type Kept, type RowExtras } from '../resource/owned.ts';
 import { pendingBytesOf } from './coverage.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 
@@ -127,8 +127,8 @@ export function deleteSiteLogPolicyOverride(
         throw refusal('not_found', 'This site does not override the log policy.');
       }
       requireExpected(expectedRevision, stored.revision);
-      tx.put(logPolicies, changedOverride(parts, stored, null));
-      noteAction(tx, caller, logPolicyKind, stored, 'reset', { before });
+      const after = changedOverride(parts, stored, null);
+      keepNoted(tx, caller, logPolicyKind, after, 'reset', { before });
     });
     return { policy: showResolved(parts.store, siteId) };
   };

@@ -164,6 +164,20 @@ export function noteAction<R extends Identified>(
   tx.audit({ ...noteOf(caller, kind, record), action, ...said });
 }
 
+/** Keeps a record with an audit row that says of the change only what `said` does. */
+export function keepNoted<R extends Identified>(
+  tx: WriteStore,
+  caller: Caller,
+  kind: Pick<Kept<R>, 'collection' | 'audit' | 'nameOf'>,
+  record: R,
+  action: string,
+  said: Partial<Pick<AuditNote, 'before' | 'after' | 'metadata'>>,
+): R {
+  tx.put(kind.collection, record);
+  noteAction(tx, caller, kind, record, action, said);
+  return record;
+}
+
 /** Removes a record with its audit row. */
 export function drop<R extends Identified>(
   tx: WriteStore,

@@ -26,7 +26,7 @@ import { storedRuleset } from '../crs-service/ruleset-rules.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { noteAction, type Kept } from '../resource/owned.ts';
+import { keepNoted, noteAction, type Kept } from '../resource/owned.ts';
 import { refuseSent } from '../policy-service/compile.ts';
 import { refuseInUse } from '../policy-service/stored-policy.ts';
 
@@ -53,9 +53,7 @@ export function importCrsRuleset(
       if (same !== undefined) {
         // The same content was kept without a signature, or with that of another key.
         const signed = { ...same, signedBy };
-        tx.put(rulesets, signed);
-        noteAction(tx, caller, rulesetKind, signed, 'verify', { after: note });
-        return signed;
+        return keepNoted(tx, caller, rulesetKind, signed, 'verify', { after: note });
       }
       const id = `crs-${read.version || 'custom'}-${read.fingerprint.slice(0, 8)}`;
       const record = storeRuleset(tx, read, {
