@@ -32,7 +32,6 @@ import { ipListSecrets } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { atField } from '../rethrown-at.ts';
 import type { Asking, StatedKind, Settled } from '../resource/resource.ts';
-import { refuseTooManyLists } from './lists.ts';
 import { listKind, requireManual } from './stored-list.ts';
 import { keepHeaders } from './subscriptions.ts';
 
@@ -52,7 +51,6 @@ export const statedListKind: StatedKind<AskedList, IpListRecord> = {
       ? settleEntries(change, { ...asked, ...texts }, before, base)
       : settleSource(change, { ...asked, ...texts, follows: asked.follows }, before, base);
   },
-  refuseMore: refuseTooManyLists,
   taken: 'ipList.name: another IP list has this name',
   document: {
     reference: 'ip list',

@@ -1,6 +1,5 @@
 /** IpListService's lists: finding, creating, changing, cloning and removing them. */
 
-import { randomUUID } from 'node:crypto';
 import {
   IpListSchema,
   type IpList,
@@ -24,15 +23,18 @@ import { checkListTexts } from '../../domain/access/ip-list-checks.ts';
 import { allEntries, countOf, type IpEntry } from '../../domain/access/ip-list-content.ts';
 import { checkEntries, heldContentId, type IpListRecord } from '../../domain/access/ip-list.ts';
 import { applyMask, type MaskFields } from '../../domain/update-mask.ts';
-import { ipListRuns, ipLists, ipListSecrets } from '../../store/collections.ts';
-import type { ReadStore, WriteStore } from '../../store/store.ts';
+import { ipListRuns, ipListSecrets } from '../../store/collections.ts';
+import type { WriteStore } from '../../store/store.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toRecord } from '../convert.ts';
 import type { Built, Method } from '../method.ts';
 import { keep } from '../resource/owned.ts';
+import { baseOf } from '../resource/resource.ts';
 import { serveRecords } from '../resource/serve.ts';
 import {
+  createListIn,
   listKind,
+  newListKind,
   refuseSameListName,
   requireEtag,
   requireManual,
@@ -189,12 +191,6 @@ export function sorted(entries: ReadonlyMap<string, IpEntry>): IpEntry[] {
   return [...entries.values()].sort((left, right) => (left.key < right.key ? -1 : 1));
 }
 
-/** Errors: resource_exhausted past the number of lists. */
-export function refuseTooManyLists(store: ReadStore): void {
-  if (store.count(ipLists) < accessLimits.listsMax) return;
-  throw refusal('resource_exhausted', `there are at most ${accessLimits.listsMax} IP lists`);
-}
-
 async function createManual(
   parts: Uses<'store' | 'clock'>,
   caller: Caller,
@@ -202,21 +198,15 @@ async function createManual(
   entries: Iterable<IpEntry>,
   nameField: string,
 ): Promise<IpListRecord> {
-  const now = isoNow(parts.clock);
-  const list: IpListRecord = {
-    id: `iplist-${randomUUID()}`,
-    tenantId: caller.tenantId,
-    ...texts,
-    managementMode: 'manual',
-    createdAt: now,
-    updatedAt: now,
-  };
-  refuseSameListName(parts.store, list, nameField);
-  const staged = await stageContent(parts.store, list.id, entries);
+  const { store, clock } = parts;
+  const nowMs = clock.nowMs();
+  const base = baseOf({ caller, nowMs }, newListKind, null);
+  const list: IpListRecord = { ...base, ...texts, managementMode: 'manual' };
+  refuseSameListName(store, list, nameField);
+  const staged = await stageContent(store, list.id, entries);
   return adopting(parts, staged, (tx) => {
-    refuseTooManyLists(tx);
-    refuseSameListName(tx, list, nameField);
-    return keep(tx, caller, listKind, null, list, {}, () => adoptContent(tx, staged, now));
+    const keepMore = () => adoptContent(tx, staged, list.updatedAt);
+    return createListIn({ tx, caller, nowMs }, { ...list, keepMore }, nameField);
   });
 }
 

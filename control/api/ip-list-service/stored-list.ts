@@ -13,18 +13,20 @@ import { refusal } from '../../domain/errors.ts';
 import { allEntries, countOf } from '../../domain/access/ip-list-content.ts';
 import { showSource } from '../../domain/access/ip-list-source.ts';
 import { showEntry, type IpListRecord } from '../../domain/access/ip-list.ts';
+import type { ResourceBase } from '../../domain/records.ts';
 import { ipLists, sites } from '../../store/collections.ts';
-import type { ReadStore } from '../../store/store.ts';
+import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { localNodeId } from '../agent-service/known-nodes.ts';
 import type { Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import { deploymentOf } from '../deployment.ts';
 import { finderOf, type Owned } from '../resource/owned.ts';
-import { refuseTaken, type Kind, type ShownKind } from '../resource/resource.ts';
+import { refuseTaken, type Change, type Kind, type ShownKind } from '../resource/resource.ts';
+import { createIn } from '../resource/serve.ts';
 
 /** Lists; audit rows show them without their entries, of which there may be a million. */
 export const listKind: Owned<IpListRecord> &
-  Pick<Kind<never, IpListRecord>, 'namesakes'> &
+  Pick<Kind<never, IpListRecord>, 'namesakes' | 'refuseMore'> &
   Pick<ShownKind<typeof IpListSchema, IpListRecord>, 'searched' | 'refuseRemoval'> = {
   collection: ipLists,
   noun: 'IP list',
@@ -33,6 +35,10 @@ export const listKind: Owned<IpListRecord> &
   audited: (list, store) => auditedList(store, list),
   searched: ({ id, name, description }) => [id, name, description],
   namesakes: (store, { name }) => store.find(ipLists, 'name', name.toLowerCase()),
+  refuseMore: (store) => {
+    if (store.count(ipLists) < accessLimits.listsMax) return;
+    throw refusal('resource_exhausted', `there are at most ${accessLimits.listsMax} IP lists`);
+  },
   refuseRemoval: (store, { id }) => refuseUsed(referencesOf(store, id)),
 };
 
@@ -60,9 +66,33 @@ export function requireEtag(sent: string, stored: string): void {
   throw refusal('aborted', 'etag: the entries changed since; read them again');
 }
 
+/** A list that comes into being, and what keeps its content or its secrets. */
+interface NewList extends Omit<IpListRecord, keyof ResourceBase>, Partial<ResourceBase> {
+  readonly keepMore: (tx: WriteStore, list: IpListRecord) => unknown;
+}
+
+/** Creates a list. Errors: resource_exhausted, already_exists at `nameField`. */
+export function createListIn(change: Change, asked: NewList, nameField: string): IpListRecord {
+  return createIn(change, { ...newListKind, taken: takenText(nameField) }, asked);
+}
+
+/** Lists that are made by calls: what is asked for is the record, but for what is made. */
+export const newListKind: Kind<NewList, IpListRecord> = {
+  ...listKind,
+  prefix: 'iplist',
+  settle: (_change, { keepMore, ...asked }, _before, base) => {
+    const record = { ...base, ...asked };
+    return { record, keepMore: (tx) => keepMore(tx, record) };
+  },
+};
+
 /** Errors: already_exists when another list of the tenant has the name. */
 export function refuseSameListName(store: ReadStore, list: IpListRecord, field: string): void {
-  refuseTaken(store, { ...listKind, taken: `${field}: another IP list has this name` }, list);
+  refuseTaken(store, { ...listKind, taken: takenText(field) }, list);
+}
+
+function takenText(nameField: string): string {
+  return `${nameField}: another IP list has this name`;
 }
 
 const namedUsersMax = 5;

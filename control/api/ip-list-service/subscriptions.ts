@@ -39,8 +39,8 @@ import { callerOf, type Uses } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { keep, keepNoted, noteAction } from '../resource/owned.ts';
-import { refuseTooManyLists } from './lists.ts';
 import {
+  createListIn,
   listKind,
   refuseSameListName,
   requireSubscription,
@@ -61,22 +61,16 @@ export function createIpListSubscription(
     const known = readSource(request.source, null, randomUUID());
     if (known === null) throw invalidField('source', 'is required');
     const nowMs = parts.clock.nowMs();
-    const now = isoNow(parts.clock);
-    const list: IpListRecord = {
-      id: `iplist-${randomUUID()}`,
-      tenantId: caller.tenantId,
+    const asked = {
       ...texts,
       managementMode: 'subscription',
       source: known.source,
       sync: restingState({ status: 'never_synced' }, known.source, nowMs),
-      createdAt: now,
-      updatedAt: now,
-    };
-    await parts.store.write((tx) => {
-      refuseTooManyLists(tx);
-      refuseSameListName(tx, list, 'name');
-      keep(tx, caller, listKind, null, list, {}, () => keepHeaders(tx, list, known));
-    });
+      keepMore: (tx: WriteStore, made: IpListRecord) => keepHeaders(tx, made, known),
+    } as const;
+    const list = await parts.store.write((tx) =>
+      createListIn({ tx, caller, nowMs }, asked, 'name'),
+    );
     const run = request.syncNow ? await syncAndWait(parts, list.id, 'create') : null;
     return answerWith(parts, list.id, run);
   };

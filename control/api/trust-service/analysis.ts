@@ -28,10 +28,9 @@ import { ipLists } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote, callerOf, type Uses } from '../context.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
-import { refuseTooManyLists } from '../ip-list-service/lists.ts';
-import { listKind } from '../ip-list-service/stored-list.ts';
+import { createListIn } from '../ip-list-service/stored-list.ts';
 import type { Method } from '../method.ts';
-import { keep, requireOurs } from '../resource/owned.ts';
+import { requireOurs } from '../resource/owned.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { keepProfile, showProfile } from './profiles.ts';
 
@@ -215,26 +214,20 @@ function createList(
   name: string,
   ranges: readonly string[],
 ): IpListRecord {
-  refuseTooManyLists(tx);
   const nowMs = parts.clock.nowMs();
-  const now = isoNow(parts.clock);
   const entries = checkEntries(
     ranges.map((value) => ({ value })),
     'nodeTrustDrafts.ranges',
     nowMs,
   );
-  const list: IpListRecord = {
-    id: `iplist-${randomUUID()}`,
-    tenantId: caller.tenantId,
+  const asked = {
     name: freeName(tx, name.slice(0, resourceLimits.nameCharactersMax - 8), caller.tenantId),
     description: 'Addresses of a trusted proxy, taken from an analysis of requests.',
     managementMode: 'manual',
-    createdAt: now,
-    updatedAt: now,
-  };
-  return keep(tx, caller, listKind, null, list, {}, () => {
-    editEntries(tx, list.id, entries, new Set(), now);
-  });
+    keepMore: (_tx: WriteStore, { id, updatedAt }: IpListRecord) =>
+      editEntries(tx, id, entries, new Set(), updatedAt),
+  } as const;
+  return createListIn({ tx, caller, nowMs }, asked, 'name');
 }
 
 function freeName(store: ReadStore, name: string, tenantId: string): string {
