@@ -112,7 +112,7 @@ describe('house style', () => {
 
   test('a command lives in the folder of its subject, where there is one', () => {
     const list = readFileSync('control/cli/commands.ts', 'utf8');
-    const sources = [...list.matchAll(/word: '([^']+)',\s+load: [^']+'\.\/([a-z-]+)\/[^']+'/g)];
+    const sources = [...list.matchAll(/from\(\s*'([^']+)',\s+[^']+'\.\/([a-z-]+)\/[^']+'/g)];
     expect(sources.length).toBeGreaterThan(60);
     const astray = sources
       .map(([, word = '', folder = '']) => ({ word, folder }))

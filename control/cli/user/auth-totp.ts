@@ -2,6 +2,7 @@
 
 import type { CommandDefinition, FlagDefinition, FlagValues } from '../command.ts';
 import { textFlag } from '../command.ts';
+import { callCommand } from '../regular-commands.ts';
 import { showMessage, timeText } from '../show.ts';
 
 const codeFlag: FlagDefinition = {
@@ -9,67 +10,53 @@ const codeFlag: FlagDefinition = {
   summary: 'code of the authenticator app; asked for when left out',
 };
 
-/** State of the factor. */
-export const authTotpStatusCommand: CommandDefinition = {
-  path: ['auth', 'totp', 'status'],
-  summary: 'Show whether a second factor is on',
-  run: async (context) => {
-    const { auth } = await context.api();
-    const response = await auth.getMFAStatus({});
-    const { totpEnabled, enabledAt, recoveryCodesLeft } = response;
-    return showMessage(context, response, {
+/** Commands on the caller's second factor. */
+export const authTotpCommands: readonly CommandDefinition[] = [
+  callCommand({
+    path: ['auth', 'totp', 'status'],
+    summary: 'Show whether a second factor is on',
+    call: ({ auth }) => auth.getMFAStatus({}),
+    table: ({ totpEnabled, enabledAt, recoveryCodesLeft }) => ({
       columns: ['TOTP', 'SINCE', 'RECOVERY CODES LEFT'],
       rows: [[totpEnabled ? 'on' : 'off', timeText(enabledAt), String(recoveryCodesLeft)]],
-    });
+    }),
+  }),
+  {
+    path: ['auth', 'totp', 'enable'],
+    summary: 'Switch a second factor on',
+    help: 'Shows the secret for an authenticator app, asks for its code, shows the recovery codes.',
+    run: async (context) => {
+      const { askLine } = await import('../auth-prompt.ts');
+      const { auth } = await context.api();
+      const { enrollmentToken, secret, provisioningUri } = await auth.beginTOTPEnrollment({});
+      context.output.note(`Secret   ${secret}\nAddress  ${provisioningUri}`);
+      const code = await askLine('Code of the app: ', 'a terminal');
+      const response = await auth.confirmTOTPEnrollment({ enrollmentToken, code });
+      return showMessage(context, response, {
+        columns: ['RECOVERY CODE (shown once)'],
+        rows: response.recoveryCodes.map((one) => [one]),
+      });
+    },
   },
-};
-
-/** Enrollment, in one go. */
-export const authTotpEnableCommand: CommandDefinition = {
-  path: ['auth', 'totp', 'enable'],
-  summary: 'Switch a second factor on',
-  help: 'Shows the secret for an authenticator app, asks for its code, shows the recovery codes.',
-  run: async (context) => {
-    const { askLine } = await import('../auth-prompt.ts');
-    const { auth } = await context.api();
-    const { enrollmentToken, secret, provisioningUri } = await auth.beginTOTPEnrollment({});
-    context.output.note(`Secret   ${secret}\nAddress  ${provisioningUri}`);
-    const code = await askLine('Code of the app: ', 'a terminal');
-    const response = await auth.confirmTOTPEnrollment({ enrollmentToken, code });
-    return showMessage(context, response, {
+  callCommand({
+    path: ['auth', 'totp', 'disable'],
+    summary: 'Switch the second factor off',
+    flags: [codeFlag],
+    call: async ({ auth }, _args, flags) => auth.disableTOTP({ code: await readCode(flags) }),
+    table: ({ disabled }) => ({ columns: ['TOTP'], rows: [[disabled ? 'off' : 'on']] }),
+  }),
+  callCommand({
+    path: ['auth', 'totp', 'recovery-codes'],
+    summary: 'Replace the recovery codes',
+    flags: [codeFlag],
+    call: async ({ auth }, _args, flags) =>
+      auth.regenerateRecoveryCodes({ code: await readCode(flags) }),
+    table: (response) => ({
       columns: ['RECOVERY CODE (shown once)'],
       rows: response.recoveryCodes.map((one) => [one]),
-    });
-  },
-};
-
-/** Removal. */
-export const authTotpDisableCommand: CommandDefinition = {
-  path: ['auth', 'totp', 'disable'],
-  summary: 'Switch the second factor off',
-  flags: [codeFlag],
-  run: async (context, _args, flags) => {
-    const { auth } = await context.api();
-    const response = await auth.disableTOTP({ code: await readCode(flags) });
-    const rows = [[response.disabled ? 'off' : 'on']];
-    return showMessage(context, response, { columns: ['TOTP'], rows });
-  },
-};
-
-/** New recovery codes. */
-export const authTotpRecoveryCommand: CommandDefinition = {
-  path: ['auth', 'totp', 'recovery-codes'],
-  summary: 'Replace the recovery codes',
-  flags: [codeFlag],
-  run: async (context, _args, flags) => {
-    const { auth } = await context.api();
-    const response = await auth.regenerateRecoveryCodes({ code: await readCode(flags) });
-    return showMessage(context, response, {
-      columns: ['RECOVERY CODE (shown once)'],
-      rows: response.recoveryCodes.map((one) => [one]),
-    });
-  },
-};
+    }),
+  }),
+];
 
 async function readCode(flags: FlagValues): Promise<string> {
   const { askLine } = await import('../auth-prompt.ts');
