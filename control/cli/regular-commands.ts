@@ -6,7 +6,12 @@
 import type { Message } from '@bufbuild/protobuf';
 import type { PageOf } from './all-pages.ts';
 import type { ApiClient } from './api-client.ts';
-import { textFlag, type CommandDefinition, type FlagValues } from './command.ts';
+import {
+  textFlag,
+  type CommandContext,
+  type CommandDefinition,
+  type FlagValues,
+} from './command.ts';
 import type { Table } from './output.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { showMessage, showRemoved } from './show.ts';
@@ -50,20 +55,24 @@ export function listCommand<T, A extends PageOf<T> & Message>({
 /** A call whose answer is one table. */
 export interface CallText<A> extends CommandText {
   readonly call: (api: ApiClient, args: readonly string[], flags: FlagValues) => A | Promise<A>;
-  readonly table: (answer: A) => Table;
+  readonly table: (answer: A, args: readonly string[]) => Table;
+  /** Says what is not in the table; the exit code where it is not that of success. */
+  readonly after?: (context: CommandContext, answer: A) => number | void;
 }
 
 /** Makes one call and shows its answer. */
 export function callCommand<A extends Message>({
   call,
   table,
+  after,
   ...text
 }: CallText<A>): CommandDefinition {
   return {
     ...text,
     run: async (context, args, flags) => {
       const answer = await call(await context.api(), args, flags);
-      return showMessage(context, answer, table(answer));
+      await showMessage(context, answer, table(answer, args));
+      return after?.(context, answer) ?? 0;
     },
   };
 }

@@ -63,25 +63,23 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
       return 0;
     },
   },
-  {
+  callCommand({
     path: ['agent', 'install-status'],
     summary: 'Show how many nodes used an enrollment token',
     arguments: [{ name: '<token>', summary: 'id of the token' }],
-    run: async (context, [tokenId = '']) => {
-      const answer = await (await context.api()).agents.getNodeInstallStatus({ tokenId });
-      return showMessage(context, answer, {
-        columns: ['TOKEN', 'ENROLLED', 'OF', 'EXPIRES'],
-        rows: [
-          [
-            tokenId,
-            String(answer.registeredNodes),
-            String(answer.maxNodes),
-            timeText(answer.expiresAt),
-          ],
+    call: ({ agents }, [tokenId = '']) => agents.getNodeInstallStatus({ tokenId }),
+    table: (answer, [tokenId = '']) => ({
+      columns: ['TOKEN', 'ENROLLED', 'OF', 'EXPIRES'],
+      rows: [
+        [
+          tokenId,
+          String(answer.registeredNodes),
+          String(answer.maxNodes),
+          timeText(answer.expiresAt),
         ],
-      });
-    },
-  },
+      ],
+    }),
+  }),
   callCommand({
     path: ['agent', 'token'],
     summary: 'Issue an enrollment token; it is shown once',
@@ -124,19 +122,17 @@ export const agentChangeCommands: readonly CommandDefinition[] = [
       return showMessage(context, answer, agentTable(answer.agent));
     },
   },
-  {
+  callCommand({
     path: ['agent', 'delete'],
     summary: 'Remove a node; its streams end and its certificate is no longer accepted',
     help: 'It serves its last configuration until it is stopped. It cannot enroll with the same token again.',
     arguments: agentArgument,
-    run: async (context, [id = '']) => {
-      const answer = await (await context.api()).agents.deleteAgent({ id });
-      return showMessage(context, answer, {
-        columns: ['ID', 'DELETED'],
-        rows: [[id, answer.result?.changed === true ? 'yes' : 'no']],
-      });
-    },
-  },
+    call: ({ agents }, [id = '']) => agents.deleteAgent({ id }),
+    table: (answer, [id = '']) => ({
+      columns: ['ID', 'DELETED'],
+      rows: [[id, answer.result?.changed === true ? 'yes' : 'no']],
+    }),
+  }),
 ];
 
 const empty: Table = { columns: [], rows: [] };

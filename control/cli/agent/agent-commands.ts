@@ -37,28 +37,28 @@ export const agentsCommand: CommandDefinition = { ...agentListCommand, path: ['a
 /** Commands on nodes. */
 export const agentCommands: readonly CommandDefinition[] = [
   agentListCommand,
-  {
+  callCommand({
     path: ['agent', 'state'],
     summary: 'Show the configuration of a node; exit code 1 until the node confirms it',
     arguments: nodeArgument,
-    run: async (context, [nodeId = 'local']) => {
-      const response = await (await context.api()).agents.getNodeServingState({ nodeId });
-      await showMessage(context, response, {
-        columns: ['NODE', 'CONFIGURATION', 'ASSIGNED', 'CONFIRMED', 'SITES', 'SHA-256'],
-        rows: [
-          [
-            response.nodeId,
-            response.configRevisionId,
-            response.assigned ? 'yes' : 'no',
-            response.acknowledged ? 'yes' : 'no',
-            String(response.siteIds.length),
-            response.artifactSha256,
-          ],
+    call: ({ agents }, [nodeId = 'local']) => agents.getNodeServingState({ nodeId }),
+    table: (response) => ({
+      columns: ['NODE', 'CONFIGURATION', 'ASSIGNED', 'CONFIRMED', 'SITES', 'SHA-256'],
+      rows: [
+        [
+          response.nodeId,
+          response.configRevisionId,
+          response.assigned ? 'yes' : 'no',
+          response.acknowledged ? 'yes' : 'no',
+          String(response.siteIds.length),
+          response.artifactSha256,
         ],
-      });
+      ],
+    }),
+    after: (_context, response) => {
       return response.acknowledged ? 0 : 1;
     },
-  },
+  }),
   callCommand({
     path: ['agent', 'capabilities'],
     summary: 'Show the capabilities of the current connection of a node',
@@ -76,18 +76,16 @@ export const agentCommands: readonly CommandDefinition[] = [
       ],
     }),
   }),
-  {
+  callCommand({
     path: ['agent', 'retry'],
     summary: 'Deliver the latest configuration to a node again',
     arguments: nodeArgument,
-    run: async (context, [nodeId = 'local']) => {
-      const response = await (await context.api()).agents.retryNodeConfig({ nodeId });
-      return showMessage(context, response, {
-        columns: ['NODE', 'CONFIGURATION'],
-        rows: [[nodeId, `config-${response.result?.revision ?? 0n}`]],
-      });
-    },
-  },
+    call: ({ agents }, [nodeId = 'local']) => agents.retryNodeConfig({ nodeId }),
+    table: (response, [nodeId = 'local']) => ({
+      columns: ['NODE', 'CONFIGURATION'],
+      rows: [[nodeId, `config-${response.result?.revision ?? 0n}`]],
+    }),
+  }),
   listCommand({
     path: ['agent', 'bundles'],
     summary: 'List the configurations that a node was given, newest first',

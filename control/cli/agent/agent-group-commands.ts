@@ -37,17 +37,17 @@ export const agentGroupCommands: readonly CommandDefinition[] = [
     call: ({ agentGroups }, [id = '']) => agentGroups.getAgentGroup({ id }),
     table: ({ group }) => groupTable(only(group)),
   }),
-  {
+  callCommand({
     path: ['agent-group', 'create'],
     summary: 'Create a group of nodes',
     help: 'Example: waf agent-group create --name edge --tag eu --tag edge',
     flags: [{ flags: '--name <name>', summary: 'name', required: true }, ...selectorFlags],
-    run: async (context, _args, flags) => {
+    call: ({ agentGroups }, _args, flags) => {
       const group = { name: textFlag(flags, 'name') ?? '', selector: selectorOf(flags) };
-      const response = await (await context.api()).agentGroups.createAgentGroup({ group });
-      return showMessage(context, response, groupTable(only(response.group)));
+      return agentGroups.createAgentGroup({ group });
     },
-  },
+    table: ({ group }) => groupTable(only(group)),
+  }),
   {
     path: ['agent-group', 'update'],
     summary: 'Change a group of nodes; unspecified options are unchanged',

@@ -8,9 +8,11 @@ import { nameArgument } from '../named-resource.ts';
 import type { Output } from '../output.ts';
 import { commandLineLimits } from '../../limits/command-limits.ts';
 import { callCommand } from '../regular-commands.ts';
-import { only, printable, showMessage, timeText } from '../show.ts';
+import { only, printable, timeText } from '../show.ts';
 
 const idArgument = [{ name: '<proposal>', summary: 'proposal id' }];
+
+const patience = { timeoutMs: commandLineLimits.longCallTimeoutMs };
 
 /** Commands on the assistant. */
 export const aiCommands: readonly CommandDefinition[] = [
@@ -36,33 +38,30 @@ export const aiCommands: readonly CommandDefinition[] = [
       return 0;
     },
   },
-  {
+  callCommand({
     path: ['ai', 'query'],
     summary: 'Turn a question into filters of waf log security',
     help: 'Example: waf ai query "what was blocked by rule 942100 in the last hour"',
     arguments: [{ name: '<question>', summary: 'in your words' }],
-    run: async (context, [query = '']) => {
-      const api = await context.api();
-      const options = { timeoutMs: commandLineLimits.modelTimeoutMs };
-      const response = await api.ai.translateLogQuery({ query }, options);
-      const { query: found, notes } = response;
-      await showMessage(context, response, {
-        columns: ['SITE', 'CLIENTS', 'RULES', 'LAST SECONDS', 'OUTCOME'],
-        ids: { SITE: ['site'] },
-        rows: [
-          [
-            found?.siteId || '-',
-            found?.clientIpCidrs.join(' ') || '-',
-            found?.ruleIds.join(' ') || '-',
-            String(found?.lookbackSeconds ?? 0n),
-            ['-', 'any', 'blocked', 'passed'][found?.outcome ?? 0] ?? '-',
-          ],
+    call: ({ ai }, [query = '']) =>
+      ai.translateLogQuery({ query }, { timeoutMs: commandLineLimits.modelTimeoutMs }),
+    table: ({ query: found }) => ({
+      columns: ['SITE', 'CLIENTS', 'RULES', 'LAST SECONDS', 'OUTCOME'],
+      ids: { SITE: ['site'] },
+      rows: [
+        [
+          found?.siteId || '-',
+          found?.clientIpCidrs.join(' ') || '-',
+          found?.ruleIds.join(' ') || '-',
+          String(found?.lookbackSeconds ?? 0n),
+          ['-', 'any', 'blocked', 'passed'][found?.outcome ?? 0] ?? '-',
         ],
-      });
-      if (notes !== '') context.output.line(printable(notes));
-      return 0;
+      ],
+    }),
+    after: ({ output }, { notes }) => {
+      if (notes !== '') output.line(printable(notes));
     },
-  },
+  }),
   {
     path: ['ai', 'explain'],
     summary: 'Have the model explain the event of a request',
@@ -78,39 +77,32 @@ export const aiCommands: readonly CommandDefinition[] = [
       return showAnswer(context.output, api.ai.streamAnalysis({ subject }, options));
     },
   },
-  {
+  callCommand({
     path: ['ai', 'draft-rule'],
     summary: 'Have the model draft a custom rule; it becomes a proposal',
     help: 'The draft is compiled and tried on retained requests before it is shown.',
     arguments: [nameArgument('policy'), { name: '<intent>', summary: 'what the rule is to do' }],
-    run: async (context, [policyId = '', intent = '']) => {
-      const api = await context.api();
-      const options = { timeoutMs: commandLineLimits.longCallTimeoutMs };
-      const response = await api.ai.draftCustomRule({ policyId, intent }, options);
-      const { proposal, seclangPreview } = response;
-      await showMessage(context, response, proposalTable(only(proposal)));
-      for (const line of seclangPreview.split('\n')) context.output.line(printable(line));
-      return 0;
+    call: ({ ai }, [policyId = '', intent = '']) =>
+      ai.draftCustomRule({ policyId, intent }, patience),
+    table: ({ proposal }) => proposalTable(only(proposal)),
+    after: ({ output }, { seclangPreview }) => {
+      for (const line of seclangPreview.split('\n')) output.line(printable(line));
     },
-  },
+  }),
   callCommand({
     path: ['ai', 'proposals'],
     summary: 'List what the model suggested, newest first',
     call: ({ ai }) => ai.listAIProposals({}),
     table: ({ items }) => proposalTable(items),
   }),
-  {
+  callCommand({
     path: ['ai', 'apply'],
     summary: 'Carry a proposal out, with the checks of a change by hand',
     arguments: idArgument,
     published: true,
-    run: async (context, [id = '']) => {
-      const api = await context.api();
-      const options = { timeoutMs: commandLineLimits.longCallTimeoutMs };
-      const response = await api.ai.applyAIProposal({ id }, options);
-      return showMessage(context, response, proposalTable(only(response.proposal)));
-    },
-  },
+    call: ({ ai }, [id = '']) => ai.applyAIProposal({ id }, patience),
+    table: ({ proposal }) => proposalTable(only(proposal)),
+  }),
   callCommand({
     path: ['ai', 'reject'],
     summary: 'Mark a proposal as not wanted',

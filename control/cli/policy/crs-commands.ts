@@ -115,17 +115,16 @@ export const crsCommands: readonly CommandDefinition[] = [
     },
     table: crsRuleTable,
   }),
-  {
+  callCommand({
     path: ['crs', 'rule'],
     summary: 'Show one rule of a ruleset with its text',
     arguments: [...rulesetArgument, { name: '<rule>', summary: 'number of the rule' }],
-    run: async (context, [rulesetId = '', ruleId = '']) => {
-      const response = await (await context.api()).crs.getCrsRule({ rulesetId, ruleId });
-      await showMessage(context, response, crsRuleTable(only(response.rule)));
-      context.output.line(response.rule?.raw ?? '');
-      return 0;
+    call: ({ crs }, [rulesetId = '', ruleId = '']) => crs.getCrsRule({ rulesetId, ruleId }),
+    table: ({ rule }) => crsRuleTable(only(rule)),
+    after: ({ output }, response) => {
+      output.line(response.rule?.raw ?? '');
     },
-  },
+  }),
   callCommand({
     path: ['crs', 'categories'],
     summary: 'Count the rules of a ruleset by category',

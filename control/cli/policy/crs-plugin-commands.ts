@@ -29,17 +29,17 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
       rows: plugins.map((one) => [one.id, one.version || '-', one.files.join(' ')]),
     }),
   }),
-  {
+  callCommand({
     path: ['crs', 'plugin-schema'],
     summary: 'Show the settings that a plugin takes',
     arguments: [{ name: '<plugin>', summary: 'plugin id, or slug of an exclusion plugin' }],
-    run: async (context, [pluginId = '']) => {
-      const response = await (await context.api()).crs.getCrsPluginConfigSchema({ pluginId });
-      const properties = (response.schema?.['properties'] ?? {}) as Record<
+    call: ({ crs }, [pluginId = '']) => crs.getCrsPluginConfigSchema({ pluginId }),
+    table: ({ schema }) => {
+      const properties = (schema?.['properties'] ?? {}) as Record<
         string,
         { type?: string; default?: unknown; description?: string }
       >;
-      return showMessage(context, response, {
+      return {
         columns: ['SETTING', 'TYPE', 'DEFAULT', 'DESCRIPTION'],
         rows: Object.entries(properties).map(([name, one]) => [
           name,
@@ -47,9 +47,9 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
           JSON.stringify(one.default ?? ''),
           one.description ?? '',
         ]),
-      });
+      };
     },
-  },
+  }),
   callCommand({
     path: ['crs', 'exclusions'],
     summary: 'List exclusion plugins',

@@ -8,7 +8,8 @@ import { readSeconds, wholeNumber } from '../input.ts';
 import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
 import { waitFor } from '../policy-progress.ts';
-import { showMessage, timeText } from '../show.ts';
+import { callCommand } from '../regular-commands.ts';
+import { timeText } from '../show.ts';
 
 const policyArgument = nameArgument('policy');
 const shadowHelp =
@@ -39,31 +40,27 @@ export const shadowCommands: readonly CommandDefinition[] = [
       return 0;
     },
   },
-  {
+  callCommand({
     path: ['crs', 'shadow'],
     summary: 'Show how the decisions of a policy and of the ruleset beside it compare',
     arguments: [policyArgument],
-    run: async (context, [policyId = '']) => {
-      const { shadows } = await context.api();
-      const response = await shadows.getShadowRun({ policyId });
-      await showMessage(context, response, exampleTable(response.run));
-      if (response.run !== undefined) context.output.line(summaryOf(response.run));
-      return 0;
+    call: ({ shadows }, [policyId = '']) => shadows.getShadowRun({ policyId }),
+    table: ({ run }) => exampleTable(run),
+    after: ({ output }, response) => {
+      if (response.run !== undefined) output.line(summaryOf(response.run));
     },
-  },
-  {
+  }),
+  callCommand({
     path: ['crs', 'shadow-stop'],
     summary: 'End the comparison of a policy with another ruleset; its counts stay',
     arguments: [policyArgument],
     published: true,
-    run: async (context, [policyId = '']) => {
-      const { shadows } = await context.api();
-      const response = await shadows.stopShadowRun({ policyId });
-      await showMessage(context, response, exampleTable(response.run));
-      if (response.run !== undefined) context.output.line(summaryOf(response.run));
-      return 0;
+    call: ({ shadows }, [policyId = '']) => shadows.stopShadowRun({ policyId }),
+    table: ({ run }) => exampleTable(run),
+    after: ({ output }, response) => {
+      if (response.run !== undefined) output.line(summaryOf(response.run));
     },
-  },
+  }),
 ];
 
 /** The run that is wanted. */

@@ -69,7 +69,7 @@ export const trustCommands: readonly CommandDefinition[] = [
       return 0;
     },
   },
-  {
+  callCommand({
     path: ['trust', 'test'],
     summary: 'Explain whose address a request would have',
     help: "Example: waf trust test --peer 10.0.0.1 --header 'X-Forwarded-For: 192.0.2.7'",
@@ -78,27 +78,26 @@ export const trustCommands: readonly CommandDefinition[] = [
       { flags: '--peer <ip>', summary: 'address of the connection', required: true },
       { flags: '--header <line>', summary: "'Name: value'; repeatable", repeatable: true },
     ],
-    run: async (context, _args, flags) => {
-      const { trust } = await context.api();
-      const response = await trust.explainTrust({
+    call: ({ trust }, _args, flags) =>
+      trust.explainTrust({
         siteId: textFlag(flags, 'site') ?? '',
         peer: textFlag(flags, 'peer') ?? '',
         headers: readHeaderLines(listFlag(flags, 'header')),
-      });
-      await showMessage(context, response, {
-        columns: ['RULE', 'HEADER', 'STATUS', 'ADDRESS', 'REASON'],
-        rows: response.ruleTraces.map((one) => [
-          one.ruleId || '-',
-          one.header || '-',
-          one.status,
-          one.candidateIp || '-',
-          one.reason,
-        ]),
-      });
-      context.output.line(`client: ${response.ip} from ${response.sourceHeader || 'the peer'}`);
-      return 0;
+      }),
+    table: (response) => ({
+      columns: ['RULE', 'HEADER', 'STATUS', 'ADDRESS', 'REASON'],
+      rows: response.ruleTraces.map((one) => [
+        one.ruleId || '-',
+        one.header || '-',
+        one.status,
+        one.candidateIp || '-',
+        one.reason,
+      ]),
+    }),
+    after: ({ output }, response) => {
+      output.line(`client: ${response.ip} from ${response.sourceHeader || 'the peer'}`);
     },
-  },
+  }),
   {
     path: ['trust', 'reset'],
     summary: 'Trust no proxy; with --site, use the setting of the deployment again',
@@ -109,28 +108,25 @@ export const trustCommands: readonly CommandDefinition[] = [
       return showRemoved(context, 'trust profile', siteId || 'global');
     },
   },
-  {
+  callCommand({
     path: ['trust', 'status'],
     summary: 'Show overrides of sites and forged headers of the last hour',
-    run: async (context) => {
-      const response = await (await context.api()).trust.getTrustStatus({});
-      await showMessage(context, response, {
-        columns: ['SINCE', 'SITE', 'PEER', 'HEADER', 'COUNT'],
-        ids: { SITE: ['site'] },
-        rows: response.recentWarnings.map((one) => [
-          timeText(one.firstSeenAt),
-          one.siteId,
-          one.peer,
-          one.header,
-          String(one.count),
-        ]),
-      });
-      context.output.line(
-        `overrides: ${response.siteOverrides.length} of ${response.totalSites} sites`,
-      );
-      return 0;
+    call: ({ trust }) => trust.getTrustStatus({}),
+    table: (response) => ({
+      columns: ['SINCE', 'SITE', 'PEER', 'HEADER', 'COUNT'],
+      ids: { SITE: ['site'] },
+      rows: response.recentWarnings.map((one) => [
+        timeText(one.firstSeenAt),
+        one.siteId,
+        one.peer,
+        one.header,
+        String(one.count),
+      ]),
+    }),
+    after: ({ output }, response) => {
+      output.line(`overrides: ${response.siteOverrides.length} of ${response.totalSites} sites`);
     },
-  },
+  }),
   {
     path: ['trust', 'analyze'],
     summary: 'Find out from live requests which proxies stand before a site',

@@ -4,7 +4,7 @@ import type { UpgradeRun } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { listFlag, type CommandDefinition, type FlagDefinition } from '../command.ts';
 import type { Table } from '../output.ts';
 import { callCommand, listCommand } from '../regular-commands.ts';
-import { printable, showMessage, timeText } from '../show.ts';
+import { printable, timeText } from '../show.ts';
 
 const runArgument = [{ name: '<run>', summary: 'id, as waf release runs shows it' }] as const;
 const nodeFlag: FlagDefinition = {
@@ -16,7 +16,7 @@ const nodeFlag: FlagDefinition = {
 
 /** Commands on upgrade runs. */
 export const releaseRunCommands: readonly CommandDefinition[] = [
-  {
+  callCommand({
     path: ['release', 'apply'],
     summary: 'Roll an imported release out to nodes, in waves',
     help:
@@ -25,13 +25,12 @@ export const releaseRunCommands: readonly CommandDefinition[] = [
       'its built-in node are never replaced. Watch it: waf release watch RUN',
     arguments: [{ name: '<release>', summary: 'id, for example release-1.2.3-linux-x64' }],
     flags: [nodeFlag],
-    run: async (context, [releaseId = ''], flags) => {
-      const { system } = await context.api();
+    call: ({ system }, [releaseId = ''], flags) => {
       const agentIds = [...listFlag(flags, 'node')];
-      const answer = await system.applyBinaryRelease({ releaseId, agentIds });
-      return showMessage(context, answer, tableOf(answer.run));
+      return system.applyBinaryRelease({ releaseId, agentIds });
     },
-  },
+    table: ({ run }) => tableOf(run),
+  }),
   callCommand({
     path: ['release', 'rollback'],
     summary: 'Take nodes back to the program before their last upgrade',

@@ -9,7 +9,8 @@ import { curlOf } from '../try-lines.ts';
 import { textFlag, type ArgumentDefinition, type CommandDefinition } from '../command.ts';
 import { wholeNumber } from '../input.ts';
 import { nameArgument } from '../named-resource.ts';
-import { showMessage, timeText } from '../show.ts';
+import { callCommand } from '../regular-commands.ts';
+import { timeText } from '../show.ts';
 import { siteOptionCommand } from './site-option.ts';
 
 const siteArgument = nameArgument('site');
@@ -34,7 +35,7 @@ export const learningCommands: readonly CommandDefinition[] = [
     flagSummary: 'what is done with what the site learns',
     tryLine: (site) => `Try: ${curlOf(site)}/, then waf learning list ${site.name}`,
   }),
-  {
+  callCommand({
     path: ['learning', 'list'],
     summary: 'List what a site proposes to let through, and what was decided',
     help:
@@ -42,17 +43,14 @@ export const learningCommands: readonly CommandDefinition[] = [
       'others than the score refused, or with a sign that proves an attack, do not count.\n' +
       'Example: waf learning list blog',
     arguments: [siteArgument],
-    run: async (context, [siteId = '']) => {
-      const { learning } = await context.api();
-      const response = await learning.listProposals({ siteId });
-      const rows = response.items.map(rowOf);
-      await showMessage(context, response, { columns, rows });
-      if (response.effect !== '') context.output.note(response.effect);
-      if (response.mode === 'off') context.output.note('The site does not learn: learning mode');
-      return 0;
+    call: ({ learning }, [siteId = '']) => learning.listProposals({ siteId }),
+    table: ({ items }) => ({ columns, rows: items.map(rowOf) }),
+    after: ({ output }, response) => {
+      if (response.effect !== '') output.note(response.effect);
+      if (response.mode === 'off') output.note('The site does not learn: learning mode');
     },
-  },
-  {
+  }),
+  callCommand({
     path: ['learning', 'accept'],
     summary: 'Accept a proposal: signs of its family are content of its value',
     help:
@@ -62,45 +60,36 @@ export const learningCommands: readonly CommandDefinition[] = [
     arguments: [siteArgument, idArgument],
     flags: [{ flags: '--days <days>', summary: 'days until it ends, 1 to 366; default 90' }],
     published: true,
-    run: async (context, [siteId = '', id = ''], flags) => {
-      const { learning } = await context.api();
+    call: ({ learning }, [siteId = '', id = ''], flags) => {
       const text = textFlag(flags, 'days');
       const bounds = { min: 1, max: detectionLearningLimits.acceptedDaysMax };
       const days = text === undefined ? 0 : wholeNumber(text, '--days', bounds);
-      const response = await learning.acceptProposal({ siteId, id, days });
-      const rows = [response.proposal!].map(rowOf);
-      return showMessage(context, response, { columns, rows });
+      return learning.acceptProposal({ siteId, id, days });
     },
-  },
-  {
+    table: ({ proposal }) => ({ columns, rows: [proposal!].map(rowOf) }),
+  }),
+  callCommand({
     path: ['learning', 'dismiss'],
     summary: 'Dismiss a proposal, or end what was accepted',
     help: 'It is not proposed again. Example: waf learning dismiss blog 3f2a9c41d0be',
     arguments: [siteArgument, idArgument],
     published: true,
-    run: async (context, [siteId = '', id = '']) => {
-      const { learning } = await context.api();
-      const response = await learning.dismissProposal({ siteId, id });
-      const rows = [response.proposal!].map(rowOf);
-      return showMessage(context, response, { columns, rows });
-    },
-  },
-  {
+    call: ({ learning }, [siteId = '', id = '']) => learning.dismissProposal({ siteId, id }),
+    table: ({ proposal }) => ({ columns, rows: [proposal!].map(rowOf) }),
+  }),
+  callCommand({
     path: ['learning', 'reset'],
     summary: 'Forget what a site learned and all that was decided of it',
     help: 'Example: waf learning reset blog',
     arguments: [siteArgument],
     published: true,
-    run: async (context, [siteId = '']) => {
-      const { learning } = await context.api();
-      const response = await learning.resetLearning({ siteId });
-      return showMessage(context, response, {
-        columns: ['SITE', 'DECISIONS FORGOTTEN'],
-        ids: { SITE: ['site'] },
-        rows: [[siteId, String(response.forgottenCount)]],
-      });
-    },
-  },
+    call: ({ learning }, [siteId = '']) => learning.resetLearning({ siteId }),
+    table: (response, [siteId = '']) => ({
+      columns: ['SITE', 'DECISIONS FORGOTTEN'],
+      ids: { SITE: ['site'] },
+      rows: [[siteId, String(response.forgottenCount)]],
+    }),
+  }),
   {
     path: ['learning', 'export'],
     summary: 'Print all that a site learned, with its counts by hour, as JSON',

@@ -8,6 +8,7 @@ import { leafPaths } from '../leaf-paths.ts';
 import { noteChange } from '../list-change.ts';
 import type { Table } from '../output.ts';
 import { readCount } from '../paging.ts';
+import { callCommand } from '../regular-commands.ts';
 import { lastHours, printable, showMessage } from '../show.ts';
 import { systemConsole } from './system-console.ts';
 import { limitedNote } from './system-top-commands.ts';
@@ -20,38 +21,35 @@ const rangeFlags: readonly FlagDefinition[] = [
 
 /** Commands on the product as a whole. */
 export const systemCommands: readonly CommandDefinition[] = [
-  {
+  callCommand({
     path: ['system', 'health'],
     summary: 'Show the health of each part; exit code 1 when one is unhealthy',
-    run: async (context) => {
-      const response = await (await context.api()).system.health({});
-      await showMessage(context, response, {
-        columns: ['PART', 'STATUS', 'MESSAGE'],
-        rows: response.checks.map((one) => [one.component, one.status, one.message]),
-      });
+    call: ({ system }) => system.health({}),
+    table: (response) => ({
+      columns: ['PART', 'STATUS', 'MESSAGE'],
+      rows: response.checks.map((one) => [one.component, one.status, one.message]),
+    }),
+    after: ({ output }, response) => {
       for (const { component, status, message } of response.checks) {
         // Cells of a table are cut; a reason is read to its end.
         if (status !== 'healthy' && message !== '') {
-          context.output.line(`${component}: ${printable(message)}`);
+          output.line(`${component}: ${printable(message)}`);
         }
       }
       const revision = String(response.configRevision);
-      context.output.line(
+      output.line(
         `${response.status}, configuration ${revision}, active sites ${response.activeSites}`,
       );
       return response.status === 'healthy' ? 0 : 1;
     },
-  },
-  {
+  }),
+  callCommand({
     path: ['system', 'settings'],
     summary: 'Show the settings of the deployment',
     help: 'Values as JSON: waf system settings --output json',
-    run: async (context) => {
-      const response = await (await context.api()).system.getSystemSettings({});
-      const { values = {}, sources = {} } = response.settings ?? {};
-      return showMessage(context, response, settingsTable(values, sources));
-    },
-  },
+    call: ({ system }) => system.getSystemSettings({}),
+    table: ({ settings }) => settingsTable(settings?.values ?? {}, settings?.sources ?? {}),
+  }),
   {
     path: ['system', 'settings-set'],
     summary: 'Change settings of the deployment; other settings are unchanged',
@@ -91,23 +89,20 @@ export const systemCommands: readonly CommandDefinition[] = [
     },
   },
   systemConsole,
-  {
+  callCommand({
     path: ['system', 'stats'],
     summary: 'Count sites, certificates that end soon, and nodes',
-    run: async (context) => {
-      const response = await (await context.api()).system.getDashboardStats({});
-      const { stats } = response;
-      return showMessage(context, response, {
-        columns: ['WHAT', 'COUNT'],
-        rows: [
-          ['sites enabled', String(stats?.sitesEnabled ?? 0)],
-          ['certificates that end within 14 days', String(stats?.certsExpiring14d ?? 0)],
-          ['certificates that end within 30 days', String(stats?.certsExpiring30d ?? 0)],
-          ['nodes online', `${stats?.nodesOnline ?? 0} of ${stats?.nodesTotal ?? 0}`],
-        ],
-      });
-    },
-  },
+    call: ({ system }) => system.getDashboardStats({}),
+    table: ({ stats }) => ({
+      columns: ['WHAT', 'COUNT'],
+      rows: [
+        ['sites enabled', String(stats?.sitesEnabled ?? 0)],
+        ['certificates that end within 14 days', String(stats?.certsExpiring14d ?? 0)],
+        ['certificates that end within 30 days', String(stats?.certsExpiring30d ?? 0)],
+        ['nodes online', `${stats?.nodesOnline ?? 0} of ${stats?.nodesTotal ?? 0}`],
+      ],
+    }),
+  }),
   {
     path: ['system', 'attackers'],
     summary: 'Rank addresses by their security events',

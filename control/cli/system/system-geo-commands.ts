@@ -6,7 +6,7 @@ import { textFlag } from '../command.ts';
 import { readInput } from '../input.ts';
 import type { Table } from '../output.ts';
 import { callCommand, deleteCommand } from '../regular-commands.ts';
-import { only, showMessage, timeText } from '../show.ts';
+import { only, timeText } from '../show.ts';
 
 const kindArgument = { name: '<kind>', summary: 'country, city or asn' };
 
@@ -18,21 +18,20 @@ export const systemGeoCommands: readonly CommandDefinition[] = [
     call: ({ system }) => system.listGeoDatabases({}),
     table: ({ items }) => geoTable(items),
   }),
-  {
+  callCommand({
     path: ['system', 'geo-upload'],
     summary: 'Upload and replace a geo database',
     help: 'Example: waf system geo-upload country country.mmdb.gz. A request takes 16 MiB: pack it.',
     arguments: [kindArgument, { name: '<file>', summary: '.mmdb, plain or gzip; - reads stdin' }],
     flags: [{ flags: '--version-name <text>', summary: 'version; default is the build date' }],
     published: true,
-    run: async (context, [kind = '', file = ''], flags) => {
-      const { system } = await context.api();
+    call: ({ system }, [kind = '', file = ''], flags) => {
       const version = textFlag(flags, 'versionName') ?? '';
-      const response = await system.uploadGeoDatabase({ kind, version, payload: readInput(file) });
-      return showMessage(context, response, geoTable(only(response.database)));
+      return system.uploadGeoDatabase({ kind, version, payload: readInput(file) });
     },
-  },
-  {
+    table: ({ database }) => geoTable(only(database)),
+  }),
+  callCommand({
     path: ['system', 'geo-download'],
     summary: 'Download and replace a geo database',
     help:
@@ -41,13 +40,12 @@ export const systemGeoCommands: readonly CommandDefinition[] = [
     arguments: [kindArgument],
     flags: [{ flags: '--month <YYYY-MM>', summary: 'which one; default is the latest' }],
     published: true,
-    run: async (context, [kind = ''], flags) => {
-      const { system } = await context.api();
+    call: ({ system }, [kind = ''], flags) => {
       const month = textFlag(flags, 'month') ?? '';
-      const response = await system.downloadGeoDatabase({ kind, month }, { timeoutMs: 0 });
-      return showMessage(context, response, geoTable(only(response.database)));
+      return system.downloadGeoDatabase({ kind, month }, { timeoutMs: 0 });
     },
-  },
+    table: ({ database }) => geoTable(only(database)),
+  }),
   deleteCommand({
     path: ['system', 'geo-delete'],
     summary: 'Remove an uploaded geo database; countries return to the built-in one',

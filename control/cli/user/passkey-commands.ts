@@ -3,7 +3,7 @@
 import type { Passkey } from '../../../proto/gen/waf/access/v1/passkey_pb.ts';
 import type { CommandDefinition } from '../command.ts';
 import { callCommand } from '../regular-commands.ts';
-import { showMessage, timeText } from '../show.ts';
+import { timeText } from '../show.ts';
 
 const columns = ['ID', 'NAME', 'HOST', 'SINCE', 'LAST USED', 'SYNCED'];
 const idArgument = { name: '<id>', summary: 'id of the passkey; see passkey list' };
@@ -17,30 +17,26 @@ export const passkeyCommands: readonly CommandDefinition[] = [
     call: ({ passkeys }) => passkeys.listPasskeys({}),
     table: ({ items }) => ({ columns, rows: items.map(rowOf) }),
   }),
-  {
+  callCommand({
     path: ['passkey', 'rename'],
     summary: 'Give a passkey another name',
     arguments: [idArgument, { name: '<name>', summary: 'the new name' }],
-    run: async (context, [id = '', name = '']) => {
-      const { passkeys } = await context.api();
-      const response = await passkeys.renamePasskey({ id, name });
-      const rows = response.passkey === undefined ? [] : [rowOf(response.passkey)];
-      return showMessage(context, response, { columns, rows });
-    },
-  },
-  {
+    call: ({ passkeys }, [id = '', name = '']) => passkeys.renamePasskey({ id, name }),
+    table: (response) => ({
+      columns,
+      rows: response.passkey === undefined ? [] : [rowOf(response.passkey)],
+    }),
+  }),
+  callCommand({
     path: ['passkey', 'remove'],
     summary: 'Remove a passkey: it signs nobody in any more',
     arguments: [idArgument],
-    run: async (context, [id = '']) => {
-      const { passkeys } = await context.api();
-      const response = await passkeys.removePasskey({ id });
-      return showMessage(context, response, {
-        columns: ['PASSKEY', 'REMOVED'],
-        rows: [[id, response.removed ? 'yes' : 'no']],
-      });
-    },
-  },
+    call: ({ passkeys }, [id = '']) => passkeys.removePasskey({ id }),
+    table: (response, [id = '']) => ({
+      columns: ['PASSKEY', 'REMOVED'],
+      rows: [[id, response.removed ? 'yes' : 'no']],
+    }),
+  }),
 ];
 
 function rowOf({ id, name, host, createdAt, lastUsedAt, synced }: Passkey): string[] {

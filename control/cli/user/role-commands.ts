@@ -47,20 +47,19 @@ export const roleCommands: readonly CommandDefinition[] = [
       rows: permissions.map((one) => [one.code, one.description]),
     }),
   }),
-  {
+  callCommand({
     path: ['role', 'create'],
     summary: 'Create a role',
     help: 'Example: waf role create Reader --permission site:read --permission log:read',
     arguments: [{ name: '<name>', summary: 'name of the role' }],
     flags: [descriptionFlag, permissionFlag],
-    run: async (context, [name = ''], flags) => {
-      const { roles } = await context.api();
+    call: ({ roles }, [name = ''], flags) => {
       const description = textFlag(flags, 'description') ?? '';
       const permissions = [...listFlag(flags, 'permission')];
-      const response = await roles.createRole({ role: { name, description, permissions } });
-      return showMessage(context, response, roleTable(only(response.role)));
+      return roles.createRole({ role: { name, description, permissions } });
     },
-  },
+    table: ({ role }) => roleTable(only(role)),
+  }),
   {
     path: ['role', 'update'],
     summary: 'Change a role; unspecified options are unchanged',

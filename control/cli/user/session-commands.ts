@@ -3,8 +3,8 @@
 import type { Session } from '../../../proto/gen/waf/access/v1/session_pb.ts';
 import type { CommandDefinition } from '../command.ts';
 import { switchFlag } from '../command.ts';
-import { listCommand } from '../regular-commands.ts';
-import { showMessage, timeText } from '../show.ts';
+import { callCommand, listCommand } from '../regular-commands.ts';
+import { timeText } from '../show.ts';
 
 /** Commands on sessions. */
 export const sessionCommands: readonly CommandDefinition[] = [
@@ -27,18 +27,15 @@ export const sessionCommands: readonly CommandDefinition[] = [
       ]),
     }),
   }),
-  {
+  callCommand({
     path: ['session', 'end'],
     summary: 'End a session at once',
     help: 'Sessions of others need user:write.',
     arguments: [{ name: '<id>', summary: 'id of the session; see session list' }],
-    run: async (context, [id = '']) => {
-      const { sessions } = await context.api();
-      const response = await sessions.endSession({ id });
-      return showMessage(context, response, {
-        columns: ['SESSION', 'ENDED'],
-        rows: [[id, response.ended ? 'yes' : 'no']],
-      });
-    },
-  },
+    call: ({ sessions }, [id = '']) => sessions.endSession({ id }),
+    table: (response, [id = '']) => ({
+      columns: ['SESSION', 'ENDED'],
+      rows: [[id, response.ended ? 'yes' : 'no']],
+    }),
+  }),
 ];

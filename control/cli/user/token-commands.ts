@@ -13,7 +13,7 @@ import type {
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { badFlag, wholeNumber } from '../input.ts';
 import type { Table } from '../output.ts';
-import { listCommand } from '../regular-commands.ts';
+import { callCommand, listCommand } from '../regular-commands.ts';
 import { showMessage, timeText } from '../show.ts';
 
 const dayMs = 24 * 3600_000;
@@ -73,20 +73,16 @@ export const tokenCommands: readonly CommandDefinition[] = [
       tokens.listApiTokens({ page, allOwners: switchFlag(flags, 'allOwners') }),
     table: tableOf,
   }),
-  {
+  callCommand({
     path: ['token', 'show'],
     summary: 'Show an API token and what it may do now',
     arguments: tokenArgument,
-    run: async (context, [id = '']) => {
-      const { tokens } = await context.api();
-      const response = await tokens.getApiToken({ id });
-      const codes = response.token?.effectivePermissions ?? [];
-      return showMessage(context, response, {
-        columns: ['TOKEN', 'PERMISSION'],
-        rows: codes.map((code) => [response.token?.name ?? '', code]),
-      });
-    },
-  },
+    call: ({ tokens }, [id = '']) => tokens.getApiToken({ id }),
+    table: ({ token }) => ({
+      columns: ['TOKEN', 'PERMISSION'],
+      rows: (token?.effectivePermissions ?? []).map((code) => [token?.name ?? '', code]),
+    }),
+  }),
   {
     path: ['token', 'rotate'],
     summary: 'Give an API token a new text, which is shown once',
@@ -102,20 +98,17 @@ export const tokenCommands: readonly CommandDefinition[] = [
     ],
     run: runRotate,
   },
-  {
+  callCommand({
     path: ['token', 'revoke'],
     summary: 'End an API token at once',
     help: 'Tokens that it made end with it.',
     arguments: tokenArgument,
-    run: async (context, [id = '']) => {
-      const { tokens } = await context.api();
-      const response = await tokens.revokeApiToken({ id });
-      return showMessage(context, response, {
-        columns: ['TOKEN', 'ENDED'],
-        rows: [[id, String(response.revokedCount)]],
-      });
-    },
-  },
+    call: ({ tokens }, [id = '']) => tokens.revokeApiToken({ id }),
+    table: (response, [id = '']) => ({
+      columns: ['TOKEN', 'ENDED'],
+      rows: [[id, String(response.revokedCount)]],
+    }),
+  }),
 ];
 
 async function runCreate(

@@ -6,6 +6,7 @@ import { listFlag, switchFlag } from '../command.ts';
 import { badFlag } from '../input.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
 import { nameArgument } from '../named-resource.ts';
+import { callCommand } from '../regular-commands.ts';
 import { only, showMessage } from '../show.ts';
 import { userTable } from './user-table.ts';
 
@@ -69,20 +70,19 @@ export const userAccessCommands: readonly CommandDefinition[] = [
   },
   lockCommand('lock', 'Keep a user out and end its sessions'),
   lockCommand('unlock', 'Let a user in again, also after too many wrong passwords'),
-  {
+  callCommand({
     path: ['user', 'reset-mfa'],
     summary: 'Remove the second factor of a user',
     help:
       'For somebody who has lost the authenticator and the recovery codes, or the passkeys.\n' +
       'An administrator who is locked out runs it on the machine itself, over its local socket.',
     arguments: userArgument,
-    run: async (context, [userId = '']) => {
-      const api = await context.api();
-      const response = await api.users.resetUserMFA({ userId });
-      const rows = [[userId, response.mfaReset ? 'removed' : 'there was none']];
-      return showMessage(context, response, { columns: ['ID', 'SECOND FACTOR'], rows });
-    },
-  },
+    call: (api, [userId = '']) => api.users.resetUserMFA({ userId }),
+    table: (response, [userId = '']) => ({
+      columns: ['ID', 'SECOND FACTOR'],
+      rows: [[userId, response.mfaReset ? 'removed' : 'there was none']],
+    }),
+  }),
 ];
 
 function lockCommand(verb: 'lock' | 'unlock', summary: string): CommandDefinition {
