@@ -48,6 +48,7 @@ import {
   settingsId,
   systemSettings,
 } from './store/collections.ts';
+import { ownDuties, sharedDuties } from './store/duties.ts';
 import { ensureInstallation } from './store/installation.ts';
 import { openMainKv } from './store/open-main-kv.ts';
 import type { StoreAddress } from './store/shared/store-option.ts';
@@ -188,9 +189,10 @@ async function openMainStore(options: ControlOptions, clock: Clock) {
   const { dataFolder, logger, store: address = null, storeKeyFile: keyFile } = options;
   makeFolder(dataFolder);
   settleRestore(dataFolder);
-  const { kv, duties, started } = await openMainKv({ dataFolder, address, keyFile, logger });
-  const sharesStore = address !== null;
-  return { store: await openStore(kv, clock), duties, sharesStore, started };
+  const { kv, holdsDuties, started } = await openMainKv({ dataFolder, address, keyFile, logger });
+  const store = await openStore(kv, clock);
+  const duties = holdsDuties === null ? ownDuties(store) : sharedDuties(store, holdsDuties, logger);
+  return { store, duties, sharesStore: holdsDuties !== null, started };
 }
 
 /** What controllers of a shared store do not share; says it in the log. */

@@ -23,7 +23,7 @@ import {
   settingsId,
   systemSettings,
 } from '../store/collections.ts';
-import { alwaysOurs, type Duties } from '../store/duties.ts';
+import { ownDuties, type Duties } from '../store/duties.ts';
 import type { ReadStore, Store, WriteStore } from '../store/store.ts';
 import { compareEntries, type ContentDifference } from './compare-contents.ts';
 import {
@@ -72,10 +72,9 @@ export interface Subscriptions {
 
 /** Removes leftovers of an earlier process, then starts to look for due subscriptions. */
 export async function startSubscriptions(options: SubscriptionParts): Promise<Subscriptions> {
-  const { store, clock, logger, duties = alwaysOurs } = options;
-  // What another process began and did not end is over once its duties are ours.
-  let tidied = duties.areOurs();
-  if (tidied) await tidy(store, clock);
+  const { clock, logger } = options;
+  const begin = beginTidied(options);
+  await begin();
   const running = new Map<string, Promise<IpListRunRecord>>();
   const waiting: (() => void)[] = [];
   let active = 0;
@@ -92,24 +91,26 @@ export async function startSubscriptions(options: SubscriptionParts): Promise<Su
     active--;
     waiting.shift()?.();
   };
-  const sync = (listId: string, trigger: string): Promise<IpListRunRecord> => {
+  const sync = (
+    listId: string,
+    trigger: string,
+    store = options.store,
+  ): Promise<IpListRunRecord> => {
     const known = running.get(listId);
     if (known !== undefined) return known;
     const run = turn()
-      .then(() => runSync(parts, listId, trigger).finally(done))
+      .then(() => runSync({ ...parts, store }, listId, trigger).finally(done))
       .finally(() => running.delete(listId));
     running.set(listId, run);
     return run;
   };
   const tick = async (): Promise<void> => {
-    tidied &&= duties.areOurs();
-    if (!duties.areOurs()) return;
-    if (!tidied) await tidy(store, clock);
-    tidied = true;
+    const store = await begin();
+    if (store === null) return;
     await removeLapsed(store, clock);
     for (const list of dueLists(store, clock)) {
       if (closed || running.has(list.id)) continue;
-      sync(list.id, 'schedule').catch((error: unknown) => {
+      sync(list.id, 'schedule', store).catch((error: unknown) => {
         logger.error('a subscription could not be fetched', { reason: toAppError(error).message });
       });
     }
@@ -135,6 +136,16 @@ export async function startSubscriptions(options: SubscriptionParts): Promise<Su
       ending.abort();
       await Promise.allSettled([...running.values(), ticked]);
     },
+  };
+}
+
+/** Begins duties. What another process began and did not end is over once they are ours. */
+function beginTidied({ store: own, clock, duties = ownDuties(own) }: SubscriptionParts) {
+  let tidied: Store | null = null;
+  return async (): Promise<Store | null> => {
+    const store = await duties.begin();
+    if (store !== null && store !== tidied) await tidy(store, clock);
+    return (tidied = store);
   };
 }
 

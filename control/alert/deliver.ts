@@ -24,7 +24,7 @@ import {
   settingsId,
   systemSettings,
 } from '../store/collections.ts';
-import { alwaysOurs, type Duties } from '../store/duties.ts';
+import { ownDuties, type Duties } from '../store/duties.ts';
 import type { ReadStore, Store, WriteStore } from '../store/store.ts';
 import { addNotes } from './keep-changes.ts';
 import type { OutgoingMessage, SendContext } from './message.ts';
@@ -62,15 +62,15 @@ export function startDeliveries(
   parts: DeliveryParts,
   everyMs: number = alertLimits.deliverEveryMs,
 ): Deliveries {
-  const { store, logger } = parts;
+  const { logger, duties = ownDuties(parts.store) } = parts;
   const ending = new AbortController();
   const active = new Map<string, Promise<void>>();
   const sendNow: Deliveries['sendNow'] = (channel, secrets, message) =>
     sendThrough(parts, channel, secrets, message, ending.signal);
-  const work = async (channelId: string): Promise<void> => {
+  const work = async (store: Store, channelId: string): Promise<void> => {
     try {
       while (!ending.signal.aborted) {
-        if (!(await deliverNext(parts, channelId, sendNow, ending.signal))) break;
+        if (!(await deliverNext({ ...parts, store }, channelId, sendNow, ending.signal))) break;
       }
     } catch (error) {
       logger.error('messages of alerts could not be sent; they are tried again', {
@@ -79,19 +79,17 @@ export function startDeliveries(
     }
   };
   const deliver = async (): Promise<void> => {
+    const store = await duties.begin();
+    if (store === null) return;
     for (const { id } of store.list(alertChannels)) {
       if (active.size >= alertLimits.channelsAtOnceMax || ending.signal.aborted) break;
       if (active.has(id) || store.count(alertDeliveries, 'waiting', id) === 0) continue;
-      const run = work(id).finally(() => active.delete(id));
+      const run = work(store, id).finally(() => active.delete(id));
       active.set(id, run);
     }
     await Promise.all(active.values());
   };
-  const { duties = alwaysOurs } = parts;
-  const tick = (): void => {
-    if (duties.areOurs()) void deliver();
-  };
-  const timer = everyMs === 0 ? null : setInterval(tick, everyMs).unref();
+  const timer = everyMs === 0 ? null : setInterval(() => void deliver(), everyMs).unref();
   return {
     deliver,
     sendNow,

@@ -14,7 +14,7 @@ import { alertProgressId, type AlertRuleRecord } from '../domain/alert/alert-rec
 import { alertLimits } from '../limits/alert-limits.ts';
 import type { CounterStore } from '../observe/counter-store.ts';
 import { alertNotes, alertProgress, alertRules, alerts } from '../store/collections.ts';
-import { alwaysOurs, type Duties } from '../store/duties.ts';
+import { ownDuties, type Duties } from '../store/duties.ts';
 import type { ReadStore, Store, WriteStore } from '../store/store.ts';
 import { keepChanges, nextAlertId, silencesOf } from './keep-changes.ts';
 
@@ -43,13 +43,20 @@ export function startEvaluator(
   parts: EvaluatorParts,
   everyMs: number = alertLimits.evaluateEveryMs,
 ): Evaluator {
-  const round = new Round(parts);
+  const { duties = ownDuties(parts.store) } = parts;
+  let known: { readonly store: Store; readonly round: Round } | null = null;
+  const evaluateOnce = async (): Promise<void> => {
+    const store = await duties.begin();
+    if (store === null) return;
+    // Others may have evaluated since a round of an earlier term.
+    if (known?.store !== store) known = { store, round: new Round({ ...parts, store }) };
+    await known.round.run();
+  };
   let running: Promise<void> = Promise.resolve();
-  const evaluate = (): Promise<void> => (running = running.then(() => round.run()));
+  const evaluate = (): Promise<void> => (running = running.then(evaluateOnce));
   let waiting = false;
-  const { duties = alwaysOurs } = parts;
   const tick = (): void => {
-    if (waiting || !duties.areOurs()) return;
+    if (waiting) return;
     waiting = true;
     void evaluate().finally(() => (waiting = false));
   };

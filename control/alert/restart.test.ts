@@ -10,16 +10,19 @@ import { silentLogger } from '../../base/log.ts';
 import { metricPayloadVersion } from '../../base/protocol-versions.ts';
 import { CounterBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { startReceiver } from '../../test/support/alert-receivers.ts';
+import { eventually } from '../../test/support/eventually.ts';
 import type { AlertRuleRecord } from '../domain/alert/alert-records.ts';
 import { openCounterStore } from '../observe/counter-store.ts';
 import {
   alertChannels,
+  alertChannelStates,
   alertDeliveries,
   alertRules,
   alerts,
   settingsId,
   systemSettings,
 } from '../store/collections.ts';
+import { ownDuties, sharedDuties } from '../store/duties.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { startDeliveries } from './deliver.ts';
@@ -69,8 +72,8 @@ async function makeWorld(expression: object) {
       await evaluator.evaluate();
       await evaluator.close();
     },
-    deliver: async (): Promise<void> => {
-      const deliveries = startDeliveries({ store, clock, logger: silentLogger }, 0);
+    deliver: async (duties = ownDuties(store)): Promise<void> => {
+      const deliveries = startDeliveries({ store, clock, logger: silentLogger, duties }, 0);
       await deliveries.deliver();
       await deliveries.close();
     },
@@ -164,4 +167,33 @@ test('a failed message is sent again after its wait, under its id; then the next
   const events = receiver.of('/restart').map(({ headers }) => headers['waf-event']);
   expect(events).toEqual(['firing', 'firing', 'firing', 'resolved']);
   expect(world.store.list(alertDeliveries).map(({ state }) => state)).toEqual(['sent', 'sent']);
+});
+
+test('a controller that hangs while it sends: the next sends again, under the id, and is right', async () => {
+  const world = await makeWorld({ kind: 'node_offline', forSeconds: 0 });
+  const { store } = world;
+  let [holder, hangs, resume] = ['first', false, () => {}];
+  const hung = new Promise<void>((resolve) => (resume = resolve));
+  const slow: Store = {
+    ...store,
+    write: (change) => (hangs ? hung : Promise.resolve()).then(() => store.write(change)),
+  };
+  const first = sharedDuties(slow, () => holder === 'first', silentLogger);
+  const second = sharedDuties(store, () => holder === 'second', silentLogger);
+  world.offline.now = true;
+  await world.round();
+  const before = receiver.of('/restart').length;
+  const sent = () => receiver.of('/restart').slice(before);
+  await first.begin();
+  hangs = true;
+  const late = world.deliver(first);
+  await eventually(() => sent().length === 1);
+  holder = 'second';
+  await world.deliver(second);
+  resume();
+  await late;
+  expect(sent()).toHaveLength(2);
+  expect(new Set(sent().map(({ headers }) => headers['waf-delivery'])).size).toBe(1);
+  expect(store.get(alertChannelStates, 'channel')).toMatchObject({ sent: 1, failed: 0 });
+  expect(store.list(alertDeliveries)).toMatchObject([{ state: 'sent', attempts: 1 }]);
 });

@@ -8,6 +8,7 @@ import * as alert from './alert-collections.ts';
 import * as ai from './ai-collections.ts';
 import * as answers from './answer-collections.ts';
 import * as exported from './collections.ts';
+import * as duties from './duties.ts';
 import * as installation from './installation.ts';
 import * as log from './log-collections.ts';
 import * as nodes from './node-collections.ts';
@@ -26,8 +27,8 @@ export const collections: readonly AnyCollection[] = [
   // Some files hand on what others export.
   ...new Set(
     [
-      ...[exported, access, acme, ai, alert, answers, api, installation, log, nodes, plugins],
-      ...[published, tokens],
+      ...[exported, access, acme, ai, alert, answers, api, duties, installation, log, nodes],
+      ...[plugins, published, tokens],
     ]
       .flatMap((file) => Object.values<unknown>(file))
       .filter(isCollection),

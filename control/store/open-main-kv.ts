@@ -8,7 +8,6 @@ import type { Logger } from '../../base/log.ts';
 import { sharedStoreLimits } from '../limits/store-limits.ts';
 import { collections } from './collection-list.ts';
 import { mainStore } from './data-files.ts';
-import { alwaysOurs, type Duties } from './duties.ts';
 import type { Kv } from './kv.ts';
 import { openLmdbKv } from './lmdb-kv.ts';
 import { layoutProblem } from './migrations.ts';
@@ -32,7 +31,8 @@ export interface MainKvOptions {
 /** The storage of control. */
 export interface MainKv {
   readonly kv: Kv;
-  readonly duties: Duties;
+  /** Whether this controller is to do what must be done once; null for one that is alone. */
+  readonly holdsDuties: (() => boolean) | null;
   /** What is made at a first start is there: other controllers may start. */
   readonly started: () => Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function openMainKv(options: MainKvOptions): Promise<MainKv> {
   const folder = join(dataFolder, mainStore);
   if (address === null) {
     const kv = openLmdbKv({ folder, durable: true });
-    if (replicaOf(kv) === null) return { kv, duties: alwaysOurs, started: async () => undefined };
+    if (replicaOf(kv) === null) return { kv, holdsDuties: null, started: async () => undefined };
     await kv.close();
     throw new AppError(
       'store_shared',
@@ -69,7 +69,7 @@ export async function openMainKv(options: MainKvOptions): Promise<MainKv> {
       ...{ local, log, logger },
       layoutProblem: (reader) => layoutProblem(reader, collections),
     });
-    return { kv, duties: { areOurs: () => log.holdsDuties() }, started };
+    return { kv, holdsDuties: () => log.holdsDuties(), started };
   } catch (error) {
     for (const one of opened) await one.close();
     throw error;

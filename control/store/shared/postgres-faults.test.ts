@@ -13,9 +13,12 @@ import {
   expectSame,
   newKeyFile,
   openController,
+  session,
 } from '../../../test/support/shared-stores.ts';
 import { sessions } from '../collections.ts';
+import { dutyTerms, sharedDuties } from '../duties.ts';
 import { openMainKv } from '../open-main-kv.ts';
+import type { Store } from '../store.ts';
 import { openPostgresLog } from './postgres-log.ts';
 import { makeStoreKey, readStoreKey } from './store-key.ts';
 import { readStoreAddress } from './store-option.ts';
@@ -24,6 +27,13 @@ import type { WriteLog } from './write-log.ts';
 function openLog(url: string, keyFile: string): Promise<WriteLog> {
   const keys = { read: () => readStoreKey(keyFile), make: () => makeStoreKey(keyFile) };
   return openPostgresLog(readStoreAddress(url, 'the test')!, keys);
+}
+
+/** Who waits for a lock in a database. */
+function waitingIn(url: string): string {
+  const database = new URL(url).pathname.slice(1);
+  return `SELECT 1 FROM pg_stat_activity
+    WHERE datname = '${database}' AND wait_event_type = 'Lock'`;
 }
 
 describe.skipIf(missingPostgres !== null)('a shared store', () => {
@@ -41,13 +51,11 @@ describe.skipIf(missingPostgres !== null)('a shared store', () => {
       `ALTER DATABASE ${database} SET default_transaction_isolation = 'serializable'`,
     );
     const [first, second] = [await openLog(url, keyFile), await openLog(url, keyFile)];
-    const waiting = `SELECT 1 FROM pg_stat_activity
-      WHERE datname = '${database}' AND wait_event_type = 'Lock'`;
     let later = Promise.resolve(-1);
     await first.hold('append', async (held) => {
       later = second.hold('append', async ({ head }) => head.seq);
       later.catch(() => undefined);
-      await eventually(async () => (await postgres.rows(url, waiting)).length > 0);
+      await eventually(async () => (await postgres.rows(url, waitingIn(url))).length > 0);
       await held.append('a', new Map([['key', Buffer.from('value')]]));
     });
     expect(await later).toBe(1);
@@ -137,6 +145,37 @@ describe.skipIf(missingPostgres !== null)('a shared store', () => {
       });
       expect({ wasHeld, both }).toEqual({ wasHeld: true, both: false });
       await close();
+    });
+
+    test('a former holder that has not heard of the next one yet has its writes refused', async () => {
+      const [url, keyFile] = [await postgres.freshUrl(), newKeyFile()];
+      const head = await openLog(url, keyFile);
+      const [first, second] = [
+        await openController(url, keyFile),
+        await openController(url, keyFile),
+      ];
+      const before = (await sharedDuties(first.store, () => true, silentLogger).begin())!;
+      await eventually(() => second.store.count(dutyTerms) === 1);
+      const claim = (store: Store, by: string): Promise<void> =>
+        store.write((tx) => tx.put(sessions, session('a', by)));
+      const inLine = (count: number): Promise<unknown> =>
+        eventually(async () => (await postgres.rows(url, waitingIn(url))).length === count);
+      let [after, late]: [Promise<void>, Promise<void>] = [Promise.resolve(), Promise.resolve()];
+      await head.hold('append', async () => {
+        const next = sharedDuties(second.store, () => true, silentLogger);
+        after = next.begin().then((store) => claim(store!, 'second'));
+        await inLine(1);
+        late = claim(before, 'first');
+        late.catch(() => undefined);
+        await inLine(2);
+      });
+      await expect(late).rejects.toMatchObject({ code: 'duties_lost' });
+      await after;
+      for (const { store } of [first, second]) {
+        await eventually(() => store.get(sessions, 'a')?.userId === 'second');
+      }
+      for (const { kv } of [first, second]) await kv.close();
+      await head.close();
     });
 
     test('a holder that was cut off and comes back leaves them with the next one', async () => {
