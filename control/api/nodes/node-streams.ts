@@ -45,6 +45,11 @@ export class NodeStreams {
     this.#deliver.get(nodeId)?.();
   }
 
+  /** Nodes with a stream. */
+  nodeIds(): string[] {
+    return [...this.#open.keys()];
+  }
+
   /** Nodes with a stream, and streams by what they carry. */
   count(): { readonly nodes: number; readonly agent: number; readonly evidence: number } {
     const all = [...this.#open.values()];

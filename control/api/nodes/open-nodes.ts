@@ -7,6 +7,7 @@ import type { Store } from '../../store/store.ts';
 import type { ApiParts } from '../context.ts';
 import { NodeRegistry } from './node-registry.ts';
 import { AgentNotes } from './agent-notes.ts';
+import { endDeleted } from './end-deleted.ts';
 import { openNodeAuthority } from './node-authority.ts';
 import { NodeStreams } from './node-streams.ts';
 import { UpgradeRunner } from './upgrade-runner.ts';
@@ -27,12 +28,14 @@ export async function openNodes(store: Store, clock: Clock, logger: Logger): Pro
   const nodes = new NodeRegistry(clock);
   const agentNotes = new AgentNotes(store, nodes, clock, logger);
   const upgrades = new UpgradeRunner(store, nodes, clock, logger);
+  const streams = new NodeStreams();
+  const leave = endDeleted(store, streams, nodes);
   const close = async (): Promise<void> => {
+    leave();
     authority.close();
     await upgrades.close();
     await agentNotes.close();
   };
-  const streams = new NodeStreams();
   const deliveryNotes = new DeliveryNotes(store);
   return { parts: { nodes, authority, streams, agentNotes, deliveryNotes, upgrades }, close };
 }
