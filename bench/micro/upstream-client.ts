@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent } from 'undici';
 import { systemClock } from '../../base/clock.ts';
+import { upstreamLimits } from '../../base/delivery-limits.ts';
 import { Deadlines } from '../../engine/base/deadlines.ts';
 import { EndpointPool } from '../../engine/upstream/endpoint-pool.ts';
 import type { OriginConnection } from '../../engine/upstream/origin-connection.ts';
@@ -83,6 +84,7 @@ function dispatchOnce(agent: Agent, origin: string): Promise<void> {
 
 /** One request through the origin client. */
 class OneRequest implements OriginSink {
+  readonly originTimes = upstreamLimits;
   readonly answered: Promise<void>;
   private resolve: () => void = () => undefined;
   private reject: (error: Error) => void = () => undefined;

@@ -8,6 +8,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Pool, type Dispatcher } from 'undici';
 import { systemClock } from '../../base/clock.ts';
+import { upstreamLimits } from '../../base/delivery-limits.ts';
 import { Deadlines } from '../../engine/base/deadlines.ts';
 import { EndpointPool } from '../../engine/upstream/endpoint-pool.ts';
 import type { OriginConnection } from '../../engine/upstream/origin-connection.ts';
@@ -47,6 +48,7 @@ function drive(issue: (done: () => void) => void): Promise<void> {
 }
 
 class BenchSink implements OriginSink {
+  readonly originTimes = upstreamLimits;
   private readonly done: () => void;
   private readonly wire = Buffer.from(head);
 

@@ -26,6 +26,7 @@ export function deliveryOf({
     basicAuth: byLength(stated.basicAuth),
     forwardAuth: byLength(stated.forwardAuth),
     bodyLimits: byLength(stated.bodyLimits),
+    timeouts: byLength(stated.timeouts),
     cors: byLength(stated.cors),
     compression: byLength(stated.compression),
     redirects: stated.redirects.map(asBytes),

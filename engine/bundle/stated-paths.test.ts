@@ -35,6 +35,8 @@ const features: Readonly<Record<string, (stated: string) => Meets>> = {
     under(deliveryWith({ forwardAuth: [{ pathPrefix }] }).forwardAuth[0]?.pathPrefix),
   'a body limit': (pathPrefix) =>
     under(deliveryWith({ bodyLimits: [{ pathPrefix }] }).bodyLimits[0]?.pathPrefix),
+  'a time': (pathPrefix) =>
+    under(deliveryWith({ timeouts: [{ pathPrefix }] }).timeouts[0]?.pathPrefix),
   'a challenge': (path) => {
     const bot = { mode: 'browser_check', challengePaths: [path] };
     const site = create(RuntimeSiteSchema, { id: 's', bot });

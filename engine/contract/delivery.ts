@@ -17,6 +17,7 @@ import type {
   SiteDeliveryJson,
   SiteRedirectJson,
   StickySessionsJson,
+  TimeoutRuleJson,
 } from '../../proto/gen/waf/v1/delivery_pb.ts';
 import type { FieldChange } from '../base/field-changes.ts';
 import type { Whole } from './plain.ts';
@@ -52,6 +53,9 @@ export interface ClientCertificatesConfig extends Whole<ClientCertificatesJson> 
 export interface BodyLimitConfig extends Omit<Whole<BodyLimitRuleJson>, 'maxBytes'> {
   readonly maxBytes: number;
 }
+
+/** Bounds how long parts of a request take; 0 for the node's time. */
+export type TimeoutConfig = Whole<TimeoutRuleJson>;
 
 /** Lets pages of other origins, in lower case, read answers. */
 export type CorsConfig = Whole<CorsRuleJson>;
@@ -107,4 +111,5 @@ export const noDelivery: DeliveryConfig = {
   responseFields: [],
   cookies: [],
   rewrites: [],
+  timeouts: [],
 };

@@ -1,6 +1,7 @@
 /** What a request needs of the client side, whatever listener it came through; no behavior. */
 
 import type { ConnectionFacts } from '../contract/message.ts';
+import type { ClientTimes } from '../contract/request-times.ts';
 import type { TlsFacts } from '../contract/tls.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
 
@@ -20,6 +21,8 @@ export interface ClientPort {
    * the caller should wait for `clientDrained`.
    */
   send(bytes: Uint8Array): boolean;
+  /** The path of the running request, which has just begun, has times of its own. */
+  limitTimes(times: ClientTimes): void;
   /** The running request wants its body now, or wants no more for a while. */
   bodyWanted(wanted: boolean): void;
   /** A WebSocket is open: bytes flow both ways, and silence of both is what ends it. */

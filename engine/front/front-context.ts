@@ -3,6 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../base/deadlines.ts';
 import type { RequestDone } from '../contract/events.ts';
+import type { ClientTimes } from '../contract/request-times.ts';
 import type { ClientCounts } from '../detect/learning/client-counts.ts';
 import type { RequestView } from '../guard/request-view.ts';
 import type { SecureContexts } from '../tls/secure-contexts.ts';
@@ -22,19 +23,14 @@ import type { SpareReaders } from './wire/spare-readers.ts';
 import type { Tracer } from './facts/tracer.ts';
 
 /** Bounds and waits that may differ per front; defaults in `frontLimits` and `httpLimits`. */
-export interface FrontSettings extends HeadLimits {
+export interface FrontSettings extends HeadLimits, ClientTimes {
   readonly connectionsMax: number;
   readonly requestBodyBytesMax: number;
   readonly heldBytesMax: number;
   readonly handshakeTimeoutMs: number;
   readonly proxyHeaderTimeoutMs: number;
   readonly headTimeoutMs: number;
-  readonly keepAliveTimeoutMs: number;
-  readonly bodyProgressTimeoutMs: number;
-  readonly sendProgressTimeoutMs: number;
-  readonly requestTotalTimeoutMs: number;
   readonly halfCloseGraceMs: number;
-  readonly websocketIdleMs: number;
   readonly lingerTimeoutMs: number;
   readonly sweepIntervalMs: number;
   readonly drainTimeoutMs: number;

@@ -45,6 +45,32 @@ test('the least of all bounds that a path may have counts', () => {
   expect(delivery.bodyBytesMax(viewOf({ target: '/upload' }), 50)).toBe(50);
 });
 
+test('a time that a longer prefix leaves out is that of a shorter one', () => {
+  const times = {
+    ...{ bodyPauseMs: 0, sendPauseMs: 0, originConnectMs: 0, originAnswerMs: 0 },
+    ...{ originPauseMs: 0, totalMs: 0, keepAliveMs: 0, websocketPauseMs: 0 },
+  };
+  const delivery = of({
+    timeouts: [
+      { ...times, pathPrefix: '/app/x', originAnswerMs: 30 },
+      { ...times, pathPrefix: '/other', totalMs: 5 },
+      { ...times, pathPrefix: '/app', originAnswerMs: 20, bodyPauseMs: 2 },
+      { ...times, pathPrefix: '', totalMs: 9 },
+    ],
+  });
+  const timesOf = (target: string): readonly (number | undefined)[] => {
+    const found = delivery.timeouts(viewOf({ target }));
+    return [found?.originAnswerMs, found?.bodyPauseMs, found?.totalMs, found?.keepAliveMs];
+  };
+  expect(timesOf('/app/x/y')).toEqual([30, 2, 9, 0]);
+  expect(timesOf('/app/y')).toEqual([20, 2, 9, 0]);
+  expect(timesOf('/other')).toEqual([0, 0, 5, 0]);
+  expect(timesOf('/')).toEqual([0, 0, 9, 0]);
+  // An origin may read it as either: the shorter of each time counts.
+  expect(timesOf('/app/x/../y')).toEqual([20, 2, 9, 0]);
+  expect(of({}).timeouts(viewOf({ target: '/' }))).toBeNull();
+});
+
 test.each([
   ['/a//evil.example', '/evil.example'],
   ['/a/\\evil.example', '/evil.example'],

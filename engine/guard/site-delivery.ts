@@ -16,10 +16,12 @@ import type {
   RedirectConfig,
   RewriteConfig,
   ResponseFields,
+  TimeoutConfig,
 } from '../contract/delivery.ts';
 import { acceptedCoding } from './accepted-coding.ts';
 import { ownPrefix } from './bot/own-paths.ts';
 import { rulesOfPath } from './path-rules.ts';
+import { shorterTimes, withInheritedTimes } from './request-times.ts';
 import type { RequestView } from './request-view.ts';
 
 /** An answer in place of the origin's. */
@@ -60,6 +62,7 @@ export class SiteDelivery {
   private readonly config: DeliveryConfig;
   private readonly allowed = new BlockList();
   private readonly fixed: ResponseFields;
+  private readonly times: readonly TimeoutConfig[];
   /** Null for nothing. */
   readonly answerRules: AnswerRules | null;
   /** The site asks for challenges, whose pages need what the product has under its own paths. */
@@ -84,6 +87,7 @@ export class SiteDelivery {
     }
     const { names, lines, defaults } = readyChanges(config.responseFields);
     this.fixed = { names, lines };
+    this.times = withInheritedTimes(config.timeouts);
     const { cookies } = config;
     this.answerRules = defaults.length + cookies.length === 0 ? null : { defaults, cookies };
   }
@@ -108,6 +112,13 @@ export class SiteDelivery {
     if (bodyLimits.length === 0) return bytesMax;
     const limits = rulesOfPath(bodyLimits, view).map(({ maxBytes }) => maxBytes);
     return Math.min(bytesMax, ...limits);
+  }
+
+  /** Times by the path, 0 for the node's; null for all of the node's. */
+  timeouts(view: RequestView): TimeoutConfig | null {
+    if (this.times.length === 0) return null;
+    const [rule = null, ...others] = rulesOfPath(this.times, view);
+    return rule === null ? null : others.reduce(shorterTimes, rule);
   }
 
   /** What replaces fields of the origin's answer; null for nothing. */

@@ -197,15 +197,16 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
     if (busy) this.busy--;
     const at = this.idle.indexOf(connection);
     if (at >= 0) this.idle.splice(at, 1);
-    if (failure !== null) this.onConnectFailed(failure);
+    if (failure !== null) this.onConnectFailed(failure, connection);
     else if (this.waiters.length > 0) this.openMore();
     if (this.closed && this.all.size === 0) this.deadlines.remove(this);
   }
 
-  /** Waits in the queue end here. */
+  /** Waits in the queue end here; the first have a connection on its way, with its own deadline. */
   onDeadline(nowMs: number): void {
-    const late = this.waiters.filter((waiter) => waiter.untilMs <= nowMs);
-    this.waiters = this.waiters.filter((waiter) => waiter.untilMs > nowMs);
+    const coming = this.connecting();
+    const late = this.waiters.filter(({ untilMs }, at) => at >= coming && untilMs <= nowMs);
+    this.waiters = this.waiters.filter((waiter) => !late.includes(waiter));
     this.deadlineMs = this.waiters[0]?.untilMs ?? Infinity;
     for (const waiter of late) waiter.sink.originFailed(ORIGIN_FAILURE.busy);
   }
@@ -251,11 +252,12 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
     return undefined;
   }
 
-  private onConnectFailed(failure: OriginFailure): void {
+  private onConnectFailed(failure: OriginFailure, { openedFor }: OriginConnection): void {
     this.requestFailed(failure);
-    // It was opened for one waiter: one fails with it.
+    // It was opened for one waiter: one fails with it, the first where that one is served.
     if (this.waiters.length > this.connecting()) {
-      this.waiters.shift()!.sink.originFailed(failure);
+      const at = this.waiters.findIndex(({ sink }) => sink === openedFor);
+      this.waiters.splice(Math.max(0, at), 1)[0]!.sink.originFailed(failure);
     }
     this.openMore();
   }
@@ -274,7 +276,9 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   private openMore(): void {
     const missing = this.waiters.length - this.connecting();
     for (let i = Math.min(missing, this.room()); i > 0; i--) {
-      const connection = new OriginConnection(this, this.target);
+      // Each connection under way is for one of those who wait, in their order.
+      const { sink } = this.waiters[this.connecting()]!;
+      const connection = new OriginConnection(this, this.target, sink);
       connection.place = this.all.add(connection);
     }
   }

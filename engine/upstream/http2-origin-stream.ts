@@ -8,6 +8,7 @@ import http2, { type ClientHttp2Session, type ClientHttp2Stream } from 'node:htt
 import { upstreamLimits } from '../../base/delivery-limits.ts';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
 import { ChunkedDecoder } from '../http/chunked-decoder.ts';
+import type { OriginTimes } from '../contract/request-times.ts';
 import { SCAN } from '../http/head-scanner.ts';
 import { ResponseHeadParser } from '../http/response-head.ts';
 import { answerHead, readOwnHead, trailerLines } from './http2-heads.ts';
@@ -50,6 +51,7 @@ export class Http2OriginStream implements OriginLink, DeadlineHolder {
   private readonly session: ClientHttp2Session;
   private readonly decoder = new ChunkedDecoder();
   private sink: OriginSink | null;
+  private readonly times: OriginTimes;
   private stream: ClientHttp2Stream | null = null;
   private chunked = false;
   private begun = false;
@@ -61,7 +63,8 @@ export class Http2OriginStream implements OriginLink, DeadlineHolder {
     this.owner = owner;
     this.session = session;
     this.sink = sink;
-    this.deadlineMs = owner.deadlines.nowMs + upstreamLimits.firstByteTimeoutMs;
+    this.times = sink.originTimes;
+    this.deadlineMs = owner.deadlines.nowMs + this.times.firstByteTimeoutMs;
     owner.deadlines.add(this);
   }
 
@@ -92,7 +95,7 @@ export class Http2OriginStream implements OriginLink, DeadlineHolder {
       end = this.decoder.dataEnd;
     }
     if (end === 0 || this.stream === null || this.gone) return true;
-    if (!this.begun) this.await(upstreamLimits.firstByteTimeoutMs);
+    if (!this.begun) this.await(this.times.firstByteTimeoutMs);
     return this.stream.write(bytes.subarray(0, end));
   }
 
@@ -115,7 +118,7 @@ export class Http2OriginStream implements OriginLink, DeadlineHolder {
 
   resumeRead(): void {
     if (this.gone || this.stream === null) return;
-    if (this.stream.isPaused()) this.await(upstreamLimits.readProgressTimeoutMs);
+    if (this.stream.isPaused()) this.await(this.times.readProgressTimeoutMs);
     this.stream.resume();
   }
 
@@ -170,7 +173,7 @@ export class Http2OriginStream implements OriginLink, DeadlineHolder {
     }
     this.begun = true;
     this.headBytes = bytes;
-    this.await(upstreamLimits.readProgressTimeoutMs);
+    this.await(this.times.readProgressTimeoutMs);
     this.owner.requestAnswered();
     sink.originHead(this);
     if (this.sink === sink) sink.originTurnEnd();
@@ -193,7 +196,7 @@ export class Http2OriginStream implements OriginLink, DeadlineHolder {
   private onData(bytes: Buffer): void {
     const { sink } = this;
     if (sink === null) return;
-    if (this.deadlineMs !== Infinity) this.await(upstreamLimits.readProgressTimeoutMs);
+    if (this.deadlineMs !== Infinity) this.await(this.times.readProgressTimeoutMs);
     sink.originBody(bytes, 0, bytes.length);
     if (this.sink === sink) sink.originTurnEnd();
   }

@@ -40,7 +40,9 @@ export class Http2Origin {
     if (free !== undefined) return free.take(sink);
     const full = this.sessions.size >= http2OriginLimits.sessionsMax;
     if (full || this.closed) return sink.originFailed(ORIGIN_FAILURE.busy);
-    const made = new OriginSession(this.owner, this.target, (gone) => this.sessions.delete(gone));
+    const { connectTimeoutMs } = sink.originTimes;
+    const gone = (session: OriginSession): unknown => this.sessions.delete(session);
+    const made = new OriginSession(this.owner, this.target, connectTimeoutMs, gone);
     this.sessions.add(made);
     made.take(sink);
   }
@@ -63,7 +65,7 @@ class OriginSession implements Http2StreamOwner, DeadlineHolder {
   readonly deadlines: Deadlines;
   readonly scheme: 'http' | 'https';
   private readonly owner: Http2OriginOwner;
-  private readonly onGone: (session: OriginSession) => void;
+  private readonly onGone: (session: OriginSession) => unknown;
   private readonly session: ClientHttp2Session;
   private readonly streams = new Places<Http2OriginStream>();
   private waiting: OriginSink[] = [];
@@ -74,13 +76,14 @@ class OriginSession implements Http2StreamOwner, DeadlineHolder {
   constructor(
     owner: Http2OriginOwner,
     target: ConnectTarget,
-    onGone: (session: OriginSession) => void,
+    connectTimeoutMs: number,
+    onGone: (session: OriginSession) => unknown,
   ) {
     this.owner = owner;
     this.onGone = onGone;
     this.deadlines = owner.deadlines;
     this.scheme = target.tls === null ? 'http' : 'https';
-    this.deadlineMs = owner.deadlines.nowMs + upstreamLimits.connectTimeoutMs;
+    this.deadlineMs = owner.deadlines.nowMs + connectTimeoutMs;
     owner.deadlines.add(this);
     const socket = connect(target);
     this.session = http2.connect(`${this.scheme}://origin`, {

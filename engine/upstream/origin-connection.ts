@@ -10,6 +10,7 @@ import { TurnReader } from '../base/turn-reader.ts';
 import { TurnWriter } from '../base/turn-writer.ts';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
 import { SPAN } from '../contract/message.ts';
+import type { OriginTimes } from '../contract/request-times.ts';
 import { BODY, SCAN } from '../http/head-scanner.ts';
 import { ChunkedDecoder } from '../http/chunked-decoder.ts';
 import { acceptsWebsocket } from '../http/websocket.ts';
@@ -73,6 +74,8 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
   deadlinePlace = -1;
   /** Among the connections of its pool. */
   place = -1;
+  /** The request that it was opened for, until it is connected. */
+  openedFor: OriginSink | null;
   /** True when it served a request before the current one. */
   reused = false;
   /** Key of the WebSocket that the request asks for; null for every other. */
@@ -87,6 +90,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
   private readonly reader: TurnReader;
   private readonly decoder = new ChunkedDecoder();
   private sink: OriginSink | null = null;
+  private times: OriginTimes;
   private phase: number = PHASE.CONNECTING;
   private pending: Buffer | null = null;
   private remaining = 0;
@@ -99,8 +103,10 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
   private readPaused = false;
   private readonly secure: boolean;
 
-  constructor(owner: ConnectionOwner, target: ConnectTarget) {
+  constructor(owner: ConnectionOwner, target: ConnectTarget, openedFor: OriginSink) {
     this.owner = owner;
+    this.openedFor = openedFor;
+    this.times = openedFor.originTimes;
     const onread = {
       buffer: readBuffer,
       callback: (count: number, buffer: Uint8Array): boolean => {
@@ -125,7 +131,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
     this.socket.on('end', () => this.onEnd());
     this.socket.on('error', (error) => this.onGone(error));
     this.socket.on('close', () => this.onGone());
-    this.deadlineMs = owner.deadlines.nowMs + upstreamLimits.connectTimeoutMs;
+    this.deadlineMs = owner.deadlines.nowMs + this.times.connectTimeoutMs;
     owner.deadlines.add(this);
   }
 
@@ -137,6 +143,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
   /** Gives it a request; write the head next. */
   assign(sink: OriginSink, toHead: boolean): void {
     this.sink = sink;
+    this.times = sink.originTimes;
     this.toHead = toHead;
     this.phase = PHASE.HEAD;
     this.interim = 0;
@@ -208,7 +215,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
   resumeRead(): void {
     if (!this.readPaused) return;
     this.readPaused = false;
-    const waitMs = this.upgraded ? Infinity : upstreamLimits.readProgressTimeoutMs;
+    const waitMs = this.upgraded ? Infinity : this.times.readProgressTimeoutMs;
     this.deadlineMs = this.owner.deadlines.nowMs + waitMs;
     this.reader.resume();
     this.owner.connectionPaused(this, false);
@@ -246,11 +253,12 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
 
   private armFirstByte(): void {
     if (this.phase !== PHASE.HEAD) return;
-    this.deadlineMs = this.owner.deadlines.nowMs + upstreamLimits.firstByteTimeoutMs;
+    this.deadlineMs = this.owner.deadlines.nowMs + this.times.firstByteTimeoutMs;
   }
 
   private onOpened(): void {
     if (this.phase !== PHASE.CONNECTING) return;
+    this.openedFor = null;
     this.becomeIdle();
     this.owner.connectionOpened(this);
   }
@@ -294,7 +302,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
     if (sink === null) return this.destroy();
     this.responseBegun = true;
     if (!this.readPaused && !this.upgraded) {
-      this.deadlineMs = this.owner.deadlines.nowMs + upstreamLimits.readProgressTimeoutMs;
+      this.deadlineMs = this.owner.deadlines.nowMs + this.times.readProgressTimeoutMs;
     }
     if (this.phase === PHASE.BODY) this.readBody(buffer, 0, count);
     else this.readHead(buffer, count);

@@ -1,5 +1,6 @@
 /** What an origin connection tells whoever it works for, and the ways in which it fails. */
 
+import type { OriginTimes } from '../contract/request-times.ts';
 import type { ResponseHeadParser } from '../http/response-head.ts';
 
 /** Stable codes; `status` is what the client gets when nothing was sent to it yet. */
@@ -79,6 +80,8 @@ export interface OriginLink {
  * is shared by all connections of a thread.
  */
 export interface OriginSink {
+  /** How long the origin may take; the same while one connection serves the request. */
+  readonly originTimes: OriginTimes;
   /** A connection is at hand; write the request to it now. */
   originReady(connection: OriginLink): void;
   /**

@@ -8,6 +8,7 @@ import { Deadlines } from '../base/deadlines.ts';
 import { upstreamLimits } from '../../base/delivery-limits.ts';
 import type { UpstreamConfig } from '../contract/site.ts';
 import { EndpointPool } from './endpoint-pool.ts';
+import type { OriginTimes } from '../contract/request-times.ts';
 import type { OriginConnection } from './origin-connection.ts';
 import { OriginNames, type FoundAddress } from './origin-names.ts';
 import { ORIGIN_FAILURE, type OriginFailure, type OriginSink } from './origin-sink.ts';
@@ -51,6 +52,7 @@ async function origin(answer: string): Promise<{ port: number; connections: () =
 
 /** A request that collects its answer. */
 class Collector implements OriginSink {
+  originTimes: OriginTimes = upstreamLimits;
   body = '';
   status = 0;
   failure: string | null = null;
@@ -125,6 +127,34 @@ describe('a pool', () => {
     expect(readers.map(({ failure }) => failure)).toEqual(readers.map(() => null));
     expect(readers.at(-1)?.status).toBe(200);
     for (const { connection } of readers) connection?.abandon();
+  });
+
+  test('a request waits for a connection as long as its own path says', async () => {
+    let nowUs = 0;
+    const clock = { nowMs: () => 0, monotonicUs: () => nowUs };
+    // A step of this length is no pause of the thread; the interval itself never comes.
+    const time = new Deadlines(clock, 60_000);
+    cleanups.push(() => time.close());
+    const port = await listen(net.createServer((socket) => void socket.on('error', () => {})));
+    const pool = new EndpointPool(time, { host: '127.0.0.1', port, weight: 1 }, {});
+    const [patient, hasty] = [new Collector(), new Collector()];
+    patient.originTimes = { ...upstreamLimits, connectTimeoutMs: 20_000 };
+    hasty.originTimes = { ...upstreamLimits, connectTimeoutMs: 1_000 };
+    for (const sink of [patient, hasty]) pool.acquire(sink, false, false);
+    const failuresAt = (ms: number): (string | null)[] => {
+      nowUs = ms * 1000;
+      time.sweep();
+      return [patient.failure, hasty.failure];
+    };
+    expect(failuresAt(900)).toEqual([null, null]);
+    expect(failuresAt(1_100)).toEqual([null, 'origin_connect_timeout']);
+    // Longer than the wait for room among its connections.
+    expect(failuresAt(upstreamLimits.queueTimeoutMs + 1_000)).toEqual([
+      null,
+      'origin_connect_timeout',
+    ]);
+    expect(failuresAt(20_100)).toEqual(['origin_connect_timeout', 'origin_connect_timeout']);
+    pool.close();
   });
 
   test('keeps connections and uses them again', async () => {

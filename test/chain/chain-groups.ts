@@ -26,6 +26,7 @@ import { standingGroup } from './rows-standing.ts';
 import { canaryGroup } from './rows-canary.ts';
 import { stickyGroup } from './rows-sticky.ts';
 import { streamGroup } from './rows-streams.ts';
+import { timeGroup } from './rows-times.ts';
 import { trustGroup } from './rows-trust.ts';
 import { visitorGroup } from './rows-visitors.ts';
 import { wordingGroups } from './rows-wording.ts';
@@ -41,6 +42,7 @@ export const chainGroups: Readonly<Record<string, ChainGroup>> = {
   pools: poolGroup,
   'sticky sessions': stickyGroup,
   canary: canaryGroup,
+  times: timeGroup,
   health: healthGroup,
   access: accessGroup,
   countries: countryGroup,

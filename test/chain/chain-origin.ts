@@ -156,6 +156,7 @@ function statusOf(request: http.IncomingMessage, ill: boolean, times: number): n
   const { method, headers } = request;
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://origin.test');
   if (pathname === '/echo') return Number(searchParams.get('status'));
+  if (pathname.startsWith('/silent')) return null;
   if (!ill || !pathname.startsWith('/health')) return 200;
   switch (pathname) {
     case '/health/head-only':

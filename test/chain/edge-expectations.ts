@@ -9,6 +9,7 @@ export const edgeExpectations: Readonly<Record<string, string>> = {
   'prefix taken off a path': 'Site rule 4:',
   'users of paths': 'Basic authentication:',
   'body limits by path': 'Body limits:',
+  'times by path': 'Times by path:',
   'header fields': 'Fields:',
   'attributes of cookies': 'Cookies:',
   CORS: 'CORS:',

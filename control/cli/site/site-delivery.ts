@@ -21,7 +21,7 @@ export const siteDeliveryCommands: readonly CommandDefinition[] = [
     summary: 'Show or change redirects, users of paths, body limits, CORS and header fields',
     help:
       'A file names what is to change: redirects, rewrites, basicAuth, forwardAuth,\n' +
-      'clientCertificates, bodyLimits, securityTxt, cors, compression, stickySessions, requestFields, responseFields,\n' +
+      'clientCertificates, bodyLimits, timeouts, securityTxt, cors, compression, stickySessions, requestFields, responseFields,\n' +
       'cookies, maintenance; what it does not name stays, an empty list removes. See\n' +
       'deploy/guides/delivery.md.\n' +
       'Example: waf site delivery shop --file delivery.yaml',
@@ -197,6 +197,12 @@ function deliveryTable(site: Site | undefined): Table {
   for (const { pathPrefix, maxBytes } of delivery?.bodyLimits ?? []) {
     rows.push(['body limit', pathPrefix, `${maxBytes} bytes`]);
   }
+  for (const { pathPrefix, ...rule } of delivery?.timeouts ?? []) {
+    const times = timeNames.flatMap(([name, word]) =>
+      rule[name] === 0 ? [] : [`${word} ${rule[name]} ms`],
+    );
+    rows.push(['times', pathPrefix, times.join(', ')]);
+  }
   for (const { pathPrefix, allowedOrigins } of delivery?.cors ?? []) {
     rows.push(['CORS', pathPrefix, allowedOrigins.join(' ')]);
   }
@@ -223,6 +229,16 @@ function deliveryTable(site: Site | undefined): Table {
   return { columns: ['WHAT', 'WHERE', 'VALUE'], rows };
 }
 
+const timeNames = [
+  ['bodyPauseMs', 'body pause'],
+  ['sendPauseMs', 'send pause'],
+  ['originConnectMs', 'connect'],
+  ['originAnswerMs', 'answer'],
+  ['originPauseMs', 'origin pause'],
+  ['totalMs', 'total'],
+  ['keepAliveMs', 'keep-alive'],
+  ['websocketPauseMs', 'WebSocket idle'],
+] as const;
 const modeNotes: { readonly [mode: number]: string } = {
   [FieldChangeMode.ADD]: ' (added)',
   [FieldChangeMode.DEFAULT]: ' (where absent)',

@@ -17,6 +17,7 @@ import { exactNumber, pageTexts } from '../text/text.ts';
 import { services } from './delivery-entry.ts';
 import { cookieRules, fieldChanges } from './delivery-fields.ts';
 import type { DeliveryKind, ListName } from './delivery-list.tsx';
+import { timeouts } from './delivery-times.ts';
 
 const w = pageTexts({
   path: ['Path prefix', '路径前缀'],
@@ -121,6 +122,7 @@ export function deliveryKinds(): {
     basicAuth: users(),
     forwardAuth: services(),
     bodyLimits: bodyLimits(),
+    timeouts: timeouts(),
     cors: cors(),
     compression: compression(),
     requestFields: fieldChanges('requestFields', 'request', 'addRequest'),

@@ -40,6 +40,7 @@ export type ListName =
   | 'rewrites'
   | 'basicAuth'
   | 'bodyLimits'
+  | 'timeouts'
   | 'cors'
   | 'compression'
   | 'requestFields'

@@ -89,6 +89,7 @@ export function SiteDelivery({ of }: { readonly of: ShownSite }): JSX.Element {
         />
       </Card>
       <DeliveryList of={of} kind={kinds.bodyLimits} />
+      <DeliveryList of={of} kind={kinds.timeouts} />
       <DeliveryList of={of} kind={kinds.cors} />
       <DeliveryList of={of} kind={kinds.compression} />
       <StickyCard of={of} />

@@ -11,6 +11,7 @@ import type {
   PathRewriteJson,
   SiteDeliveryJson,
   SiteRedirectJson,
+  TimeoutRuleJson,
 } from '../../../proto/gen/waf/v1/delivery_pb.ts';
 import { certificateFields } from '../../../base/certificate-fields.ts';
 import { parseNetwork } from '../../../base/ip-address.ts';
@@ -51,6 +52,8 @@ export function checkDelivery(delivery: SiteDeliveryJson | undefined): typeof de
   (delivery.forwardAuth ?? []).forEach((rule, index) => checkForwardAuth(rule, index, delivery));
   checkClientCertificates(delivery);
   checkPrefixes('bodyLimits', delivery.bodyLimits ?? []);
+  checkPrefixes('timeouts', delivery.timeouts ?? []);
+  (delivery.timeouts ?? []).forEach(checkTimes);
   checkPrefixes('cors', delivery.cors ?? []);
   (delivery.cors ?? []).forEach(checkCors);
   checkPrefixes('compression', delivery.compression ?? []);
@@ -233,6 +236,11 @@ function isAuthority(pem: string): boolean {
     // The caller says what is wrong: OpenSSL's words name no field.
     return false;
   }
+}
+
+function checkTimes(rule: TimeoutRuleJson, index: number): void {
+  if (Object.values(rule).some((value) => typeof value === 'number' && value > 0)) return;
+  throw invalidField(`${at}.timeouts[${index}]`, 'needs a time');
 }
 
 function checkCors(rule: CorsRuleJson, index: number): void {

@@ -9,6 +9,7 @@ import { frontLimits } from '../../../base/delivery-limits.ts';
 import { TurnReader } from '../../base/turn-reader.ts';
 import { TurnWriter } from '../../base/turn-writer.ts';
 import type { ConnectionFacts } from '../../contract/message.ts';
+import type { ClientTimes } from '../../contract/request-times.ts';
 import type { TlsFacts } from '../../contract/tls.ts';
 import { SCAN } from '../../http/head-scanner.ts';
 import { RequestHeadParser } from '../../http/request-head.ts';
@@ -62,6 +63,8 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   private inputEnd = 0;
   private headStartedUs = 0;
   private totalDeadlineMs = Infinity;
+  /** Those of the request that runs, or ran last. */
+  private times: ClientTimes;
   private wait: number = WAIT.IDLE;
   /** True while the running request is a WebSocket. */
   private tunnel = false;
@@ -82,6 +85,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
 
   constructor(front: FrontContext, { socket, facts, tls }: AcceptedClient, owner: ConnectionOwner) {
     this.front = front;
+    this.times = front.settings;
     this.socket = socket;
     this.tls = tls;
     this.out = new TurnWriter(socket);
@@ -125,17 +129,23 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     if (this.tunnel) this.await(WAIT.BODY, Infinity);
     if (this.out.write(bytes)) return true;
     this.blocked = true;
-    this.await(WAIT.SEND, this.front.settings.sendProgressTimeoutMs);
+    this.await(WAIT.SEND, this.times.sendProgressTimeoutMs);
     return false;
   }
 
   /** The running request wants its body, or wants it no longer. */
   bodyWanted(wanted: boolean): void {
     if (wanted) {
-      this.await(WAIT.BODY, this.front.settings.bodyProgressTimeoutMs);
+      this.await(WAIT.BODY, this.times.bodyProgressTimeoutMs);
       this.run();
     } else if (this.wait === WAIT.BODY) this.await(WAIT.NONE, Infinity);
     this.updatePause();
+  }
+
+  limitTimes(times: ClientTimes): void {
+    this.times = times;
+    this.totalDeadlineMs = this.front.deadlines.nowMs + times.requestTotalTimeoutMs;
+    this.await(WAIT.NONE, Infinity);
   }
 
   /** A WebSocket is open. */
@@ -153,8 +163,8 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     if (this.closed) return;
     if (!keep || (this.ended && this.inputAt === this.inputEnd)) return this.linger();
     this.parser.reset(this.inputAt);
-    const { drainIdleMs, keepAliveTimeoutMs } = this.front.settings;
-    this.await(WAIT.IDLE, this.front.draining ? drainIdleMs : keepAliveTimeoutMs);
+    const { draining, settings } = this.front;
+    this.await(WAIT.IDLE, draining ? settings.drainIdleMs : this.times.keepAliveTimeoutMs);
     if (this.inputAt < this.inputEnd && !this.running) queueMicrotask(() => this.run());
   }
 
@@ -190,9 +200,8 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     // Who closed its side may be gone altogether: until it takes something, there is little time.
     const grace = this.ended && (wait === WAIT.BODY || wait === WAIT.NONE);
     this.wait = grace ? WAIT.GRACE : wait;
-    const { halfCloseGraceMs, websocketIdleMs } = this.front.settings;
-    const openMs = this.tunnel && wait === WAIT.BODY ? websocketIdleMs : ms;
-    const forMs = grace ? halfCloseGraceMs : openMs;
+    const openMs = this.tunnel && wait === WAIT.BODY ? this.times.websocketIdleMs : ms;
+    const forMs = grace ? this.front.settings.halfCloseGraceMs : openMs;
     this.deadlineMs = Math.min(this.front.deadlines.nowMs + forMs, this.totalDeadlineMs);
   }
 
@@ -275,7 +284,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     const exchange = this.exchange;
     if (exchange !== null) {
       if (!exchange.wantsBody) return false;
-      if (!this.blocked) this.await(WAIT.BODY, this.front.settings.bodyProgressTimeoutMs);
+      if (!this.blocked) this.await(WAIT.BODY, this.times.bodyProgressTimeoutMs);
       const from = this.inputAt;
       this.inputAt = exchange.readBody(this.input, from, this.inputEnd);
       exchange.acceptBody(this.input, from);
@@ -329,8 +338,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
 
   private begin(start: (exchange: Exchange) => void): void {
     this.begun = true;
-    this.totalDeadlineMs = this.front.deadlines.nowMs + this.front.settings.requestTotalTimeoutMs;
-    this.await(WAIT.NONE, Infinity);
+    this.limitTimes(this.front.settings);
     // A refused head may end anywhere.
     const headEnd = this.inputAt > 0 ? this.inputAt : this.inputEnd;
     const head = this.borrowed ? Buffer.from(this.input.subarray(0, headEnd)) : this.input;
@@ -356,7 +364,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   private onDrain(): void {
     this.blocked = false;
     if (this.exchange === null) return this.run();
-    if (this.exchange.wantsBody) this.await(WAIT.BODY, this.front.settings.bodyProgressTimeoutMs);
+    if (this.exchange.wantsBody) this.await(WAIT.BODY, this.times.bodyProgressTimeoutMs);
     else this.await(WAIT.NONE, Infinity);
     this.exchange.clientDrained();
   }
@@ -388,9 +396,9 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.reader.resume();
     this.out.flush();
     this.socket.end();
-    const { lingerTimeoutMs, sendProgressTimeoutMs } = this.front.settings;
+    const { lingerTimeoutMs } = this.front.settings;
     const sending = this.socket.writableLength > 0;
-    this.await(WAIT.LINGER, sending ? sendProgressTimeoutMs : lingerTimeoutMs);
+    this.await(WAIT.LINGER, sending ? this.times.sendProgressTimeoutMs : lingerTimeoutMs);
   }
 
   private onClose(): void {

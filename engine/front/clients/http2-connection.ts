@@ -38,6 +38,8 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
   private readonly session: Http2Session;
   /** At most as many as it may have at once, in no order. */
   private readonly streams: Http2Stream[] = [];
+  /** How long it waits for a request: what the path of the last one says. */
+  private keepAliveMs: number;
   /** Those whose requests have not begun, in their order. */
   private unbegun: Http2Stream[] = [];
   private beginDue = false;
@@ -78,6 +80,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
     this.patience = uselessFramesMax;
     this.patienceMs = front.deadlines.nowMs;
     this.deadlineMs = front.deadlines.nowMs + front.settings.headTimeoutMs;
+    this.keepAliveMs = front.settings.keepAliveTimeoutMs;
     front.deadlines.add(this);
     socket.on('drain', () => this.onDrain());
     socket.on('end', () => this.destroy());
@@ -271,7 +274,8 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
     if (this.closed) return;
     this.hold();
     if (this.streams.length > 0) return;
-    this.deadlineMs = this.front.deadlines.nowMs + this.front.settings.keepAliveTimeoutMs;
+    this.keepAliveMs = stream.times.keepAliveTimeoutMs;
+    this.deadlineMs = this.front.deadlines.nowMs + this.keepAliveMs;
     if (this.front.draining) this.drain();
   }
 
@@ -310,13 +314,15 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
   private onBlocked(): void {
     this.blocked = true;
     const { deadlines, settings } = this.front;
-    this.deadlineMs = deadlines.nowMs + settings.sendProgressTimeoutMs;
+    // The most patient of its requests decides: all share the socket.
+    const pauses = this.streams.map(({ times }) => times.sendProgressTimeoutMs);
+    const waitMs = pauses.length === 0 ? settings.sendProgressTimeoutMs : Math.max(...pauses);
+    this.deadlineMs = deadlines.nowMs + waitMs;
   }
 
   private onDrain(): void {
     this.blocked = false;
-    const { deadlines, settings } = this.front;
-    this.deadlineMs = this.idle ? deadlines.nowMs + settings.keepAliveTimeoutMs : Infinity;
+    this.deadlineMs = this.idle ? this.front.deadlines.nowMs + this.keepAliveMs : Infinity;
     this.flush();
   }
 

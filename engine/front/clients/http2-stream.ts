@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DeadlineHolder } from '../../base/deadlines.ts';
 import type { ConnectionFacts } from '../../contract/message.ts';
+import type { ClientTimes } from '../../contract/request-times.ts';
 import type { TlsFacts } from '../../contract/tls.ts';
 import { BODY, SCAN } from '../../http/head-scanner.ts';
 import type { RequestHeadParser } from '../../http/request-head.ts';
@@ -59,12 +60,14 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
   deadlinePlace = -1;
   /** Content received and not yet taken by the request, in bytes. */
   waiting = 0;
+  /** How long its parts may take. */
+  times: ClientTimes;
 
   private readonly front: FrontContext;
   private readonly owner: StreamOwner;
   private readonly bytes: Buffer;
   private readonly exchange: Exchange;
-  private readonly totalDeadlineMs: number;
+  private totalDeadlineMs: number;
   private readonly readers: Readers;
   private readonly answer: AnswerReader;
   private readonly received: Buffer[] = [];
@@ -90,7 +93,8 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
     this.bytes = this.websocket ? openingHead(head) : head;
     this.readers = front.readers.take(true, this.websocket);
     ({ parser: this.parser, answer: this.answer } = this.readers);
-    this.totalDeadlineMs = front.deadlines.nowMs + front.settings.requestTotalTimeoutMs;
+    this.times = front.settings;
+    this.totalDeadlineMs = front.deadlines.nowMs + this.times.requestTotalTimeoutMs;
     this.deadlineMs = this.totalDeadlineMs;
     const result = this.parser.execute(this.bytes, this.bytes.length);
     this.refused = result !== SCAN.DONE;
@@ -179,6 +183,12 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
     if (this.exchange.wantsBody) this.bodyWanted(true);
   }
 
+  limitTimes(times: ClientTimes): void {
+    this.times = times;
+    this.totalDeadlineMs = this.front.deadlines.nowMs + times.requestTotalTimeoutMs;
+    this.deadlineMs = this.totalDeadlineMs;
+  }
+
   bodyWanted(wanted: boolean): void {
     if (this.gone || this.ended) return;
     this.awaitBody(wanted);
@@ -197,12 +207,12 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
   }
 
   private awaitBody(wanted: boolean): void {
-    const { deadlines, settings } = this.front;
+    const { nowMs } = this.front.deadlines;
     if (this.tunnel) {
-      this.deadlineMs = deadlines.nowMs + settings.websocketIdleMs;
+      this.deadlineMs = nowMs + this.times.websocketIdleMs;
       return;
     }
-    const progressMs = deadlines.nowMs + settings.bodyProgressTimeoutMs;
+    const progressMs = nowMs + this.times.bodyProgressTimeoutMs;
     this.deadlineMs = wanted ? Math.min(progressMs, this.totalDeadlineMs) : this.totalDeadlineMs;
   }
 
@@ -228,7 +238,7 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
     const free = owner.data(id, piece, start, end, done);
     if (free || done) return true;
     this.blocked = true;
-    this.deadlineMs = this.front.deadlines.nowMs + this.front.settings.sendProgressTimeoutMs;
+    this.deadlineMs = this.front.deadlines.nowMs + this.times.sendProgressTimeoutMs;
     return false;
   }
 

@@ -15,6 +15,7 @@ import type { DeadlineHolder } from '../../base/deadlines.ts';
 import { Places } from '../../base/places.ts';
 import { AppError } from '../../../base/errors.ts';
 import { SPAN, type ConnectionFacts } from '../../contract/message.ts';
+import type { ClientTimes } from '../../contract/request-times.ts';
 import { ChunkedDecoder } from '../../http/chunked-decoder.ts';
 import { BODY, KIND_MASK, SCAN } from '../../http/head-scanner.ts';
 import type { RequestHeadParser } from '../../http/request-head.ts';
@@ -135,7 +136,8 @@ class UwsClient implements ClientPort, DeadlineHolder {
   private readonly onGone: (client: UwsClient) => void;
   private readonly exchange: Exchange;
   private readonly headResult: number;
-  private readonly totalDeadlineMs: number;
+  private totalDeadlineMs: number;
+  private times: ClientTimes;
   private readonly readers: Readers;
   private readonly answer: ResponseHeadParser;
   private readonly decoder = new ChunkedDecoder();
@@ -175,7 +177,8 @@ class UwsClient implements ClientPort, DeadlineHolder {
     this.forwardedLines = `X-Forwarded-For: ${peerIp}\r\nX-Forwarded-Proto: http\r\n`;
     this.headResult = this.parser.execute(this.bytes, this.bytes.length);
     this.exchange = new Exchange(context, this, this.bytes, context.clock.monotonicUs());
-    this.totalDeadlineMs = context.deadlines.nowMs + context.settings.requestTotalTimeoutMs;
+    this.times = context.settings;
+    this.totalDeadlineMs = context.deadlines.nowMs + this.times.requestTotalTimeoutMs;
     this.deadlineMs = this.totalDeadlineMs;
     context.deadlines.add(this);
   }
@@ -204,9 +207,15 @@ class UwsClient implements ClientPort, DeadlineHolder {
     else this.exchange.timedOut(false);
   }
 
+  limitTimes(times: ClientTimes): void {
+    this.times = times;
+    this.totalDeadlineMs = this.context.deadlines.nowMs + times.requestTotalTimeoutMs;
+    this.deadlineMs = this.totalDeadlineMs;
+  }
+
   bodyWanted(wanted: boolean): void {
     if (this.gone || this.ended || this.answered) return;
-    const progressMs = this.context.deadlines.nowMs + this.context.settings.bodyProgressTimeoutMs;
+    const progressMs = this.context.deadlines.nowMs + this.times.bodyProgressTimeoutMs;
     this.deadlineMs = wanted ? Math.min(progressMs, this.totalDeadlineMs) : this.totalDeadlineMs;
     while (wanted && this.received.length > 0 && this.exchange.wantsBody) {
       const piece = this.received.shift()!;

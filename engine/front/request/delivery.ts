@@ -41,6 +41,8 @@ export function answerInstead(request: RequestState): DeliveryAnswer | null {
   const ofSite = delivery.answer(view);
   if (ofSite !== null) return ofSite;
   request.bodyBytesMax = delivery.bodyBytesMax(view, request.bodyBytesMax);
+  const timeouts = delivery.timeouts(view);
+  if (timeouts !== null) request.limitTimes(timeouts);
   request.answerFields = delivery.responseFields(view);
   request.compression = delivery.compression(view);
   request.rewrittenTarget = delivery.rewritten(view);

@@ -6,6 +6,7 @@
 
 import type { GuardVerdict } from '../../contract/guard.ts';
 import type { BodySnapshot, RequestSnapshot } from '../../contract/message.ts';
+import type { OriginTimes } from '../../contract/request-times.ts';
 import { noConfiguration } from '../../contract/site.ts';
 import type { Verdict } from '../../contract/verdict.ts';
 import type { RequestView } from '../../guard/request-view.ts';
@@ -308,6 +309,10 @@ export class Exchange implements PhaseHost, OriginSink, AnswerSink {
   }
 
   // ---- what the origin says
+
+  get originTimes(): OriginTimes {
+    return this.state.originTimes;
+  }
 
   originReady(connection: OriginLink): void {
     const { phases, request } = this;

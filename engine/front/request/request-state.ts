@@ -3,9 +3,12 @@
  * which site answers for it, and what became of it. Never decides or sends anything.
  */
 
-import type { AnswerCompression, ResponseFields } from '../../contract/delivery.ts';
+import { upstreamLimits } from '../../../base/delivery-limits.ts';
+import type { AnswerCompression, ResponseFields, TimeoutConfig } from '../../contract/delivery.ts';
 import type { RequestOutcome } from '../../contract/events.ts';
 import type { RequestSnapshot } from '../../contract/message.ts';
+import type { OriginTimes } from '../../contract/request-times.ts';
+import { clientTimes, originTimes } from '../../guard/request-times.ts';
 import type { RequestView } from '../../guard/request-view.ts';
 import type { RequestHeadParser } from '../../http/request-head.ts';
 import type { ClientPort } from '../client-port.ts';
@@ -39,6 +42,8 @@ export class RequestState {
   trace: TracedRequest | null = null;
   /** Longest body that the path takes. */
   bodyBytesMax: number;
+  /** Times towards the origin; those of the path where it has some. */
+  originTimes: OriginTimes = upstreamLimits;
   /** What the site's delivery replaces in the origin's answer; null for nothing. */
   answerFields: ResponseFields | null = null;
   /** The target that the origin gets; null for the client's. */
@@ -102,6 +107,12 @@ export class RequestState {
     this.site = this.generation.find(client.host());
     this.requestClient = requestClient(front, this.site, client, bytes);
     return this.site;
+  }
+
+  /** Takes over the times of the path. */
+  limitTimes(timeouts: TimeoutConfig): void {
+    this.originTimes = originTimes(timeouts);
+    this.client.limitTimes(clientTimes(timeouts, this.front.settings));
   }
 
   /** `proved`: by proxies that the trust profile proves. */

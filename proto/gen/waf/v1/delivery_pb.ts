@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file waf/v1/delivery.proto.
  */
 export const file_waf_v1_delivery: GenFile = /*@__PURE__*/
-  fileDesc("ChV3YWYvdjEvZGVsaXZlcnkucHJvdG8SBndhZi52MSLRBQoMU2l0ZURlbGl2ZXJ5EiwKC21haW50ZW5hbmNlGAEgASgLMhcud2FmLnYxLk1haW50ZW5hbmNlTW9kZRIyCglyZWRpcmVjdHMYAiADKAsyFC53YWYudjEuU2l0ZVJlZGlyZWN0Qgm6SAaSAQMQ9AMSMwoKYmFzaWNfYXV0aBgDIAMoCzIVLndhZi52MS5CYXNpY0F1dGhSdWxlQgi6SAWSAQIQZBI0Cgtib2R5X2xpbWl0cxgEIAMoCzIVLndhZi52MS5Cb2R5TGltaXRSdWxlQgi6SAWSAQIQZBIfCgxzZWN1cml0eV90eHQYBSABKAlCCbpIBnIEKICAARIoCgRjb3JzGAYgAygLMhAud2FmLnYxLkNvcnNSdWxlQgi6SAWSAQIQZBI1Cg5yZXF1ZXN0X2ZpZWxkcxgHIAMoCzITLndhZi52MS5GaWVsZENoYW5nZUIIukgFkgECEEASNgoPcmVzcG9uc2VfZmllbGRzGAggAygLMhMud2FmLnYxLkZpZWxkQ2hhbmdlQgi6SAWSAQIQQBI3Cgxmb3J3YXJkX2F1dGgYCSADKAsyFy53YWYudjEuRm9yd2FyZEF1dGhSdWxlQgi6SAWSAQIQZBI3ChNjbGllbnRfY2VydGlmaWNhdGVzGAogASgLMhoud2FmLnYxLkNsaWVudENlcnRpZmljYXRlcxI2Cgtjb21wcmVzc2lvbhgLIAMoCzIXLndhZi52MS5Db21wcmVzc2lvblJ1bGVCCLpIBZIBAhBkEi8KD3N0aWNreV9zZXNzaW9ucxgMIAEoCzIWLndhZi52MS5TdGlja3lTZXNzaW9ucxItCgdjb29raWVzGA0gAygLMhIud2FmLnYxLkNvb2tpZVJ1bGVCCLpIBZIBAhBAEjAKCHJld3JpdGVzGA4gAygLMhMud2FmLnYxLlBhdGhSZXdyaXRlQgm6SAaSAQMQ9AMixgEKD01haW50ZW5hbmNlTW9kZRIPCgdlbmFibGVkGAEgASgIEigKE3JldHJ5X2FmdGVyX3NlY29uZHMYAiABKAVCC7pICBoGGID1JCgAEhcKBXRpdGxlGAMgASgJQgi6SAVyAxiAAhIZCgdtZXNzYWdlGAQgASgJQgi6SAVyAxiAIBIjChBhbGxvd2VkX25ldHdvcmtzGAUgAygJQgm6SAaSAQMQ6AcSHwoNYWxsb3dlZF9wYXRocxgGIAMoCUIIukgFkgECEGQieAoMU2l0ZVJlZGlyZWN0EhYKBGhvc3QYASABKAlCCLpIBXIDGP0BEhYKBHBhdGgYAiABKAlCCLpIBXIDGIAQEhgKBnRhcmdldBgDIAEoCUIIukgFcgMYgBASHgoGc3RhdHVzGAQgASgFQg66SAvYAQEaBhi0AiitAiI/CgtQYXRoUmV3cml0ZRIWCgRwYXRoGAEgASgJQgi6SAVyAxiAEBIYCgZ0YXJnZXQYAiABKAlCCLpIBXIDGIAQIoYBCg1CYXNpY0F1dGhSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIXCgVyZWFsbRgCIAEoCUIIukgFcgMYgAESLwoFdXNlcnMYAyADKAsyFS53YWYudjEuQmFzaWNBdXRoVXNlckIJukgGkgEDEMgBEgwKBG9wZW4YBCABKAgiSAoNQmFzaWNBdXRoVXNlchIWCgRuYW1lGAEgASgJQgi6SAVyAxiAARIfCg1wYXNzd29yZF9oYXNoGAIgASgJQgi6SAVyAxiAAiJKCg1Cb2R5TGltaXRSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIaCgltYXhfYnl0ZXMYAiABKANCB7pIBCICKAAi9wEKCENvcnNSdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIiCg9hbGxvd2VkX29yaWdpbnMYAiADKAlCCbpIBpIBAxDIARIhCg9hbGxvd2VkX21ldGhvZHMYAyADKAlCCLpIBZIBAhAgEiEKD2FsbG93ZWRfaGVhZGVycxgEIAMoCUIIukgFkgECEGQSIQoPZXhwb3NlZF9oZWFkZXJzGAUgAygJQgi6SAWSAQIQZBIZChFhbGxvd19jcmVkZW50aWFscxgGIAEoCBIkCg9tYXhfYWdlX3NlY29uZHMYByABKAVCC7pICBoGGICjBSgAIn8KC0ZpZWxkQ2hhbmdlEhYKBG5hbWUYASABKAlCCLpIBXIDGIABEhcKBXZhbHVlGAIgASgJQgi6SAVyAxiAIBIOCgZyZW1vdmUYAyABKAgSLwoEbW9kZRgEIAEoDjIXLndhZi52MS5GaWVsZENoYW5nZU1vZGVCCLpIBYIBAhABInwKCkNvb2tpZVJ1bGUSFgoEbmFtZRgBIAEoCUIIukgFcgMYgAESDgoGc2VjdXJlGAIgASgIEhEKCWh0dHBfb25seRgDIAEoCBIzCglzYW1lX3NpdGUYBCABKA4yFi53YWYudjEuQ29va2llU2FtZVNpdGVCCLpIBYIBAhABIrsBCg9Gb3J3YXJkQXV0aFJ1bGUSHQoLcGF0aF9wcmVmaXgYASABKAlCCLpIBXIDGIAQEhUKA3VybBgCIAEoCUIIukgFcgMYgBASHwoNY29waWVkX2ZpZWxkcxgDIAMoCUIIukgFkgECECASHwoKdGltZW91dF9tcxgEIAEoBUILukgIGgYY4NQDKAASIgoQYWxsb3dlZF9uZXR3b3JrcxgFIAMoCUIIukgFkgECECASDAoEb3BlbhgGIAEoCCJdChJDbGllbnRDZXJ0aWZpY2F0ZXMSGQoGY2FfcGVtGAEgASgJQgm6SAZyBCiAgAQSEAoIb3B0aW9uYWwYAiABKAgSGgoHY3JsX3BlbRgDIAEoCUIJukgGcgQogIAQIncKD0NvbXByZXNzaW9uUnVsZRIdCgtwYXRoX3ByZWZpeBgBIAEoCUIIukgFcgMYgBASFwoFdHlwZXMYAiADKAlCCLpIBZIBAhBAEh8KCW1pbl9ieXRlcxgDIAEoBUIMukgJGgcYgICACCgAEgsKA29mZhgEIAEoCCJmCg5TdGlja3lTZXNzaW9ucxIPCgdlbmFibGVkGAEgASgIEhwKC2Nvb2tpZV9uYW1lGAIgASgJQge6SARyAhhAEiUKD21heF9hZ2Vfc2Vjb25kcxgDIAEoBUIMukgJGgcYgOeEDygAKo0BCg9GaWVsZENoYW5nZU1vZGUSIQodRklFTERfQ0hBTkdFX01PREVfVU5TUEVDSUZJRUQQABIdChlGSUVMRF9DSEFOR0VfTU9ERV9SRVBMQUNFEAESGQoVRklFTERfQ0hBTkdFX01PREVfQUREEAISHQoZRklFTERfQ0hBTkdFX01PREVfREVGQVVMVBADKoQBCg5Db29raWVTYW1lU2l0ZRIgChxDT09LSUVfU0FNRV9TSVRFX1VOU1BFQ0lGSUVEEAASGwoXQ09PS0lFX1NBTUVfU0lURV9TVFJJQ1QQARIYChRDT09LSUVfU0FNRV9TSVRFX0xBWBACEhkKFUNPT0tJRV9TQU1FX1NJVEVfTk9ORRADYgZwcm90bzM", [file_buf_validate_validate]);
+  fileDesc("ChV3YWYvdjEvZGVsaXZlcnkucHJvdG8SBndhZi52MSKCBgoMU2l0ZURlbGl2ZXJ5EiwKC21haW50ZW5hbmNlGAEgASgLMhcud2FmLnYxLk1haW50ZW5hbmNlTW9kZRIyCglyZWRpcmVjdHMYAiADKAsyFC53YWYudjEuU2l0ZVJlZGlyZWN0Qgm6SAaSAQMQ9AMSMwoKYmFzaWNfYXV0aBgDIAMoCzIVLndhZi52MS5CYXNpY0F1dGhSdWxlQgi6SAWSAQIQZBI0Cgtib2R5X2xpbWl0cxgEIAMoCzIVLndhZi52MS5Cb2R5TGltaXRSdWxlQgi6SAWSAQIQZBIfCgxzZWN1cml0eV90eHQYBSABKAlCCbpIBnIEKICAARIoCgRjb3JzGAYgAygLMhAud2FmLnYxLkNvcnNSdWxlQgi6SAWSAQIQZBI1Cg5yZXF1ZXN0X2ZpZWxkcxgHIAMoCzITLndhZi52MS5GaWVsZENoYW5nZUIIukgFkgECEEASNgoPcmVzcG9uc2VfZmllbGRzGAggAygLMhMud2FmLnYxLkZpZWxkQ2hhbmdlQgi6SAWSAQIQQBI3Cgxmb3J3YXJkX2F1dGgYCSADKAsyFy53YWYudjEuRm9yd2FyZEF1dGhSdWxlQgi6SAWSAQIQZBI3ChNjbGllbnRfY2VydGlmaWNhdGVzGAogASgLMhoud2FmLnYxLkNsaWVudENlcnRpZmljYXRlcxI2Cgtjb21wcmVzc2lvbhgLIAMoCzIXLndhZi52MS5Db21wcmVzc2lvblJ1bGVCCLpIBZIBAhBkEi8KD3N0aWNreV9zZXNzaW9ucxgMIAEoCzIWLndhZi52MS5TdGlja3lTZXNzaW9ucxItCgdjb29raWVzGA0gAygLMhIud2FmLnYxLkNvb2tpZVJ1bGVCCLpIBZIBAhBAEjAKCHJld3JpdGVzGA4gAygLMhMud2FmLnYxLlBhdGhSZXdyaXRlQgm6SAaSAQMQ9AMSLwoIdGltZW91dHMYDyADKAsyEy53YWYudjEuVGltZW91dFJ1bGVCCLpIBZIBAhBkIsYBCg9NYWludGVuYW5jZU1vZGUSDwoHZW5hYmxlZBgBIAEoCBIoChNyZXRyeV9hZnRlcl9zZWNvbmRzGAIgASgFQgu6SAgaBhiA9SQoABIXCgV0aXRsZRgDIAEoCUIIukgFcgMYgAISGQoHbWVzc2FnZRgEIAEoCUIIukgFcgMYgCASIwoQYWxsb3dlZF9uZXR3b3JrcxgFIAMoCUIJukgGkgEDEOgHEh8KDWFsbG93ZWRfcGF0aHMYBiADKAlCCLpIBZIBAhBkIngKDFNpdGVSZWRpcmVjdBIWCgRob3N0GAEgASgJQgi6SAVyAxj9ARIWCgRwYXRoGAIgASgJQgi6SAVyAxiAEBIYCgZ0YXJnZXQYAyABKAlCCLpIBXIDGIAQEh4KBnN0YXR1cxgEIAEoBUIOukgL2AEBGgYYtAIorQIiPwoLUGF0aFJld3JpdGUSFgoEcGF0aBgBIAEoCUIIukgFcgMYgBASGAoGdGFyZ2V0GAIgASgJQgi6SAVyAxiAECKGAQoNQmFzaWNBdXRoUnVsZRIdCgtwYXRoX3ByZWZpeBgBIAEoCUIIukgFcgMYgBASFwoFcmVhbG0YAiABKAlCCLpIBXIDGIABEi8KBXVzZXJzGAMgAygLMhUud2FmLnYxLkJhc2ljQXV0aFVzZXJCCbpIBpIBAxDIARIMCgRvcGVuGAQgASgIIkgKDUJhc2ljQXV0aFVzZXISFgoEbmFtZRgBIAEoCUIIukgFcgMYgAESHwoNcGFzc3dvcmRfaGFzaBgCIAEoCUIIukgFcgMYgAIiSgoNQm9keUxpbWl0UnVsZRIdCgtwYXRoX3ByZWZpeBgBIAEoCUIIukgFcgMYgBASGgoJbWF4X2J5dGVzGAIgASgDQge6SAQiAigAIt0CCgtUaW1lb3V0UnVsZRIdCgtwYXRoX3ByZWZpeBgBIAEoCUIIukgFcgMYgBASIwoNYm9keV9wYXVzZV9tcxgCIAEoBUIMukgJGgcYgN3bASgAEiMKDXNlbmRfcGF1c2VfbXMYAyABKAVCDLpICRoHGIDd2wEoABImChFvcmlnaW5fY29ubmVjdF9tcxgEIAEoBUILukgIGgYY4KcSKAASJgoQb3JpZ2luX2Fuc3dlcl9tcxgFIAEoBUIMukgJGgcYgLiZKSgAEiUKD29yaWdpbl9wYXVzZV9tcxgGIAEoBUIMukgJGgcYgLiZKSgAEh8KCHRvdGFsX21zGAcgASgFQg26SAoaCBiAiLKgAigAEiMKDWtlZXBfYWxpdmVfbXMYCCABKAVCDLpICRoHGIDd2wEoABIoChJ3ZWJzb2NrZXRfcGF1c2VfbXMYCSABKAVCDLpICRoHGIC4mSkoACL3AQoIQ29yc1J1bGUSHQoLcGF0aF9wcmVmaXgYASABKAlCCLpIBXIDGIAQEiIKD2FsbG93ZWRfb3JpZ2lucxgCIAMoCUIJukgGkgEDEMgBEiEKD2FsbG93ZWRfbWV0aG9kcxgDIAMoCUIIukgFkgECECASIQoPYWxsb3dlZF9oZWFkZXJzGAQgAygJQgi6SAWSAQIQZBIhCg9leHBvc2VkX2hlYWRlcnMYBSADKAlCCLpIBZIBAhBkEhkKEWFsbG93X2NyZWRlbnRpYWxzGAYgASgIEiQKD21heF9hZ2Vfc2Vjb25kcxgHIAEoBUILukgIGgYYgKMFKAAifwoLRmllbGRDaGFuZ2USFgoEbmFtZRgBIAEoCUIIukgFcgMYgAESFwoFdmFsdWUYAiABKAlCCLpIBXIDGIAgEg4KBnJlbW92ZRgDIAEoCBIvCgRtb2RlGAQgASgOMhcud2FmLnYxLkZpZWxkQ2hhbmdlTW9kZUIIukgFggECEAEifAoKQ29va2llUnVsZRIWCgRuYW1lGAEgASgJQgi6SAVyAxiAARIOCgZzZWN1cmUYAiABKAgSEQoJaHR0cF9vbmx5GAMgASgIEjMKCXNhbWVfc2l0ZRgEIAEoDjIWLndhZi52MS5Db29raWVTYW1lU2l0ZUIIukgFggECEAEiuwEKD0ZvcndhcmRBdXRoUnVsZRIdCgtwYXRoX3ByZWZpeBgBIAEoCUIIukgFcgMYgBASFQoDdXJsGAIgASgJQgi6SAVyAxiAEBIfCg1jb3BpZWRfZmllbGRzGAMgAygJQgi6SAWSAQIQIBIfCgp0aW1lb3V0X21zGAQgASgFQgu6SAgaBhjg1AMoABIiChBhbGxvd2VkX25ldHdvcmtzGAUgAygJQgi6SAWSAQIQIBIMCgRvcGVuGAYgASgIIl0KEkNsaWVudENlcnRpZmljYXRlcxIZCgZjYV9wZW0YASABKAlCCbpIBnIEKICABBIQCghvcHRpb25hbBgCIAEoCBIaCgdjcmxfcGVtGAMgASgJQgm6SAZyBCiAgBAidwoPQ29tcHJlc3Npb25SdWxlEh0KC3BhdGhfcHJlZml4GAEgASgJQgi6SAVyAxiAEBIXCgV0eXBlcxgCIAMoCUIIukgFkgECEEASHwoJbWluX2J5dGVzGAMgASgFQgy6SAkaBxiAgIAIKAASCwoDb2ZmGAQgASgIImYKDlN0aWNreVNlc3Npb25zEg8KB2VuYWJsZWQYASABKAgSHAoLY29va2llX25hbWUYAiABKAlCB7pIBHICGEASJQoPbWF4X2FnZV9zZWNvbmRzGAMgASgFQgy6SAkaBxiA54QPKAAqjQEKD0ZpZWxkQ2hhbmdlTW9kZRIhCh1GSUVMRF9DSEFOR0VfTU9ERV9VTlNQRUNJRklFRBAAEh0KGUZJRUxEX0NIQU5HRV9NT0RFX1JFUExBQ0UQARIZChVGSUVMRF9DSEFOR0VfTU9ERV9BREQQAhIdChlGSUVMRF9DSEFOR0VfTU9ERV9ERUZBVUxUEAMqhAEKDkNvb2tpZVNhbWVTaXRlEiAKHENPT0tJRV9TQU1FX1NJVEVfVU5TUEVDSUZJRUQQABIbChdDT09LSUVfU0FNRV9TSVRFX1NUUklDVBABEhgKFENPT0tJRV9TQU1FX1NJVEVfTEFYEAISGQoVQ09PS0lFX1NBTUVfU0lURV9OT05FEANiBnByb3RvMw", [file_buf_validate_validate]);
 
 /**
  * How a site is delivered. What is not set costs nothing and changes nothing.
@@ -118,6 +118,13 @@ export type SiteDelivery = Message<"waf.v1.SiteDelivery"> & {
    * @generated from field: repeated waf.v1.PathRewrite rewrites = 14;
    */
   rewrites: PathRewrite[];
+
+  /**
+   * How long parts of a request may take; the longest prefix that states a time decides.
+   *
+   * @generated from field: repeated waf.v1.TimeoutRule timeouts = 15;
+   */
+  timeouts: TimeoutRule[];
 };
 
 /**
@@ -223,6 +230,13 @@ export type SiteDeliveryJson = {
    * @generated from field: repeated waf.v1.PathRewrite rewrites = 14;
    */
   rewrites?: PathRewriteJson[];
+
+  /**
+   * How long parts of a request may take; the longest prefix that states a time decides.
+   *
+   * @generated from field: repeated waf.v1.TimeoutRule timeouts = 15;
+   */
+  timeouts?: TimeoutRuleJson[];
 };
 
 /**
@@ -641,6 +655,155 @@ export const BodyLimitRuleSchema: GenMessage<BodyLimitRule, {jsonType: BodyLimit
   messageDesc(file_waf_v1_delivery, 6);
 
 /**
+ * Bounds how long parts of a request to a path may take; 0 leaves that to a shorter prefix, then to
+ * the node. The node looks at its clock four times a second.
+ *
+ * @generated from message waf.v1.TimeoutRule
+ */
+export type TimeoutRule = Message<"waf.v1.TimeoutRule"> & {
+  /**
+   * Path prefix of whole segments; / for all.
+   *
+   * @generated from field: string path_prefix = 1;
+   */
+  pathPrefix: string;
+
+  /**
+   * Nothing comes of an expected request body: 408. The node's: 30000.
+   *
+   * @generated from field: int32 body_pause_ms = 2;
+   */
+  bodyPauseMs: number;
+
+  /**
+   * The client takes nothing of its answer: it is cut. The node's: 60000.
+   *
+   * @generated from field: int32 send_pause_ms = 3;
+   */
+  sendPauseMs: number;
+
+  /**
+   * From asking an origin for a connection to having one, with TLS: 504. The node's: 5000.
+   *
+   * @generated from field: int32 origin_connect_ms = 4;
+   */
+  originConnectMs: number;
+
+  /**
+   * From what the origin was sent last to its answer: 504. The node's: 60000.
+   *
+   * @generated from field: int32 origin_answer_ms = 5;
+   */
+  originAnswerMs: number;
+
+  /**
+   * Nothing comes of an answer that has begun: it is cut. The node's: 60000.
+   *
+   * @generated from field: int32 origin_pause_ms = 6;
+   */
+  originPauseMs: number;
+
+  /**
+   * The whole request, to the end of its answer, but for WebSockets. The node's: 600000.
+   *
+   * @generated from field: int32 total_ms = 7;
+   */
+  totalMs: number;
+
+  /**
+   * A connection waits for its next request. The node's: 60000.
+   *
+   * @generated from field: int32 keep_alive_ms = 8;
+   */
+  keepAliveMs: number;
+
+  /**
+   * Neither side of a WebSocket sends anything: it is closed. The node's: 300000.
+   *
+   * @generated from field: int32 websocket_pause_ms = 9;
+   */
+  websocketPauseMs: number;
+};
+
+/**
+ * Bounds how long parts of a request to a path may take; 0 leaves that to a shorter prefix, then to
+ * the node. The node looks at its clock four times a second.
+ *
+ * @generated from message waf.v1.TimeoutRule
+ */
+export type TimeoutRuleJson = {
+  /**
+   * Path prefix of whole segments; / for all.
+   *
+   * @generated from field: string path_prefix = 1;
+   */
+  pathPrefix?: string;
+
+  /**
+   * Nothing comes of an expected request body: 408. The node's: 30000.
+   *
+   * @generated from field: int32 body_pause_ms = 2;
+   */
+  bodyPauseMs?: number;
+
+  /**
+   * The client takes nothing of its answer: it is cut. The node's: 60000.
+   *
+   * @generated from field: int32 send_pause_ms = 3;
+   */
+  sendPauseMs?: number;
+
+  /**
+   * From asking an origin for a connection to having one, with TLS: 504. The node's: 5000.
+   *
+   * @generated from field: int32 origin_connect_ms = 4;
+   */
+  originConnectMs?: number;
+
+  /**
+   * From what the origin was sent last to its answer: 504. The node's: 60000.
+   *
+   * @generated from field: int32 origin_answer_ms = 5;
+   */
+  originAnswerMs?: number;
+
+  /**
+   * Nothing comes of an answer that has begun: it is cut. The node's: 60000.
+   *
+   * @generated from field: int32 origin_pause_ms = 6;
+   */
+  originPauseMs?: number;
+
+  /**
+   * The whole request, to the end of its answer, but for WebSockets. The node's: 600000.
+   *
+   * @generated from field: int32 total_ms = 7;
+   */
+  totalMs?: number;
+
+  /**
+   * A connection waits for its next request. The node's: 60000.
+   *
+   * @generated from field: int32 keep_alive_ms = 8;
+   */
+  keepAliveMs?: number;
+
+  /**
+   * Neither side of a WebSocket sends anything: it is closed. The node's: 300000.
+   *
+   * @generated from field: int32 websocket_pause_ms = 9;
+   */
+  websocketPauseMs?: number;
+};
+
+/**
+ * Describes the message waf.v1.TimeoutRule.
+ * Use `create(TimeoutRuleSchema)` to create a new message.
+ */
+export const TimeoutRuleSchema: GenMessage<TimeoutRule, {jsonType: TimeoutRuleJson}> = /*@__PURE__*/
+  messageDesc(file_waf_v1_delivery, 7);
+
+/**
  * Lets pages of other origins read answers.
  *
  * @generated from message waf.v1.CorsRule
@@ -757,7 +920,7 @@ export type CorsRuleJson = {
  * Use `create(CorsRuleSchema)` to create a new message.
  */
 export const CorsRuleSchema: GenMessage<CorsRule, {jsonType: CorsRuleJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_delivery, 7);
+  messageDesc(file_waf_v1_delivery, 8);
 
 /**
  * Sets a header field, or takes it away.
@@ -834,7 +997,7 @@ export type FieldChangeJson = {
  * Use `create(FieldChangeSchema)` to create a new message.
  */
 export const FieldChangeSchema: GenMessage<FieldChange, {jsonType: FieldChangeJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_delivery, 8);
+  messageDesc(file_waf_v1_delivery, 9);
 
 /**
  * Attributes of cookies that the origin sets, as browsers get them.
@@ -911,7 +1074,7 @@ export type CookieRuleJson = {
  * Use `create(CookieRuleSchema)` to create a new message.
  */
 export const CookieRuleSchema: GenMessage<CookieRule, {jsonType: CookieRuleJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_delivery, 9);
+  messageDesc(file_waf_v1_delivery, 10);
 
 /**
  * Asks a service before each request (auth_request of nginx, forward_auth of Caddy).
@@ -1016,7 +1179,7 @@ export type ForwardAuthRuleJson = {
  * Use `create(ForwardAuthRuleSchema)` to create a new message.
  */
 export const ForwardAuthRuleSchema: GenMessage<ForwardAuthRule, {jsonType: ForwardAuthRuleJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_delivery, 10);
+  messageDesc(file_waf_v1_delivery, 11);
 
 /**
  * Certificates of clients (mutual TLS).
@@ -1081,7 +1244,7 @@ export type ClientCertificatesJson = {
  * Use `create(ClientCertificatesSchema)` to create a new message.
  */
 export const ClientCertificatesSchema: GenMessage<ClientCertificates, {jsonType: ClientCertificatesJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_delivery, 11);
+  messageDesc(file_waf_v1_delivery, 12);
 
 /**
  * Compresses answers for clients that accept br or gzip. An observer who sees the length of an
@@ -1160,7 +1323,7 @@ export type CompressionRuleJson = {
  * Use `create(CompressionRuleSchema)` to create a new message.
  */
 export const CompressionRuleSchema: GenMessage<CompressionRule, {jsonType: CompressionRuleJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_delivery, 12);
+  messageDesc(file_waf_v1_delivery, 13);
 
 /**
  * Keeps a visitor with one address of a pool by a cookie that names the address to nobody else.
@@ -1223,7 +1386,7 @@ export type StickySessionsJson = {
  * Use `create(StickySessionsSchema)` to create a new message.
  */
 export const StickySessionsSchema: GenMessage<StickySessions, {jsonType: StickySessionsJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_delivery, 13);
+  messageDesc(file_waf_v1_delivery, 14);
 
 /**
  * What becomes of values that a message has already.
