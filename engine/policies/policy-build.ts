@@ -148,6 +148,11 @@ export function keptFindings(
   return kept && { diagnostics: kept.diagnostics, rules: kept.image.facts.rules };
 }
 
+/** The plan of a policy that this build planned before, from the cache; null where none is kept. */
+export function keptPlanOf(key: string, options: BuildOptions): SharedArrayBuffer | null {
+  return keptPlan(key, options)?.plan ?? null;
+}
+
 function keptPlan(
   key: string,
   { build, cache, log }: BuildOptions,

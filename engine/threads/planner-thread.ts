@@ -3,14 +3,11 @@
  * in shared memory, so that front threads only attach to them. Serves nothing.
  */
 
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { collectGarbage } from '../../base/garbage.ts';
 import type { ThreadSettings } from './thread-settings.ts';
 import type { PlannerAnswer, PlannerTask, PlanOutcome } from '../rollout/planner.ts';
 import type { KeyedPolicy } from '../contract/policy.ts';
-import { addonFile } from '../match/scan.ts';
 import {
   keptFindings,
   keptPolicy,
@@ -19,14 +16,10 @@ import {
   type BuildOptions,
 } from '../policies/policy-build.ts';
 import { closeProgram, type BuildResult } from '../rules/program/build-program.ts';
+import { planningBuild } from './planning-build.ts';
 import { threadParts } from './thread-parts.ts';
 
 const parts = threadParts('planner', workerData as ThreadSettings);
-/** The code that plans: this file imports all other files of its program by names with hashes. */
-const build = createHash('sha256')
-  .update(readFileSync(new URL(import.meta.url)))
-  .update(readFileSync(addonFile))
-  .digest('hex');
 const send = (answer: PlannerAnswer): void => parentPort!.postMessage(answer);
 
 parentPort!.on('message', (task: PlannerTask) => {
@@ -86,5 +79,11 @@ function plan({ policy, inUse }: PlannerTask): PlanOutcome {
 function optionsFor(what: string): BuildOptions {
   const onProgress = (done: number, total: number): void =>
     send({ kind: 'progress', done, total, what });
-  return { cache: parts.cache, log: parts.log, ports: parts.ports, build, onProgress };
+  return {
+    cache: parts.cache,
+    log: parts.log,
+    ports: parts.ports,
+    build: planningBuild,
+    onProgress,
+  };
 }

@@ -10,11 +10,12 @@ import { DnsBlockLists } from '../guard/block-lists.ts';
 import { FollowedCountryDatabase } from '../guard/geo.ts';
 import { planName, type SharedImage, type SharedImages } from '../contract/shared-images.ts';
 import type { KeyedPolicy } from '../contract/policy.ts';
-import { buildEngineInSteps } from '../policies/policy-build.ts';
+import { buildEngineInSteps, keptPlanOf } from '../policies/policy-build.ts';
 import type { RulePorts } from '../rules/transaction/ports.ts';
 import { IdleTransactions } from '../rules/run/idle-transactions.ts';
 import { SharedRules } from '../rules/program/shared-rules.ts';
 import type { DatabaseCache } from '../rules/plan/databases.ts';
+import { planningBuild } from './planning-build.ts';
 import type { ThreadSettings } from './thread-settings.ts';
 import type { PolicyEngine } from '../rules/run/policy-engine.ts';
 import { Collections } from '../state/collections.ts';
@@ -83,8 +84,11 @@ export function threadParts(
   };
   const transactions = new IdleTransactions();
   const options = { cache, log, ports, rules: new SharedRules(), transactions };
-  const build = (policy: KeyedPolicy): PolicyEngine =>
-    runAtOnce(buildEngineInSteps(policy.source, options, planOf(policy)));
+  // After a start requests are there before the planner has laid the plan in shared memory.
+  const build = (policy: KeyedPolicy): PolicyEngine => {
+    const plan = planOf(policy) ?? keptPlanOf(policy.key, { ...options, build: planningBuild });
+    return runAtOnce(buildEngineInSteps(policy.source, options, plan));
+  };
   const buildInSlices = (policy: KeyedPolicy): Promise<PolicyEngine> =>
     runInSlices(
       buildEngineInSteps(policy.source, options, planOf(policy)),

@@ -25,6 +25,7 @@ import {
   buildEngine,
   buildEngineInSteps,
   keptPolicy,
+  PolicyError,
   planPolicy,
   type BuildOptions,
 } from '../../engine/policies/policy-build.ts';
@@ -32,6 +33,9 @@ import { Planner } from '../../engine/rollout/planner.ts';
 import { makeConnection, makeRequest } from '../../engine/rules/oracle/conformance/exchange.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
+import { planningBuild } from '../../engine/threads/planning-build.ts';
+import { threadParts } from '../../engine/threads/thread-parts.ts';
+import type { ThreadSettings } from '../../engine/threads/thread-settings.ts';
 import { fixedPorts } from '../fuzz/compare-engines.ts';
 import { root } from '../support/product.ts';
 
@@ -230,6 +234,33 @@ test('a planner thread takes what the one before it planned', async () => {
   expect(await withPlanner((one) => one.plan({ ...unread, key: 'new' }))).toMatchObject({
     ok: false,
   });
+});
+
+test('a thread that serves takes for a first request what the run before it planned', () => {
+  const settings: ThreadSettings = {
+    place: 'inline',
+    poolThreads: 1,
+    sharedSocket: false,
+    events: 'none',
+    cacheFolder: folder,
+    collectionsFolder: path.join(folder, 'collections'),
+    countryFile: '',
+    logLevel: 'error',
+  };
+  const attack = keyed('attack');
+  planPolicy(attack, planner(planningBuild).options);
+  // Its text is not read: it would not link.
+  const unread = { ...attack, source: { ...attack.source, seclangEntry: 'SecRule\n' } };
+  const engine = threadParts('front', settings).build(unread);
+  expect(blocksOnly('attack', engine)).toBe(true);
+  engine.retire();
+  // Another code's plans are not for it.
+  expect(() => threadParts('front', settings).build({ ...unread, key: 'new' })).toThrow(
+    PolicyError,
+  );
+  rmSync(planFile());
+  planPolicy(attack, planner('another').options);
+  expect(() => threadParts('front', settings).build(unread)).toThrow(PolicyError);
 });
 
 function flipBit(file: string, share: number): void {
