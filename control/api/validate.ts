@@ -85,6 +85,7 @@ function jsonPath(path: Path): string {
 const patternProblems: Readonly<Record<string, string>> = {
   '^[!-~]*$': 'may hold visible ASCII characters only, without blanks',
   '^[^\\x00-\\x1f\\x7f]*$': 'may not hold control characters',
+  '^[A-Z]{2}$': 'must be an ISO 3166-1 alpha-2 code such as DE',
   '^([0-9]{4}-(0[1-9]|1[0-2]))?$': 'must be a month such as 2026-01',
 };
 

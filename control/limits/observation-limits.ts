@@ -79,6 +79,8 @@ export const observationLimits = {
   annotatedSitesMax: 200,
   /** Different values counted in one ranking, some 20 MB; of more the rarest are evicted. */
   summaryKeysMax: 100_000,
+  /** Clients that a filter by country may stand for: some 400 KB of a question. */
+  countryClientsMax: 10_000,
   /** Families of attacks counted of one address; rulesets know some twenty. */
   tagsOfAddressMax: 200,
 } as const;

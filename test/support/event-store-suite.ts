@@ -221,6 +221,20 @@ function testAnswers(driver: string, open: () => Promise<OpenedStore>): void {
     }
   });
 
+  test(`${driver}: clients are ranked by their events, and the rest is found by single ones`, async () => {
+    const store = await filledStore(open);
+    const filter = { ...any, anyOf: [{ field: 'rule', values: ['942100'] }] };
+    const question = { ask: 'ranking', kind: 'security', filter, field: 'client' } as const;
+    const { entries, events } = await store.ask({ ...question, limit: 1000 });
+    expect(events).toBe(120);
+    expect(entries.map(({ count }) => Number(count))).toEqual(Array.from({ length: 10 }, () => 12));
+    const [first = '', second = ''] = entries.map(({ key }) => key);
+    const ofClients = async (values: readonly string[]): Promise<number> =>
+      (await idsOf(store, 'security', { anyOf: [...filter.anyOf, { field: 'client', values }] }))
+        .length;
+    expect([await ofClients([first, second]), await ofClients([])]).toEqual([24, 0]);
+  });
+
   test(`${driver}: one event is found by its id in a segment and in the tail`, async () => {
     const store = await filledStore(open);
     for (const request of ['r-1-150', 'r-2-150']) {

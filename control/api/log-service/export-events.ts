@@ -6,23 +6,19 @@ import { callLimits } from '../../limits/call-limits.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { EventFilter } from '../../observe/events/event-filter.ts';
 import type { KindName } from '../../observe/events/event-questions.ts';
-import {
-  accessFilter,
-  cursorOf,
-  errorFilter,
-  readCursor,
-  securityFilter,
-} from '../../observe/query.ts';
+import { accessFilter, cursorOf, errorFilter, readCursor } from '../../observe/query.ts';
 import { actorNote, callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
+import { securityFilterOf } from './country-filter.ts';
 
 /** Security events that match, as lines of JSON. */
 export function exportSecurityEvents(
   parts: Uses<'store' | 'clock' | 'events'>,
 ): Method<typeof LogService, 'exportSecurityEvents'> {
-  return ({ query, cursor }, context) => {
+  return async ({ query, cursor }, context) => {
     if (query === undefined) throw invalidField('query', 'is required');
-    const filter = securityFilter(callerOf(context).tenantId, query);
+    const { tenantId } = callerOf(context);
+    const filter = await securityFilterOf(parts, tenantId, query, context.signal);
     return exportPart(parts, context, { kind: 'security', filter, cursor, siteId: query.siteId });
   };
 }

@@ -23,7 +23,7 @@ export function getAccessLogRankings(
     const field = fields.get(dimension);
     if (field === undefined) throw invalidField('dimension', 'is required');
     const filter = plainFilter(callerOf(context).tenantId, timeRange, siteId);
-    const question = { ask: 'ranking', filter, field, limit: topMax } as const;
+    const question = { ask: 'ranking', kind: 'access', filter, field, limit: topMax } as const;
     const { entries, events, limited } = await parts.events.ask(question, context.signal);
     const placeOf = field === 'client' ? openNetworkGeo(parts.store) : null;
     return {

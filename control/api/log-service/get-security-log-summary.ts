@@ -8,9 +8,9 @@ import {
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { geoOf, openNetworkGeo } from '../../access/network-geo.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { securityFilter } from '../../observe/query.ts';
 import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
+import { securityFilterOf } from './country-filter.ts';
 
 const topMax = 100;
 const defaultTop = 10;
@@ -34,7 +34,7 @@ export function getSecurityLogSummary(
     if (topLimit > topMax) throw invalidField('topLimit', `must be between 1 and ${topMax}`);
     const wanted = dimensions.flatMap((dimension) => names.get(dimension) ?? []);
     const { tenantId } = callerOf(context);
-    const filter = securityFilter(tenantId, query);
+    const filter = await securityFilterOf(parts, tenantId, query, context.signal);
     const question = {
       ...({ ask: 'summary', filter, wanted } as const),
       topLimit: topLimit || defaultTop,

@@ -99,7 +99,7 @@ export async function topk({ parts, caller, query, signal }: TelemetryQuestion) 
       end: timestampFromMs(span.endMs),
     });
     const filter = plainFilter(caller.tenantId, timeRange, site);
-    const question = { ask: 'ranking', filter, field: 'client', limit } as const;
+    const question = { ask: 'ranking', kind: 'access', filter, field: 'client', limit } as const;
     const found = await parts.events.ask(question, signal);
     const entries = found.entries.map(({ key, count }) => ({ key, requests: Number(count) }));
     // What the log policy keeps of requests, not all of them.

@@ -14,6 +14,11 @@ export const logSecurityCommand: CommandDefinition = {
     ...eventFlags,
     { flags: '--rule <id>', summary: 'only with this rule; repeatable', repeatable: true },
     { flags: '--client <cidr>', summary: 'only these clients; repeatable', repeatable: true },
+    {
+      flags: '--country <code>',
+      summary: 'only clients in this country, such as DE; repeatable',
+      repeatable: true,
+    },
     { flags: '--path <path>', summary: 'only this path, without its query' },
     { flags: '--severity <name>', summary: 'this severity or worse' },
     { flags: '--outcome <name>', summary: 'blocked or passed', choices: ['blocked', 'passed'] },
@@ -31,6 +36,7 @@ export const logSecurityCommand: CommandDefinition = {
       outcome: outcome === 'blocked' ? BLOCKED : outcome === 'passed' ? PASSED : ANY,
       ruleIds: [...listFlag(flags, 'rule')],
       clientIpCidrs: [...listFlag(flags, 'client')],
+      countryCodes: listFlag(flags, 'country').map((code) => code.toUpperCase()),
       path: textFlag(flags, 'path') ?? '',
       minimumSeverity: textFlag(flags, 'severity') ?? '',
     });

@@ -365,6 +365,8 @@ export const areaRefusals: Readonly<Record<string, string>> = {
   // Data that serves no client at the moment.
   'too many long questions about events at once: ask again in a moment':
     '同时进行的事件长查询过多：请稍后再试',
+  'countryCodes: stands for too many clients; ask for a shorter time or one site':
+    '该国家/地区对应的客户端过多：请缩短时间范围或选择单个站点',
   'the thread that reads events ended: ask again': '读取事件的线程已结束：请重试',
   'ClickHouse takes no events: {reason}': 'ClickHouse 不接受事件：{reason}',
   'ClickHouse still removes old events: that is looked at again later':

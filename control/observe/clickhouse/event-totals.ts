@@ -79,13 +79,13 @@ async function readTop(
   });
 }
 
-/** Ranks the values of one field of access events. */
+/** Ranks the values of one field of events. */
 export async function readRanking(
   asking: Asking,
-  { filter, field, limit }: RankingQuestion,
+  { kind, filter, field, limit }: RankingQuestion,
 ): Promise<Ranked> {
-  const from = `FROM ${tableOf(asking.address, 'access')} FINAL`;
-  const where = `WHERE ${conditionsOf('access', filter, '')}`;
+  const from = `FROM ${tableOf(asking.address, kind)} FINAL`;
+  const where = `WHERE ${conditionsOf(kind, filter, '')}`;
   const [sums = {}] = await ask(asking, `SELECT count() AS total ${from} ${where}`);
   const rows = await ask(
     asking,

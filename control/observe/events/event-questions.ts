@@ -14,7 +14,7 @@ import { errorKind } from '../error-event.ts';
 import { paced, type Pace } from '../paced.ts';
 import { securityKind } from '../security-event.ts';
 import type { SecuritySummary } from '../summary.ts';
-import { rankAccess, summarizeSecurity, type Ranked } from './event-sums.ts';
+import { rankValues, summarizeSecurity, type Ranked } from './event-sums.ts';
 import type { EventFilter } from './event-filter.ts';
 import type { EventKind, EventLane, StoredEvent } from './event-kind.ts';
 import { findEntry } from './event-log.ts';
@@ -93,9 +93,10 @@ export interface SummaryQuestion {
   readonly withTrend: boolean;
 }
 
-/** Values of an index field of access events. */
+/** Values of an index field of events. */
 export interface RankingQuestion {
   readonly ask: 'ranking';
+  readonly kind: KindName;
   readonly filter: EventFilter;
   readonly field: string;
   readonly limit: number;
@@ -147,7 +148,7 @@ function answerAny(
     case 'summary':
       return summarizeSecurity(sourcesOf(places, 'security'), question, pace);
     case 'ranking':
-      return rankAccess(sourcesOf(places, 'access'), question, pace);
+      return rankValues<StoredEvent>(sourcesOf(places, question.kind), question, pace);
   }
 }
 

@@ -4,7 +4,7 @@
  */
 
 import type { SecuritySummaryDimensionJson } from '../../../proto/gen/waf/v1/log_pb.ts';
-import type { AccessEventJson, SecurityEventJson } from '../../../proto/gen/waf/v1/log_pb.ts';
+import type { SecurityEventJson } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { paced, type Pace } from '../paced.ts';
 import { isAttackBy } from '../security-event.ts';
 import { ruleTextSeparator } from '../security-terms.ts';
@@ -73,9 +73,9 @@ export async function summarizeSecurity(
   return sums.result(topLimit);
 }
 
-/** Ranks the values of one field of access events. */
-export async function rankAccess(
-  sources: readonly LaneSource<AccessEventJson>[],
+/** Ranks the values of one field of events. */
+export async function rankValues<E extends StoredEvent>(
+  sources: readonly LaneSource<E>[],
   wishes: { readonly filter: EventFilter; readonly field: string; readonly limit: number },
   pace: Pace,
 ): Promise<Ranked> {
