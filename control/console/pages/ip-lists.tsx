@@ -13,7 +13,7 @@ import { Act } from '../parts/act.tsx';
 import { Hits, hitsNotCounted, useHitsColumn } from '../parts/rule-hits.tsx';
 import { Edit, partsOf } from '../parts/edit.tsx';
 import { Link } from '../parts/link.tsx';
-import { FoldedEdit, List, usePages, type Listed, type Pages } from '../parts/list.tsx';
+import { List, usePages, type Listed, type Pages } from '../parts/list.tsx';
 import { Card } from '../parts/panel.tsx';
 import { Table } from '../parts/table.tsx';
 import { inList } from '../parts/in-list.ts';
@@ -21,6 +21,8 @@ import { stateName } from '../parts/state-name.ts';
 import { transport } from '../session.ts';
 import { said } from '../text/sentences.ts';
 import { exactNumber, pageTexts } from '../text/text.ts';
+import { acting, effectChoices, effectName } from './ip-list-effects.ts';
+import { NewList, Subscribe } from './ip-list-forms.tsx';
 
 const lists = createClient(IpListService, transport);
 
@@ -39,11 +41,7 @@ const w = pageTexts({
     'No list yet: make one, then use it to allow or deny.',
     '还没有名单：创建后即可用于允许或拒绝。',
   ],
-  create: ['Make a list', '创建名单'],
   addresses: ['Addresses or networks, one a line', '地址或网段，每行一个'],
-  feed: ['Subscribe to a feed', '订阅名单源'],
-  url: ['Address of the feed', '名单源地址'],
-  subscribe: ['Subscribe', '订阅'],
   sync: ['Fetch now', '立即同步'],
   lookup: ['What does an address meet?', '查询地址命中情况'],
   address: ['Address', '地址'],
@@ -57,15 +55,10 @@ const w = pageTexts({
   add: ['Add addresses', '添加地址'],
   noEntry: ['The list is empty.', '名单为空。'],
   close: ['Close', '关闭'],
-  allSites: ['On all sites', '在所有站点'],
-  noEffect: ['Nothing yet', '暂不生效'],
   bindings: ['Where lists act for all sites', '对所有站点生效的名单'],
   noBinding: ['No list acts for all sites.', '没有对所有站点生效的名单。'],
   bind: ['Let a list act for all sites', '让名单对所有站点生效'],
   kind: ['Effect', '效果'],
-  allow: ['Allow, past other lists only', '允许，仅跳过其他名单'],
-  trust: ['Allow, and inspect nothing', '允许，且不检测'],
-  deny: ['Deny', '拒绝'],
   scope: ['Where', '范围'],
   everywhere: ['All sites', '所有站点'],
   ofPolicy: ['Sites of {name}', '{name} 的站点'],
@@ -87,7 +80,8 @@ export function IpLists(): JSX.Element {
       {open !== null && (
         <Entries key={open.id} list={open} close={() => setOpen(null)} changed={found.reload} />
       )}
-      <Create changed={found.reload} />
+      <NewList changed={found.reload} />
+      <Subscribe changed={found.reload} />
       <Bindings known={found.value?.items ?? []} />
       <Lookup />
     </>
@@ -288,69 +282,9 @@ function placeText({ siteName, policyName }: Place): string {
   return policyName === '' ? w('everywhere') : w('ofPolicy', { name: policyName });
 }
 
-function Create({ changed }: { readonly changed: () => void }): JSX.Element {
-  return (
-    <>
-      <FoldedEdit
-        label={w('create')}
-        codes={['policy:iplist:write']}
-        submit={w('create')}
-        fields={[
-          { name: 'name', label: w('name'), required: true },
-          {
-            name: 'addresses',
-            api: ['entries', 'value', 'values'],
-            label: w('addresses'),
-            kind: 'area',
-          },
-          {
-            ...{ name: 'kind', label: w('allSites'), value: '' },
-            choices: [['', w('noEffect')], ...effects.map((one) => [one, w(one)] as const)],
-          },
-        ]}
-        save={async ({ name = '', addresses, kind = '' }) => {
-          const entries = partsOf(addresses).map((value) => ({ value }));
-          const { ipList } = await lists.createIpList({ ipList: { name, entries } });
-          if (kind === '' || ipList === undefined) return;
-          const binding = { ipListId: ipList.id, ...acting(kind), ...inList };
-          await lists.upsertGlobalIpListBinding({ binding });
-        }}
-        saved={changed}
-      />
-      <FoldedEdit
-        label={w('feed')}
-        codes={['policy:iplist:source:write']}
-        submit={w('subscribe')}
-        fields={[
-          { name: 'name', label: w('name'), required: true },
-          { name: 'url', label: w('url'), required: true },
-        ]}
-        save={({ name = '', url = '' }) =>
-          lists.createIpListSubscription({
-            name,
-            source: { url, format: 'text' },
-            syncNow: true,
-          })
-        }
-        saved={changed}
-      />
-    </>
-  );
-}
-
-/** What a list may do to its addresses. */
-const effects = ['deny', 'trust', 'allow'] as const;
-
-/** An effect as bindings have it. */
-function acting(effect: string): { kind: string; bypassMode: string } {
-  return effect === 'trust'
-    ? { kind: 'allow', bypassMode: 'all_waf' }
-    : { kind: effect, bypassMode: '' };
-}
-
 function effectOf({ kind, bypassMode }: { kind: string; bypassMode: string }): string {
   if (kind !== 'allow') return stateName(kind);
-  return w(bypassMode === 'all_waf' ? 'trust' : 'allow');
+  return effectName(bypassMode === 'all_waf' ? 'trust' : 'allow');
 }
 
 function Bindings({ known }: { readonly known: readonly IpList[] }): JSX.Element {
@@ -389,7 +323,7 @@ function Bindings({ known }: { readonly known: readonly IpList[] }): JSX.Element
               name: 'kind',
               label: w('kind'),
               value: 'deny',
-              choices: effects.map((one) => [one, w(one)] as const),
+              choices: effectChoices(),
             },
           ]}
           save={({ list = '', kind = '' }) =>
