@@ -28,14 +28,16 @@ import { SpanChoice } from '../parts/span-choice.tsx';
 import { State } from '../parts/state.tsx';
 import { TimeBars } from '../parts/time-bars.tsx';
 import { transport } from '../session.ts';
-import { exactNumber, t } from '../text/text.ts';
+import { exactNumber, language, t } from '../text/text.ts';
 import { spanOf, timeRange } from '../time-span.ts';
 
 const logs = createClient(LogService, transport);
 const pageSize = 100;
 const ranksShown = 6;
 
-const filters = ['outcome', 'client', 'rule', 'type', 'path', 'request', 'site'] as const;
+/** Filters that are typed, in the order of their fields. */
+const typed = ['client', 'country', 'rule', 'type', 'path', 'request'] as const;
+const filters = ['outcome', ...typed, 'site'] as const;
 const outcomes: Readonly<Record<string, SecurityEventOutcome>> = {
   blocked: SecurityEventOutcome.BLOCKED,
   passed: SecurityEventOutcome.PASSED,
@@ -57,6 +59,7 @@ function queryOf(fields: URLSearchParams, cursor = ''): QuerySecurityEventsReque
     siteId: value('site'),
     outcome: outcomes[value('outcome')] ?? SecurityEventOutcome.ANY,
     clientIpCidrs: list('client'),
+    countryCodes: list('country'),
     ruleIds: list('rule'),
     attackTypes: list('type'),
     path: value('path'),
@@ -141,24 +144,36 @@ function showIn(form: HTMLFormElement, query: URLSearchParams): void {
   }
 }
 
+/** The code of an entered country; the names of all are only looked up where there is one. */
+async function countryOf(text: string): Promise<string> {
+  if (text === '') return '';
+  const { enteredCountry } = await import('../parts/countries.ts');
+  return enteredCountry(text, language.value);
+}
+
 function Filters(): JSX.Element {
   const { query } = address.value;
   const form = useRef<HTMLFormElement>(null);
   // The fields stay, and the focus in them; what is typed stays until the address changes.
   useEffect(() => showIn(form.current!, query), [query.toString()]);
-  const change = (event: Event): void => {
-    event.preventDefault();
+  const follow = async (): Promise<void> => {
     const data = new FormData(form.current!);
     const fields = filters.map((name) => [name, textField(data, name)] as const);
     const request = textField(data, 'request');
+    const country = await countryOf(textField(data, 'country'));
     const next = withQuery({
       ...Object.fromEntries(fields),
+      country,
       // Who was told the id of a request need not know when it was.
       ...(request !== '' && request !== query.get('request') ? { span: '30d' } : {}),
       live: textField(data, 'live') === 'on' ? '1' : '',
     });
     // Enter is a change of the field, then a submit.
     if (next !== withQuery({})) go(next);
+  };
+  const change = (event: Event): void => {
+    event.preventDefault();
+    void follow();
   };
   const some = filters.some((name) => query.has(name));
   return (
@@ -171,7 +186,7 @@ function Filters(): JSX.Element {
           <option value="passed">{t('attacks.passed')}</option>
         </select>
       </label>
-      {(['client', 'rule', 'type', 'path', 'request'] as const).map((name) => (
+      {typed.map((name) => (
         <label>
           {t(name === 'request' ? 'event.id' : `attacks.${name}`)}
           <input name={name} defaultValue={query.get(name) ?? ''} onChange={change} />

@@ -13,6 +13,7 @@ import { address } from '../address.ts';
 import { refreshMs, useCall } from '../call.ts';
 import { attackName } from '../parts/attack-name.ts';
 import { countryName } from '../parts/countries.ts';
+import { CountryMap } from '../parts/country-map.tsx';
 import { Link } from '../parts/link.tsx';
 import { Ranking, type Rank } from '../parts/ranking.tsx';
 import { siteNames, useSites } from '../parts/site-names.tsx';
@@ -43,13 +44,15 @@ const w = pageTexts({
 });
 
 const ranksShown = 8;
+/** The most that the API ranks: the map has a tile for each country. */
+const ranksAsked = 100;
 const weekMs = 7 * 24 * 3_600_000;
 
 /** Numbers of all sites over a span, refreshed while it is looked at. */
 export function Overview(): JSX.Element {
   const span = spanOf(address.value.query.get('span'));
   const found = useCall(span, (signal) =>
-    system.getDashboardOverview({ timeRange: timeRange(span), topKLimit: ranksShown }, { signal }),
+    system.getDashboardOverview({ timeRange: timeRange(span), topKLimit: ranksAsked }, { signal }),
   );
   const before = useCall(
     span,
@@ -90,6 +93,7 @@ function Numbers({ answer, before, span }: NumbersProps): JSX.Element {
   const { total, blocked } = sumOf(answer);
   const { stats } = answer;
   const sites = useSites();
+  const countries = answer.securityTopCountries;
   const label = t('overview.trafficText', {
     total: exactNumber(total),
     blocked: exactNumber(blocked),
@@ -141,6 +145,13 @@ function Numbers({ answer, before, span }: NumbersProps): JSX.Element {
         <p class="quiet">{label}</p>
       </section>
       <Rankings answer={answer} span={span} nameOf={siteNames(sites)} />
+      {countries !== undefined && countries.items.length > 0 && (
+        <CountryMap
+          counts={countries.items}
+          elsewhere={countries.otherCount}
+          hrefOf={(code) => countryHref(code, span)}
+        />
+      )}
       {answer.coverageLimited && <p class="quiet">{t('overview.limited')}</p>}
     </>
   );
@@ -169,7 +180,7 @@ function Rankings({ answer, span, nameOf }: RankingsProps): JSX.Element {
       />
       <Ranking
         title={t('overview.topPaths')}
-        ranks={(answer.topPaths?.items ?? []).map(({ key, total: count }) => ({
+        ranks={(answer.topPaths?.items ?? []).slice(0, ranksShown).map(({ key, total: count }) => ({
           key,
           count,
           href: `/logs?${new URLSearchParams({ span, path: key }).toString()}`,
@@ -177,7 +188,7 @@ function Rankings({ answer, span, nameOf }: RankingsProps): JSX.Element {
       />
       <Ranking
         title={t('overview.topSites')}
-        ranks={answer.topSites.map(({ siteId, total: count }) => ({
+        ranks={answer.topSites.slice(0, ranksShown).map(({ siteId, total: count }) => ({
           key: nameOf(siteId),
           count,
           href: `/attacks?${new URLSearchParams({ span, site: siteId }).toString()}`,
@@ -185,10 +196,13 @@ function Rankings({ answer, span, nameOf }: RankingsProps): JSX.Element {
       />
       <Ranking
         title={t('overview.topCountries')}
-        ranks={(answer.securityTopCountries?.items ?? []).map(({ key, count }) => ({
-          key: countryName(key, language.value),
-          count,
-        }))}
+        ranks={(answer.securityTopCountries?.items ?? [])
+          .slice(0, ranksShown)
+          .map(({ key, count }) => ({
+            key: countryName(key, language.value),
+            count,
+            href: countryHref(key, span),
+          }))}
       />
     </div>
   );
@@ -256,12 +270,17 @@ function Tile({
 
 /** A ranking of security events; each line leads to the events that it counts. */
 function ranksOf(ranking: DashboardSecurityTopK | undefined, filter: string, span: Span): Rank[] {
-  return (ranking?.items ?? []).map(({ key, count, label }) => ({
+  return (ranking?.items ?? []).slice(0, ranksShown).map(({ key, count, label }) => ({
     key,
     count,
     ...(filter === 'type' ? { name: attackName(key) } : { label }),
     href: `/attacks?${new URLSearchParams({ span, [filter]: key }).toString()}`,
   }));
+}
+
+/** The events of a country. */
+function countryHref(code: string, span: Span): string {
+  return `/attacks?${new URLSearchParams({ span, country: code }).toString()}`;
 }
 
 /** What waits for somebody, each with the place to go to. */

@@ -21,7 +21,6 @@ import { inList } from '../parts/in-list.ts';
 import { transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
 import { scoreOf } from './score-tags.ts';
-import { curlOf } from './curl.ts';
 
 const lists = createClient(IpListService, transport);
 const logs = createClient(LogService, transport);
@@ -184,6 +183,8 @@ async function recordOnly(
 }
 
 async function curlText(event: SecurityEvent): Promise<string> {
+  // Few copy it, and the page is as large as it may be.
+  const { curlOf } = await import('./curl.ts');
   const evidence = event.requestEvidence;
   if (evidence?.available !== true) return curlOf(event, []);
   const { headers } = await logs.getRequestEvidenceHeaders({ evidenceId: evidence.evidenceId });

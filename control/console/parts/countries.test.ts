@@ -1,7 +1,7 @@
 /** Countries are shown and understood by name. */
 
 import { expect, test } from 'vitest';
-import { countryCode, countryName } from './countries.ts';
+import { countryCode, countryName, enteredCountry } from './countries.ts';
 
 test.each([
   ['DE', 'en', 'Germany (DE)'],
@@ -21,4 +21,16 @@ test.each([
   ['XX', 'XX'],
 ])('%s means the code %s', (text, expected) => {
   expect(countryCode(text, ['AD', 'DE', 'XX', 'T1'], ['en', 'zh-CN'])).toBe(expected);
+});
+
+test.each([
+  ['France', 'FR'],
+  ['法国', 'FR'],
+  ['Germany', 'DE'],
+  ['Russia', 'RU'],
+  ['de', 'DE'],
+  ['', ''],
+  ['8', '8'],
+])('%s means %s among all codes', (text, expected) => {
+  expect(enteredCountry(text, 'zh-CN')).toBe(expected);
 });

@@ -25,3 +25,19 @@ export function countryCode(
   }
   return text.toUpperCase();
 }
+
+/** The code of a country as a person enters it: by its code, or its name there or in English. */
+export function enteredCountry(text: string, tag: string): string {
+  return countryCode(text, possibleCodes(), [tag, 'en']);
+}
+
+const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+
+/**
+ * Every code that may be a country's. Withdrawn codes, which have the names of others (DD is called
+ * Germany), are left out.
+ */
+function possibleCodes(): readonly string[] {
+  const pairs = letters.flatMap((first) => letters.map((second) => first + second));
+  return pairs.filter((pair) => new Intl.Locale(`und-${pair}`).region === pair);
+}

@@ -122,6 +122,7 @@ export const en = {
   'attacks.site': 'Site',
   'attacks.client': 'Client address or network',
   'attacks.rule': 'Rule',
+  'attacks.country': 'Country',
   'attacks.type': 'Kind of attack',
   'attacks.live': 'Live',
   'attacks.liveOn': 'New events appear at the top.',

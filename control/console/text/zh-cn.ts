@@ -123,6 +123,7 @@ export const zhCn: Readonly<Record<TextName, string>> = {
   'attacks.site': '站点',
   'attacks.client': '客户端地址或网段',
   'attacks.rule': '规则',
+  'attacks.country': '国家/地区',
   'attacks.type': '攻击类型',
   'attacks.live': '实时',
   'attacks.liveOn': '新事件显示在最上方。',
