@@ -12,6 +12,7 @@ import { choosePassword, enterPassword, openPage, tokenOf } from './console-driv
 import { attackTasks } from './tasks/attack-tasks.ts';
 import { channelTasks } from './tasks/channel-tasks.ts';
 import { chineseTasks } from './tasks/chinese-tasks.ts';
+import { codeTasks } from './tasks/code-tasks.ts';
 import { countryTasks } from './tasks/country-tasks.ts';
 import { conflictTasks, contestedFiles } from './tasks/conflict-tasks.ts';
 import { deliveryTasks } from './tasks/delivery-tasks.ts';
@@ -58,6 +59,7 @@ const tasks = [
     ...tableTasks,
     ...attackTasks,
     ...countryTasks,
+    ...codeTasks,
   ],
 ];
 const origin = createServer((_request, response) => {

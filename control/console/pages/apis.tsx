@@ -8,6 +8,7 @@ import { OperationControlService } from '../../../proto/gen/waf/v1/operation_con
 import { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { address, go, withQuery } from '../address.ts';
 import { useCall } from '../call.ts';
+import { CodeLines } from '../parts/code-lines.tsx';
 import { Edit } from '../parts/edit.tsx';
 import { Link } from '../parts/link.tsx';
 import { allItems, CursorSteps, List, useCursor } from '../parts/list.tsx';
@@ -42,6 +43,7 @@ const w = pageTexts({
   size: ['Bytes', '字节'],
   warnings: ['Warnings', '警告'],
   noDocument: ['No document yet: upload one.', '还没有文档：请上传。'],
+  source: ['Text of the document', '文档内容'],
   file: ['Document', '文档'],
   upload: ['Upload', '上传'],
   kept: ['What is kept for review', '保留的审核数据'],
@@ -177,14 +179,15 @@ function Upload({
             ['json', 'JSON'],
           ],
         },
-        { name: 'file', label: w('file'), kind: 'file', required: true },
+        { name: 'file', label: w('file'), kind: 'file', into: 'source' },
+        { name: 'source', label: w('source'), kind: 'area', beside: CodeLines },
       ]}
-      save={({ name = '', format = '', file = '' }) =>
+      save={({ name = '', format = '', file = '', source = '' }) =>
         schemas.stageSchemaSource({
           siteId,
           name,
           format,
-          source: new TextEncoder().encode(file),
+          source: new TextEncoder().encode(source || file),
           idempotencyKey: window.crypto.randomUUID(),
         })
       }

@@ -4,6 +4,7 @@ import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { CustomRuleService } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
+import { CodeLines } from '../parts/code-lines.tsx';
 import { Edit, type Field, type Values } from '../parts/edit.tsx';
 import { FoldedEdit, List, usePages } from '../parts/list.tsx';
 import { Fold } from '../parts/panel.tsx';
@@ -33,7 +34,10 @@ const w = pageTexts({
 const ruleFields = (): Field[] => [
   { name: 'name', label: w('name'), required: true },
   { name: 'phase', label: w('phase'), kind: 'number', value: '2' },
-  { name: 'text', api: ['seclang'], label: w('text'), kind: 'area', required: true },
+  {
+    ...{ name: 'text', api: ['seclang'], label: w('text'), kind: 'area', required: true },
+    beside: CodeLines,
+  },
 ];
 
 const ruleOf = (policyId: string, { name = '', text = '', phase }: Values): object => ({

@@ -27,8 +27,19 @@ export interface Field {
   readonly hint?: string;
   /** Fields of the API that this one fills, by the last part of their path; its name at least. */
   readonly api?: readonly string[];
+  /** Stands beside an area whose lines are not broken. */
+  readonly beside?: (of: BesideProps) => JSX.Element;
+  /** The field that gets the text of a file, so that it can be looked at and changed. */
+  readonly into?: string;
   /** Called with each choice that is made: for fields that depend on it. */
   readonly chosen?: (value: string) => void;
+}
+
+/** What stands beside an area knows: the area, and what the API has against its text. */
+export interface BesideProps {
+  readonly area: RefObject<HTMLTextAreaElement | null>;
+  /** '' for nothing. */
+  readonly problem: string;
 }
 
 /** What was entered, by field; a check that is set is 'on', a file is its text. */
@@ -275,13 +286,7 @@ function isConflict(thrown: unknown): boolean {
 }
 
 /** A field; a problem that the API has with it stands below it, and is read with it. */
-function FieldInput({
-  field,
-  problem,
-}: {
-  readonly field: Field;
-  readonly problem: string;
-}): JSX.Element {
+function FieldInput({ field, problem }: ControlProps): JSX.Element {
   const { name, label, kind = 'text', value = '', hint } = field;
   const note =
     problem === '' ? (
@@ -311,14 +316,13 @@ function FieldInput({
 
 const wrong = (problem: string): object => (problem === '' ? {} : { 'aria-invalid': 'true' });
 
-function Control({
-  field,
-  problem,
-}: {
+interface ControlProps {
   readonly field: Field;
   readonly problem: string;
-}): JSX.Element {
-  const { name, kind = 'text', choices, value = '', required = false, chosen } = field;
+}
+
+function Control({ field, problem }: ControlProps): JSX.Element {
+  const { name, kind = 'text', choices, value = '', required = false, chosen, into } = field;
   if (choices !== undefined) {
     return (
       <select
@@ -335,17 +339,29 @@ function Control({
       </select>
     );
   }
-  if (kind === 'file') return <FileInput name={name} required={required} wrong={wrong(problem)} />;
-  if (kind !== 'area') return <input {...inputProps(field)} {...wrong(problem)} />;
+  if (kind === 'file') return <FileInput {...{ name, required, into }} wrong={wrong(problem)} />;
+  if (kind === 'area') return <Area field={field} problem={problem} />;
+  return <input {...inputProps(field)} {...wrong(problem)} />;
+}
+
+/** A text of several lines. */
+function Area({ field, problem }: ControlProps): JSX.Element {
+  const { name, value = '', required = false, beside: Beside } = field;
+  const area = useRef<HTMLTextAreaElement>(null);
   return (
-    <textarea
-      name={name}
-      rows={rowsOf(value, required)}
-      required={required}
-      spellcheck={false}
-      defaultValue={value}
-      {...wrong(problem)}
-    />
+    <>
+      {Beside !== undefined && <Beside area={area} problem={problem} />}
+      <textarea
+        ref={area}
+        name={name}
+        rows={rowsOf(value, required || Beside !== undefined)}
+        required={required}
+        spellcheck={false}
+        defaultValue={value}
+        {...(Beside === undefined ? {} : { wrap: 'off' })}
+        {...wrong(problem)}
+      />
+    </>
   );
 }
 

@@ -8,12 +8,14 @@ import { VisibleText } from './visible-text.tsx';
 interface FileInputProps {
   readonly name: string;
   readonly required: boolean;
+  /** The field that gets its text. */
+  readonly into?: string | undefined;
   /** What marks it as refused. */
   readonly wrong: object;
 }
 
 /** The field; it stands in its label, so that a click on its words opens the choice. */
-export function FileInput({ name, required, wrong }: FileInputProps): JSX.Element {
+export function FileInput({ name, required, into = '', wrong }: FileInputProps): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const [chosen, choose] = useState('');
   useEffect(() => {
@@ -30,7 +32,10 @@ export function FileInput({ name, required, wrong }: FileInputProps): JSX.Elemen
         ref={input}
         name={name}
         required={required}
-        onChange={({ currentTarget }) => choose(currentTarget.files?.[0]?.name ?? '')}
+        onChange={({ currentTarget }) => {
+          choose(currentTarget.files?.[0]?.name ?? '');
+          void putText(currentTarget, into);
+        }}
         {...wrong}
       />
       <small class="file">
@@ -39,4 +44,13 @@ export function FileInput({ name, required, wrong }: FileInputProps): JSX.Elemen
       </small>
     </>
   );
+}
+
+/** Puts the text of the chosen file into another field of its form. */
+async function putText({ form, files }: HTMLInputElement, into: string): Promise<void> {
+  const field = form?.elements.namedItem(into);
+  const file = files?.[0];
+  if (!(field instanceof HTMLTextAreaElement) || file === undefined) return;
+  field.value = await file.text();
+  field.dispatchEvent(new Event('input', { bubbles: true }));
 }

@@ -3,13 +3,19 @@
 import { expect, test } from 'vitest';
 import { fieldWords, partsOfRefusal, refusedField } from './refused-field.ts';
 
-const fields = [{ name: 'name' }, { name: 'origins', api: ['upstreams', 'url'] }];
+const fields = [
+  { name: 'name' },
+  { name: 'source' },
+  { name: 'origins', api: ['upstreams', 'url'] },
+];
 
 test.each([
   ['site.name: must be at most 128 characters', 'name', 'must be at most 128 characters'],
   ['site.upstreams[0].inline.url: must be http or https', 'origins', 'must be http or https'],
   ['upstreams[1].port: must be set: 0', 'origins', 'must be set: 0'],
   ['rule.seclang: line 1: unknown', null, ''],
+  ['source:2:9: is no key', 'source', 'source:2:9: is no key'],
+  ['target:2:9: is no key', null, ''],
   ['Rule id 900110 is already used.', null, ''],
 ])('%s', (message, name, problem) => {
   expect(refusedField(message, fields)).toEqual(name === null ? null : { name, problem });

@@ -15,7 +15,7 @@ export interface RefusedField {
 /** The field that a message of the API names; null where it names none of them. */
 export function refusedField(message: string, fields: readonly Named[]): RefusedField | null {
   const { path, problem } = partsOfRefusal(message);
-  if (path === '') return null;
+  if (path === '') return fieldOfPlace(message, fields);
   const parts = path.split(/[.[\]]+/).filter((part) => part !== '' && !/^\d+$/.test(part));
   // The innermost part says most.
   for (const part of parts.toReversed()) {
@@ -23,6 +23,13 @@ export function refusedField(message: string, fields: readonly Named[]): Refused
     if (found !== undefined) return { name: found.name, problem };
   }
   return null;
+}
+
+/** The field of a message that begins with its name and a place in its text: `source:3:14: …`. */
+function fieldOfPlace(message: string, fields: readonly Named[]): RefusedField | null {
+  const [, text] = /^([a-z]\w*):\d+:\d+: /.exec(message) ?? [];
+  const found = fields.find(({ name }) => name === text);
+  return found === undefined ? null : { name: found.name, problem: message };
 }
 
 /** The path that a message begins with, '' for none, and what is wrong there. */
