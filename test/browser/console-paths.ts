@@ -16,6 +16,15 @@ export const paths: readonly string[] = [
   ...['/operations', '/account', '/start'],
 ];
 
+/** The views of one policy. */
+export const policyTabs: readonly string[] = [
+  ...['settings', 'exclusions', 'rules', 'ruleset', 'test', 'versions'],
+];
+/** The views of one site. */
+export const siteTabs: readonly string[] = [
+  ...['names', 'routes', 'tls', 'inspection', 'challenges', 'limits', 'trust', 'delivery'],
+];
+
 /** Pages of the first policy and the first site. */
 export async function detailPaths(product: Product, token: string): Promise<string[]> {
   const first = async (method: string): Promise<string> => {
@@ -24,13 +33,9 @@ export async function detailPaths(product: Product, token: string): Promise<stri
   };
   const policy = await first('PolicyService/ListPolicies');
   const site = await first('SiteService/ListSites');
-  const tabs = ['settings', 'exclusions', 'rules', 'ruleset', 'test', 'versions'];
-  const views = [
-    ...['names', 'routes', 'tls', 'inspection', 'challenges', 'limits', 'trust', 'delivery'],
-  ];
   return [
-    ...tabs.map((tab) => `/policies/${policy}?tab=${tab}`),
-    ...views.map((view) => `/sites/${site}?tab=${view}`),
+    ...policyTabs.map((tab) => `/policies/${policy}?tab=${tab}`),
+    ...siteTabs.map((view) => `/sites/${site}?tab=${view}`),
   ];
 }
 

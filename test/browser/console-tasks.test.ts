@@ -9,6 +9,7 @@ import { freePort } from '../support/free-port.ts';
 import { missingBuild, startProduct } from '../support/product.ts';
 import { missingChromium, startChromium } from './chromium.ts';
 import { choosePassword, enterPassword, openPage, tokenOf } from './console-driver.ts';
+import { paths, policyTabs, siteTabs } from './console-paths.ts';
 import { attackTasks } from './tasks/attack-tasks.ts';
 import { channelTasks } from './tasks/channel-tasks.ts';
 import { chineseTasks } from './tasks/chinese-tasks.ts';
@@ -21,7 +22,7 @@ import { editTasks } from './tasks/edit-tasks.ts';
 import { entryTasks } from './tasks/entry-tasks.ts';
 import { eventTasks } from './tasks/event-tasks.ts';
 import { findTasks } from './tasks/find-tasks.ts';
-import { freshTasks } from './tasks/fresh-tasks.ts';
+import { freshTasks, notWatched, watched } from './tasks/fresh-tasks.ts';
 import { keyTasks } from './tasks/key-tasks.ts';
 import { numberTasks } from './tasks/number-tasks.ts';
 import { operateTasks } from './tasks/operate-tasks.ts';
@@ -76,6 +77,13 @@ test('each form of a record that others edit, too, is tried with two editors', (
     readFileSync(new URL(name, folder), 'utf8').includes('latest={'),
   );
   expect(found.toSorted()).toEqual(contestedFiles.toSorted());
+});
+
+test('each page is watched while somebody else changes what it shows, or it says why not', () => {
+  const ofSite = siteTabs.map((tab) => `site ${tab}`);
+  const all = [...paths, ...ofSite, ...policyTabs.map((tab) => `policy ${tab}`)];
+  const left = all.filter((one) => !watched.includes(one));
+  expect(Object.keys(notWatched).toSorted()).toEqual(left.toSorted());
 });
 
 describe.skipIf(skip !== null)(`tasks (${skip ?? 'in Chromium'})`, { timeout: testMs }, () => {

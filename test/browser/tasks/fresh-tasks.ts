@@ -11,6 +11,8 @@ interface Change {
   readonly page: string;
   /** The page; made with what it shows where it is of one record. */
   readonly path: string | ((world: World, name: string) => Promise<string>);
+  /** Which page of one record it is. */
+  readonly view?: string;
   readonly make: (world: World, name: string, path: string) => Promise<unknown>;
   /** Whether the page shows the change; whether it shows its name unless this says more. */
   readonly seen?: (desk: Desk) => Promise<boolean>;
@@ -108,12 +110,14 @@ const changes: readonly Change[] = [
     id: 'fresh-site',
     page: 'Sites',
     path: async (world) => `/sites/${await world.site('watched')}`,
+    view: 'site names',
     make: (world, name, path) => changeSite(world, lastOf(path), { name }, 'name'),
   },
   {
     id: 'fresh-inspection',
     page: 'Sites',
     path: async (world) => `/sites/${await world.site('inspected')}?tab=inspection`,
+    view: 'site inspection',
     make: (world, _name, path) => {
       const waf = { enabled: true, mode: 'WAF_MODE_DETECTION' };
       return changeSite(world, lastOf(path.split('?')[0]!), { waf }, 'waf.mode');
@@ -124,6 +128,7 @@ const changes: readonly Change[] = [
     id: 'fresh-policy',
     page: 'Policies',
     path: async (world) => `/policies/${await world.policy('Watched')}`,
+    view: 'policy settings',
     make: (world, name, path) => renamePolicy(world, lastOf(path), name),
   },
   {
@@ -140,6 +145,7 @@ const changes: readonly Change[] = [
     id: 'fresh-document',
     page: 'APIs',
     path: async (world) => `/apis?site=${await world.site('documented')}`,
+    view: '/apis',
     make: (world, name, path) =>
       world.call('ApiSchemaService/StageSchemaSource', {
         ...{ siteId: lastOf(path), name, format: 'json', idempotencyKey: name },
@@ -250,6 +256,7 @@ const changes: readonly Change[] = [
     id: 'fresh-limits',
     page: 'Sites',
     path: async (world) => `/sites/${await world.site('rationed')}?tab=limits`,
+    view: 'site limits',
     make: (world, name, path) =>
       world.call('RateLimitService/UpsertRateLimitEndpoint', {
         endpoint: {
@@ -260,9 +267,49 @@ const changes: readonly Change[] = [
       }),
   },
   {
+    id: 'fresh-routes',
+    page: 'Sites',
+    path: async (world) => `/sites/${await world.site('rerouted')}?tab=routes`,
+    view: 'site routes',
+    make: async (world, name, path) => {
+      const upstream = { name, endpoints: [{ url: world.origin, weight: 1 }] };
+      const made = await world.call('UpstreamService/CreateUpstream', { upstream });
+      const { id: upstreamId } = made['upstream'] as { id: string };
+      const route = { id: 'r1', pathPrefix: `/${name}`, upstreamId, rewriteMode: 1 };
+      const siteId = lastOf(path.split('?')[0]!);
+      return world.call('SiteService/UpdateSiteRouting', { siteId, routing: { routes: [route] } });
+    },
+  },
+  {
+    id: 'fresh-own-rules',
+    page: 'Policies',
+    path: async (world) => `/policies/${await world.policy('With rules')}?tab=rules`,
+    view: 'policy rules',
+    make: (world, name, path) => {
+      const seclang = 'SecRule ARGS "@contains zzz" "id:10003,phase:2,pass"';
+      const rule = {
+        policyId: lastOf(path.split('?')[0]!),
+        name,
+        seclang,
+        phase: 2,
+        enabled: true,
+      };
+      return world.call('CustomRuleService/CreateCustomRule', { rule });
+    },
+  },
+  {
+    id: 'fresh-versions',
+    page: 'Policies',
+    path: async (world) => `/policies/${await world.policy('With versions')}?tab=versions`,
+    view: 'policy versions',
+    make: (world, name, path) => renamePolicy(world, lastOf(path.split('?')[0]!), name),
+    seen: async (desk) => (await desk.page.$$('main tbody tr[role=row]')).length > 1,
+  },
+  {
     id: 'fresh-exclusions',
     page: 'Policies',
     path: async (world) => `/policies/${await world.policy('Excluded from')}?tab=exclusions`,
+    view: 'policy exclusions',
     make: (world, rationale, path) =>
       world.exclude(lastOf(path.split('?')[0]!), 'ARGS:q', { rationale }),
   },
@@ -270,12 +317,34 @@ const changes: readonly Change[] = [
     id: 'fresh-delivery',
     page: 'Sites',
     path: async (world) => `/sites/${await world.site('redirected')}?tab=delivery`,
+    view: 'site delivery',
     make: (world, name, path) => {
       const delivery = { redirects: [{ path: `/${name}`, target: '/new', status: 308 }] };
       return changeSite(world, lastOf(path.split('?')[0]!), { delivery }, 'delivery');
     },
   },
 ];
+
+/** Pages that no change above is watched on, and why. */
+export const notWatched: Readonly<Record<string, string>> = {
+  '/': 'its numbers change while numbers-overview waits for them',
+  '/alerts': 'an incident needs minutes to open; its list is made as those of the other tabs',
+  '/logs?tab=errors': 'the same list as requests',
+  '/protection?tab=limits': 'the same list as that of one site',
+  '/protection?tab=trust': 'a profile of all sites would change whom other tasks trust',
+  '/settings': 'what the engine says of itself changes by itself',
+  '/settings?tab=settings': 'the same form as that of sign-in',
+  '/settings?tab=services': 'the same form as that of sign-in',
+  '/settings?tab=updates': 'what others change there is a release',
+  '/operations': 'shows only what was asked for',
+  '/account': 'nobody else changes it',
+  '/start': 'a wizard: each step asks again',
+  'policy test': 'shows only what was asked for',
+  'policy ruleset': 'changes with the next release; shadow runs are watched in their task',
+  'site tls': 'the same form as that of the names',
+  'site challenges': 'the same form as that of the names',
+  'site trust': 'its conflict is tried in edit-trust',
+};
 
 /** A change of somebody else does not touch what is typed. */
 const typing: Task = {
@@ -303,6 +372,11 @@ const typing: Task = {
     await desk.refreshes(async () => (await desk.held('Name')) === 'Theirs again');
   },
 };
+
+/** Pages, and views of one record, on which a change is watched. */
+export const watched: readonly string[] = changes.flatMap(({ path, view }) =>
+  typeof path === 'string' ? [path] : view === undefined ? [] : [view],
+);
 
 /** The table. */
 export const freshTasks: readonly Task[] = [...changes.map(taskOf), typing];
