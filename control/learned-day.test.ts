@@ -3,29 +3,17 @@
  * counted as front threads count, kept and decided as control does.
  */
 
-import { toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
-import { crc32c } from '../base/crc32c.ts';
-import { createLogger } from '../base/log.ts';
-import { metricPayloadVersion } from '../base/protocol-versions.ts';
+import { openLearningSite } from '../bench/detect/day/learning-site.ts';
+import { learningSketchLimits } from '../engine/base/learning-limits.ts';
 import type { SignFamily, ValueSigns } from '../engine/contract/detection-content.ts';
 import type { RequestOutcome } from '../engine/contract/events.ts';
 import type { TransactionRecord } from '../engine/contract/verdict.ts';
-import { learningSketchLimits } from '../engine/base/learning-limits.ts';
-import { ClientCounts } from '../engine/detect/learning/client-counts.ts';
-import { CounterSums } from '../engine/link/counter-batch.ts';
-import { CounterBatchSchema } from '../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { sampleEvent } from '../test/support/sample-event.ts';
-import { inForce, proposalsOf } from './domain/policy/detection-learning.ts';
+import { inForce } from './domain/policy/detection-learning.ts';
 import { detectionLearningLimits as limits } from './limits/detection-learning-limits.ts';
-import { openCounterStore } from './observe/counter-store.ts';
-import { learnOnce } from './start-learning.ts';
-import { detectionLearning, settingsId, sites, systemSettings } from './store/collections.ts';
-import { openMemoryKv } from './store/memory-kv.ts';
-import { openStore } from './store/store.ts';
+import { detectionLearning } from './store/collections.ts';
 
 const hourMs = 3_600_000;
-const site = { detectionLearning: 'auto' } as const;
 
 /** A request and what its inspection left. */
 interface Sent {
@@ -38,60 +26,15 @@ interface Sent {
   readonly ruleId?: number;
 }
 
-/** A site with what counts and decides for it. */
+/** A site with `auto`, and requests to it whose inspection left signs. */
 async function openDay() {
-  const clock = { nowMs: () => nowMs, now: () => new Date(nowMs), monotonicUs: () => 0 };
-  let nowMs = 500_000 * hourMs;
-  const store = await openStore(openMemoryKv(), clock);
-  await store.write((tx) => {
-    tx.put(sites, { id: 's', tenantId: 't', name: 'blog', primaryHost: 'a.test' } as never);
-    const values = { 'detection.learning': { s: 'auto' } };
-    tx.put(systemSettings, { id: settingsId, values } as never);
-  });
-  const counters = openCounterStore(
-    openMemoryKv(),
-    () => null,
-    clock,
-    (siteId) =>
-      siteId === 's'
-        ? { tenantId: 't', generation: store.get(detectionLearning, 's')?.generation ?? 0 }
-        : null,
-  );
-  const counts = new ClientCounts();
-  let batchSeq = 0n;
-  const logger = createLogger('test', 'error');
-  return {
-    store,
-    counters,
-    counts,
-    get nowMs() {
-      return nowMs;
-    },
-    pass: (ms: number) => (nowMs += ms),
-    send: ({ outcome = 'served', status = 200, ruleId = 0, signs, ...sent }: Sent) => {
-      const verdict = { action: ruleId === 0 ? 'pass' : 'block', status: 0, ruleId, phase: 2 };
-      const transaction = { verdict, valueSigns: signs } as unknown as TransactionRecord;
-      const event = { ...sent, method: 'POST', receivedAtMs: nowMs, outcome, status, transaction };
-      counts.count(sampleEvent(event), site);
-    },
-    /** Reports until nothing waits, then lets control look. */
-    report: async () => {
-      for (;;) {
-        const deltas = counts.drain(nowMs);
-        if (deltas.length === 0) break;
-        const sums = new CounterSums(nowMs);
-        sums.learnClients(deltas);
-        const payload = toBinary(CounterBatchSchema, sums.drain(nowMs)!);
-        const head = { agentId: 'local', tenantId: 't', bootId: 'ab', crc32c: crc32c(payload) };
-        batchSeq++;
-        const stored = await counters.ingest({ ...head, batchSeq, payload }, metricPayloadVersion);
-        expect(stored).toBe('stored');
-      }
-      return learnOnce({ store, counters, clock, logger });
-    },
-    record: () => store.get(detectionLearning, 's'),
-    rows: () => counters.clients('s', store.get(detectionLearning, 's')?.generation ?? 0),
+  const site = await openLearningSite('auto');
+  const send = ({ outcome = 'served', status = 200, ruleId = 0, signs, ...sent }: Sent): void => {
+    const verdict = { action: ruleId === 0 ? 'pass' : 'block', status: 0, ruleId, phase: 2 };
+    const transaction = { verdict, valueSigns: signs } as unknown as TransactionRecord;
+    site.count({ ...sent, method: 'POST', outcome, status, transaction });
   };
+  return { ...site, send };
 }
 
 const weak = (name: string, family: SignFamily): ValueSigns[] => [{ name, family }];
@@ -126,7 +69,7 @@ test('200 clients teach what they write; 100 networks blind one family of a valu
     await day.report();
   }
   const record = day.record();
-  const proposals = proposalsOf(day.rows(), record, day.nowMs);
+  const proposals = day.proposals();
   const shown = proposals.map(({ path, name, family, state }) => [path, name, family, state]);
   const accepted = shown.filter(([, , , state]) => state === 'accepted');
   // Suppressed: what the clients write. Blinded: one family of one value of the attacker.
@@ -145,11 +88,11 @@ test('200 clients teach what they write; 100 networks blind one family of a valu
     /^Parameter "content" of POST \/posts regularly holds HTML or scripts: at least \d+ clients in/,
   );
   expect(content.samples.length).toBeGreaterThan(0);
-  expect(content.endsAtMs - day.nowMs).toBeLessThanOrEqual(limits.actingDays * 24 * hourMs);
+  expect(content.endsAtMs - day.nowMs()).toBeLessThanOrEqual(limits.actingDays * 24 * hourMs);
   // Each value has one family at most, and all of it ends.
-  const values = record!.decisions.filter((one) => inForce(one, day.nowMs));
+  const values = record!.decisions.filter((one) => inForce(one, day.nowMs()));
   expect(new Set(values.map(({ path, name }) => `${path} ${name}`)).size).toBe(values.length);
-  const later = day.nowMs + (limits.actingDays + 1) * 24 * hourMs;
+  const later = day.nowMs() + (limits.actingDays + 1) * 24 * hourMs;
   expect(record!.decisions.filter((one) => inForce(one, later))).toEqual([]);
 });
 
@@ -164,7 +107,7 @@ test('addresses of one network are one client', async () => {
     day.pass(hourMs);
     expect(await day.report()).toBe(0);
   }
-  expect(proposalsOf(day.rows(), day.record(), day.nowMs)).toEqual([]);
+  expect(day.proposals()).toEqual([]);
   const [row] = day.rows();
   expect(row!.name).toBe('ARGS:q');
 });

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { detectors } from '../../engine/detect/list.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { faultFiguresOf, figuresOf, figuresTable, scoreOf, type JudgedBy } from './figures.ts';
+import { blindedMax, daysReport, simulateDays } from './day/report.ts';
 import { attackForms } from './attack-forms.ts';
 import { describeFuzzed, fuzz } from './fuzz/fuzz.ts';
 import { observe, observeAll, type Observation } from './observe.ts';
@@ -39,6 +40,8 @@ const usage = `Judges what is refused of labelled requests, and trains the point
   --out FILE        weights (engine/detect/weights/RULESET.weights.json)
   --forms N         instead: N payloads of each class in prose, filler and encodings
   --fuzz N          instead: N mutants of SQL and of shells that SQLite and sh run
+  --day             instead: days of a site that learns; each class of benign texts is what people
+                    write in one parameter, attacks are sent to those that were learned
   --thresholds      also: shares of each class that reach each threshold, and what each detector
                     that refuses alone refuses that no other sign does
   --misses N        print N attacks of each class that pass, and N benign that are refused
@@ -69,6 +72,7 @@ function readChoice() {
       misses: { type: 'string', default: '0' },
       forms: { type: 'string', default: '0' },
       fuzz: { type: 'string', default: '0' },
+      day: { type: 'boolean', default: false },
       thresholds: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -84,7 +88,7 @@ function readChoice() {
 
 type Choice = ReturnType<typeof readChoice>;
 
-function main(): void {
+async function main(): Promise<void> {
   const choice = readChoice();
   if (choice.help) {
     process.stdout.write(usage);
@@ -98,6 +102,12 @@ function main(): void {
     const requests = partOf(limited(readRequests(choice.paths), Number(choice.limit)), choice);
     if (Number(choice.forms) > 0 || Number(choice.fuzz) > 0) {
       process.stdout.write(judgeMade(engine, requests, choice));
+      return;
+    }
+    if (choice.day) {
+      const days = await simulateDays({ engine, requests, seed: choice.seed });
+      process.stdout.write(`${daysReport(days)}\n`);
+      if (days.attacked.some(({ blinded }) => blinded > blindedMax)) process.exitCode = 1;
       return;
     }
     process.stderr.write(`${requests.length} requests\n`);
@@ -222,4 +232,4 @@ function writeWeights({ out, ruleset }: { out: string; ruleset: RulesetName }, f
   process.stderr.write(`wrote ${relative(process.cwd(), path)}\n`);
 }
 
-main();
+await main();

@@ -30,7 +30,7 @@ export function samplePayloads(
 ): Payload[] {
   const classes = new Map<string, Payload[]>();
   for (const { attack, source, kind, wire } of requests) {
-    const text = attack ? payloadOf(wire) : '';
+    const text = attack ? longestArgument(wire) : '';
     if (text.length < 2) continue;
     const name = `${source} ${kind}`;
     const list = classes.get(name) ?? [];
@@ -45,8 +45,8 @@ export function samplePayloads(
   });
 }
 
-/** Decoded as forms are, as bytes. */
-function payloadOf(wire: Buffer): string {
+/** The longest argument of a query, decoded as forms are, as bytes. */
+export function longestArgument(wire: Buffer): string {
   const query = /^\S+ [^?\s]*\?([^\s#]*)/.exec(wire.toString('latin1', 0, 16_384))?.[1] ?? '';
   const values = query.split('&').map((pair) => pair.slice(pair.indexOf('=') + 1));
   const longest = values.reduce((most, one) => (one.length > most.length ? one : most), '');

@@ -5,12 +5,24 @@ import type { ByteString } from '../../base/byte-string.ts';
 /** Where a value stands. */
 export type ValuePlace = 'query' | 'form';
 
-/** A request with a value in the argument `q`. */
-export function requestWith(value: ByteString, place: ValuePlace = 'form'): Buffer {
-  const field = `q=${percentOf(value)}`;
+/** The path of a request, and the name of its argument. */
+interface ArgumentPlace {
+  readonly target: string;
+  readonly name: string;
+}
+
+const searched: ArgumentPlace = { target: '/search', name: 'q' };
+
+/** A request with a value in an argument. */
+export function requestWith(
+  value: ByteString,
+  place: ValuePlace = 'form',
+  { target, name }: ArgumentPlace = searched,
+): Buffer {
+  const field = `${name}=${percentOf(value)}`;
   const inForm = place === 'form';
   const head = [
-    inForm ? 'POST /search HTTP/1.1' : `GET /search?${field} HTTP/1.1`,
+    inForm ? `POST ${target} HTTP/1.1` : `GET ${target}?${field} HTTP/1.1`,
     ...['Host: shop.example', 'User-Agent: Mozilla/5.0', 'Accept: */*'],
     ...(inForm
       ? ['Content-Type: application/x-www-form-urlencoded', `Content-Length: ${field.length}`]

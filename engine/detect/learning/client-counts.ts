@@ -31,6 +31,20 @@ interface Counted {
   sample: string;
 }
 
+/** What counting reads of a request that ended. */
+export type CountedRequest = Pick<
+  RequestEvent,
+  | 'requestId'
+  | 'siteId'
+  | 'receivedAtMs'
+  | 'clientIp'
+  | 'method'
+  | 'target'
+  | 'outcome'
+  | 'status'
+  | 'transaction'
+>;
+
 /** What counting reads of a site. */
 type LearningSite = Pick<SiteConfig, 'detectionLearning' | 'detectionContent'>;
 
@@ -41,7 +55,7 @@ export class ClientCounts {
   leftOut = 0;
 
   /** Counts a finished request of a site that learns. Cost: with signs, a hash, a look-up each. */
-  count(event: RequestEvent, site: LearningSite): void {
+  count(event: CountedRequest, site: LearningSite): void {
     const signs = event.transaction?.valueSigns;
     if (signs === undefined || site.detectionLearning === undefined || !teaches(event)) return;
     const generation = site.detectionContent?.generation ?? 0;
@@ -98,7 +112,7 @@ export class ClientCounts {
 }
 
 /** Served well, or refused by the score alone: what others refused shows nothing of a site. */
-function teaches({ outcome, status, transaction }: RequestEvent): boolean {
+function teaches({ outcome, status, transaction }: CountedRequest): boolean {
   if (transaction === null || transaction.failure !== undefined) return false;
   if (outcome === 'served') return status >= 200 && status <= 399;
   return outcome === 'blocked' && transaction.verdict.ruleId === scoreRuleId;
