@@ -138,3 +138,25 @@ test('what was learned before a reset comes too late', async () => {
   await day.report();
   expect(day.rows()).toEqual([]);
 });
+
+test('names that 100 networks make up drive out no values that people fill', async () => {
+  const day = await openDay();
+  const usual = ['title', 'text', 'note'].flatMap((name) => weak(`ARGS:${name}`, 'html'));
+  const hours = 6;
+  for (let hour = 0; hour < hours; hour++) {
+    for (let at = 0; at < 100; at++) {
+      const pair = `${hour % 2}-${Math.floor(at / 2)}`;
+      const made = Array.from({ length: 12 }, (_, which) => weak(`ARGS:${pair}-${which}`, 'sql'));
+      day.send({ clientIp: attacker(at), target: '/posts', signs: made.flat() });
+    }
+    for (let at = 0; at < 40; at++) {
+      day.send({ clientIp: client(at), target: '/posts', signs: usual });
+    }
+    day.pass(hourMs);
+    await day.report();
+  }
+  const rows = day.rows();
+  expect(rows.length).toBe(limits.valuesPerSiteMax);
+  const own = rows.filter(({ name }) => usual.some((one) => one.name === name));
+  expect(own.map((row) => Object.keys(row.hours).length)).toEqual([hours, hours, hours]);
+});

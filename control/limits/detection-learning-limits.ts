@@ -2,7 +2,7 @@
 
 /** What is kept, proposed, and done without a person. */
 export const detectionLearningLimits = {
-  /** Values and families of one site that are kept; those that were not seen for longest go. */
+  /** Values and families of one site that are kept; those of the fewest clients go. */
   valuesPerSiteMax: 512,
   /** Hours of sketches that a value keeps. */
   hoursKept: 48,

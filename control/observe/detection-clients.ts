@@ -5,7 +5,12 @@
 
 import { createHash } from 'node:crypto';
 import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { readBits, writeBits, type LearnedRow } from '../domain/policy/detection-learning.ts';
+import {
+  countOf,
+  readBits,
+  writeBits,
+  type LearnedRow,
+} from '../domain/policy/detection-learning.ts';
 import { detectionLearningLimits as limits } from '../limits/detection-learning-limits.ts';
 import { prefixRange, type KvReader, type KvWriter } from '../store/kv.ts';
 import { separator } from './step-keys.ts';
@@ -124,7 +129,8 @@ function addDelta(
   const one = hours[String(hour)] ?? { bits: '', requests: 0 };
   const sketch = readBits(one.bits);
   for (const bit of bits) sketch[bit >> 3]! |= 1 << (bit & 7);
-  hours[String(hour)] = { bits: writeBits(sketch), requests: one.requests + requests };
+  const counted = { requests: one.requests + requests, clients: countOf(sketch) };
+  hours[String(hour)] = { bits: writeBits(sketch), ...counted };
   const oldest = Math.floor(nowMs / hourMs) - limits.hoursKept;
   row.hours = Object.fromEntries(Object.entries(hours).filter(([at]) => Number(at) > oldest));
   row.samples = [...row.samples.filter((other) => other !== sample), sample].slice(
@@ -134,7 +140,7 @@ function addDelta(
   writer.put(key, encoder.encode(JSON.stringify(row)));
 }
 
-/** The value that was not seen for longest gives its place to a new one. */
+/** The value that the fewest clients showed gives its place to a new one. */
 function makeRoom(writer: KvWriter, siteId: string): void {
   const rows = [...writer.range(prefixRange(rowKey(siteId, '')))];
   if (rows.length < limits.valuesPerSiteMax) return;
@@ -143,10 +149,14 @@ function makeRoom(writer: KvWriter, siteId: string): void {
   writer.remove(fewest.key);
 }
 
-/** Fewer hours go first: what somebody makes up in one hour drives out nothing that is regular. */
+/** Clients are added up over the hours: what few make up drives out nothing that is regular. */
 function isSpare(row: StoredRow, than: StoredRow): boolean {
-  const hours = Object.keys(row.hours).length - Object.keys(than.hours).length;
-  return hours === 0 ? row.lastMs < than.lastMs : hours < 0;
+  const fewer = clientHours(row) - clientHours(than);
+  return fewer === 0 ? row.lastMs < than.lastMs : fewer < 0;
+}
+
+function clientHours({ hours }: StoredRow): number {
+  return Object.values(hours).reduce((sum, { clients = 1 }) => sum + clients, 0);
 }
 
 function parse(bytes: Uint8Array): StoredRow {

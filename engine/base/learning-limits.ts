@@ -35,6 +35,8 @@ export const learningSketchLimits = {
    * make room, and others are left out until the hour is over.
    */
   valuesPerThread: 512,
+  /** Values that one network may be the first to show in an hour: 100 networks fill no thread. */
+  newValuesPerNetwork: 4,
   /** Bits of a sketch: it counts a few hundred clients with 5 % too few, never too many. */
   sketchBits: 2_048,
   /** Bits that one report has of a value; the others wait for the next. */

@@ -15,11 +15,20 @@ export interface LearnedValue {
   readonly family: string;
 }
 
+/** What nodes counted of a value in an hour. */
+interface LearnedHour {
+  /** Of the sketch of its clients, in base64. */
+  readonly bits: string;
+  readonly requests: number;
+  /** Bits that are set; absent in what an earlier version counted. */
+  readonly clients?: number;
+}
+
 /** What nodes counted of it. */
 export interface LearnedRow extends LearnedValue {
   readonly id: string;
-  /** By hour since the Unix epoch: bits of the sketch of its clients in base64, and requests. */
-  readonly hours: Readonly<Record<string, { readonly bits: string; readonly requests: number }>>;
+  /** By hour since the Unix epoch. */
+  readonly hours: Readonly<Record<string, LearnedHour>>;
   /** Requests, the newest last. */
   readonly samples: readonly string[];
 }
@@ -357,7 +366,8 @@ function inSeveral(all: readonly Evidence[]): Uint8Array {
   return several;
 }
 
-function countOf(bits: Uint8Array): number {
+/** The bits of a sketch that are set. */
+export function countOf(bits: Uint8Array): number {
   let count = 0;
   for (let byte of bits) for (; byte !== 0; byte &= byte - 1) count++;
   return count;

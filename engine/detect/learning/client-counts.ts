@@ -51,6 +51,9 @@ type LearningSite = Pick<SiteConfig, 'detectionLearning' | 'detectionContent'>;
 /** What a thread counts; see the header. */
 export class ClientCounts {
   private readonly counted = new Map<string, Counted>();
+  /** By bit of a network the values that it was the first to show in an hour. */
+  private readonly firstShown = new Uint8Array(limits.sketchBits);
+  private firstShownHour = 0;
   /** Values for which there was no place. */
   leftOut = 0;
 
@@ -68,7 +71,7 @@ export class ClientCounts {
     for (const { name, family } of signs) {
       if (!isLearnable(name)) continue;
       const place = { method: event.method, path: pattern, name };
-      const one = this.find({ siteId: event.siteId, generation, place, family, hour });
+      const one = this.find({ siteId: event.siteId, generation, place, family, hour }, bit);
       if (one === null) this.leftOut++;
       else add(one, bit, event.requestId);
     }
@@ -85,12 +88,17 @@ export class ClientCounts {
     return deltas;
   }
 
-  private find(what: Pick<Counted, 'siteId' | 'generation' | 'place' | 'family' | 'hour'>) {
+  private find(
+    what: Pick<Counted, 'siteId' | 'generation' | 'place' | 'family' | 'hour'>,
+    bit: number,
+  ): Counted | null {
     const { siteId, generation, place, family, hour } = what;
     const key = JSON.stringify([siteId, generation, hour, family, ...Object.values(place)]);
     const known = this.counted.get(key);
     if (known !== undefined) return known;
+    if (!this.mayShowFirst(bit, hour)) return null;
     if (this.counted.size >= limits.valuesPerThread && !this.evictOne()) return null;
+    this.firstShown[bit]!++;
     const made: Counted = {
       ...what,
       seen: new Uint8Array(limits.sketchBits / 8),
@@ -98,6 +106,12 @@ export class ClientCounts {
     };
     this.counted.set(key, made);
     return made;
+  }
+
+  private mayShowFirst(bit: number, hour: number): boolean {
+    if (hour !== this.firstShownHour) this.firstShown.fill(0);
+    this.firstShownHour = hour;
+    return this.firstShown[bit]! < limits.newValuesPerNetwork;
   }
 
   /** One client alone keeps no place: names that somebody makes up do not drive out others. */
