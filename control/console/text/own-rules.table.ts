@@ -131,7 +131,8 @@ export const ownRuleMessages: Readonly<Record<string, string>> = {
   'makes Java look up a name on another server': '使 Java 在其他服务器上查找名称（JNDI）',
   'is an expression of OGNL, SpEL or another language on Java':
     '是 OGNL、SpEL 或其他 Java 表达式语言的表达式',
-  'is a serialized object of Java, .NET or Python': '是 Java、.NET 或 Python 序列化对象',
+  'is a serialized object of Java, .NET, Python or Ruby':
+    '是 Java、.NET、Python 或 Ruby 序列化对象',
   'names a class that a program would create an object of when it reads the value':
     '指定程序读取该值时会实例化的类',
   'is an expression that a template engine computes': '是模板引擎会计算的表达式',

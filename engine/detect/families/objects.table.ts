@@ -5,6 +5,7 @@ import { SEEN } from '../bytes-seen.ts';
 import { isSaidOf } from '../code-in-text.ts';
 import { apart, words } from '../literals.ts';
 import { textKinds, type PatternDetector } from '../patterns.ts';
+import { serialized } from '../serialized.ts';
 
 const javaDocs = 'Java Object Serialization Specification; OGNL and SpEL language guides';
 
@@ -111,8 +112,8 @@ export const objects: readonly PatternDetector[] = [
   {
     id: 198_462,
     name: 'serialized-object',
-    proves: 'is a serialized object of Java, .NET or Python',
-    source: 'Java Object Serialization Specification; MS-NRBF; PEP 307',
+    proves: 'is a serialized object of Java, .NET, Python or Ruby',
+    source: 'Java Object Serialization Specification; MS-NRBF; PEP 307; Ruby Marshal format',
     strong: true,
     confirmedBy: [944, 934],
     needs: 0,
@@ -120,18 +121,24 @@ export const objects: readonly PatternDetector[] = [
       '\xac\xed\0\x05',
       '\0\x01\0\0\0\xff',
       '\xff\x01\x32',
-      ...words('\x80\x02 \x80\x03 \x80\x04 \x80\x05'),
+      ...words('\x80\x02 \x80\x03 \x80\x04 \x80\x05 \x04\x08o: \x04\x08u: \x04\x08e:'),
     ],
     kinds: ['binary', 'text'],
-    pattern:
-      /^(?:\xac\xed\0\x05|\0\x01\0\0\0\xff\xff\xff\xff|\xff\x01\x32|\x80[\x02-\x05](?:c\w{2,32}\n|\x95|\}q|\]q))/g,
+    pattern: new RegExp(serialized, 'g'),
     examples: {
       attacks: [
         'rO0ABXNyABFqYXZhLnV0aWwuSGFzaE1hcA==',
         'AAEAAAD/////AQAAAAAAAAAMAgAAAA==',
         '/wEyxBEAAQAAAP////8BAAAA',
+        ...['gASMBXBvc2l4jAZzeXN0ZW2TLg==', 'gAIoY3Bvc2l4CnN5c3RlbQo='],
+        'BAhvOhVHZW06Okluc3RhbGxlcg==',
       ],
-      benign: ['/wEPDwUKMTIzNDU2Nzg5MGRk', 'iVBORw0KGgoAAAANSUhEUg==', 'AAAA'],
+      benign: [
+        ...['\x04\x08{\x07I"\x0fsession_id', '\x80\x02ab', '\x80\x01\x95'],
+        '/wEPDwUKMTIzNDU2Nzg5MGRk',
+        'iVBORw0KGgoAAAANSUhEUg==',
+        'AAAA',
+      ],
     },
   },
   {

@@ -5,6 +5,7 @@
  */
 
 import { toByteString, type ByteString } from '../../../base/byte-string.ts';
+import { serialized } from '../serialized.ts';
 import { base64BytesMin, type Leaves } from './leaves.ts';
 import { climbsInForms } from './path-forms.table.ts';
 
@@ -41,23 +42,13 @@ export function openShortBase64(text: ByteString, leaves: Leaves): boolean {
 function openRun(run: string, leaves: Leaves): void {
   if (!hasBothCases(run)) return;
   const decoded = toByteString(Buffer.from(run, 'base64'));
-  if (isSerialized(decoded)) {
+  if (serialized.test(decoded)) {
     leaves.add('base64', decoded, 'binary');
     return;
   }
   const { longest, all } = printableIn(decoded);
   if (all && decoded.length >= 6) leaves.add('base64', decoded);
   else if (longest >= printableMin || climbsInForms(decoded)) leaves.add('base64', decoded);
-}
-
-/** Java, .NET, its LosFormatter and pickled Python objects; gzip and zlib are not opened. */
-function isSerialized(decoded: ByteString): boolean {
-  return (
-    decoded.startsWith('\xac\xed\0\x05') ||
-    decoded.startsWith('\0\x01\0\0\0\xff\xff\xff\xff') ||
-    decoded.startsWith('\xff\x01\x32') ||
-    /^\x80[\x02-\x05][c\x95}\]]/.test(decoded)
-  );
 }
 
 function hasBothCases(run: string): boolean {

@@ -3,6 +3,7 @@
  * paths that people read. Never judges one.
  */
 
+import { beginsSerialized, serializedHeadBytes } from '../../detect/serialized.ts';
 import { nameIs, startsWithName } from '../transaction/ascii.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { SOURCE, type SourceId, type ValueTable } from '../transaction/values.ts';
@@ -185,8 +186,14 @@ function addField(tx: Transaction, row: number, list: ScoredValue[]): void {
 function addBody(tx: Transaction, list: ScoredValue[]): void {
   const { values, bodyStart, requestBodyBytes } = tx;
   if (requestBodyBytes === 0) return;
-  if (!tx.xmlPresent && values.rowsOf(SOURCE.argPost).length > 0) return;
   const bodyEnd = bodyStart + requestBodyBytes;
+  if (!tx.xmlPresent && values.rowsOf(SOURCE.argPost).length > 0) {
+    // The texts of binary data are arguments; what it begins with stands in none of them.
+    if (!beginsSerialized(values.slab, bodyStart, bodyEnd)) return;
+    const headEnd = Math.min(bodyEnd, bodyStart + serializedHeadBytes);
+    list.push(new ScoredValue(wholeBody, values, 0, bodyStart, headEnd));
+    return;
+  }
   if (!tx.xmlPresent && isOnly(values.slab, bodyStart, bodyEnd, plainBytes)) return;
   list.push(new ScoredValue(wholeBody, values, 0, bodyStart, bodyEnd));
 }
