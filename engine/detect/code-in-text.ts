@@ -5,6 +5,7 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { actsInString } from './own-code.ts';
+import { verbsAfter } from './verbs-after.table.ts';
 
 /** Bytes of a call that are read. */
 const callBytesMax = 400;
@@ -32,8 +33,7 @@ function endOfCall(text: ByteString, from: number): number {
   return -1;
 }
 
-/** Words of sentences about code, none of which may follow a call. */
-const words = String.raw`(?:(?!unless\b|class\b)[a-z]{3,14}s|has|does|did|was|were|to|on|here|with|at|inside|instead|again)`;
+const words = `(?:${verbsAfter.call})`;
 /** In Lua a statement may follow: a word, and `=`, a bracket, a string, or a member. */
 const ends = String.raw`(?=[ \t]{1,4}(?!and\b|or\b)[a-z0-9$]|[?!](?:\s|$)|\.(?:$|\s{1,4}\w{1,20} [a-z])|, \w{1,20} [a-z]|$)`;
 const afterValue = {

@@ -5,6 +5,7 @@ import { SEEN } from '../bytes-seen.ts';
 import { words } from '../literals.ts';
 import { leavesString } from '../own-code.ts';
 import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
+import { verbsAfter } from '../verbs-after.table.ts';
 
 const controls = Array.from({ length: 33 }, (_, at) => String.fromCharCode(at < 32 ? at : 0x7f));
 /**
@@ -405,8 +406,7 @@ export const injection = patternFamily('injection', rows, [...textKinds, 'url', 
 const ownMachine = /\/\/(?:127\.|0\.0\.0\.0|localhost:)/i;
 
 /** No client takes a host or a port with a blank in it. */
-const saidOfHost =
-  /^:\d{2,5} (?:works?|gives?|shows?|says?|is|does|returns?|fails?|refuses|answers)\b/i;
+const saidOfHost = new RegExp(String.raw`^:\d{2,5} (?:${verbsAfter.address})\b`, 'i');
 
 /** Whether an address is more than one of a program on the writer's own machine, in a sentence. */
 function isNoNotice(text: ByteString, start: number, end: number): boolean {

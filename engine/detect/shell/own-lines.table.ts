@@ -1,5 +1,7 @@
 /** Expressions over command lines that people write about. Source: POSIX.1-2017, XCU chapter 2. */
 
+import { verbsAfter } from '../verbs-after.table.ts';
+
 /** What Markdown, YAML, Dockerfiles, prompts and sentences have before a command. */
 export const beforeCommand =
   /^(?:\s|[-*>$#%|`"'({!&;]|\d{1,3}[.)]|[A-Za-z][\w ]{0,40}:\s|(?:RUN|CMD|sudo|time)\s|[A-Za-z_]\w{0,32}=(?:[\w./:-]{0,64}|"[^"]{0,64}"|\$\([^)]{0,64}\)?)(?:\s|$)){0,12}/;
@@ -23,8 +25,7 @@ export const steps =
 /** What makes a step one that tells an attacker something: how long it took. */
 export const pause = /\s[-/](?:c|n|i|w|W)\s?\d/;
 
-/** Verbs that a sentence continues with after the command that it is about. */
-const verbs = String.raw`(?:says?|shows?|looks?|prints?|gives?|lists?|returns?|reports?|works?|fails?)`;
+const verbs = `(?:${verbsAfter.commandLine})`;
 
 /** The rest of a clause that is about a command, with the command's arguments. */
 export const sentence = new RegExp(

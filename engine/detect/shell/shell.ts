@@ -7,6 +7,7 @@ import type { ByteString } from '../../../base/byte-string.ts';
 import { SEEN } from '../bytes-seen.ts';
 import type { Family, Leaf, Report } from '../detector.ts';
 import { textKinds } from '../patterns.ts';
+import { verbsAfter } from '../verbs-after.table.ts';
 import {
   ambiguousCommands,
   clearArgument,
@@ -282,7 +283,7 @@ function isOwnLine(text: ByteString, at: number, harmless: boolean): boolean {
   return isNextStep(text, at, word, wordEnd) || endsOwnPipe(text, at);
 }
 
-const saying = /\s(?:says?|said|gives?|gave|prints?|reports?|complains?|returns?|answers?)\s/y;
+const saying = new RegExp(String.raw`\s(?:${verbsAfter.interpreter})\s`, 'y');
 
 /** Whether a program that runs scripts is what a sentence is about. */
 function speaks(text: ByteString): boolean {
@@ -404,8 +405,11 @@ function namesScript(text: ByteString): boolean {
   return !hidden && !fullPath && ownScript.test(text);
 }
 
-const ownFacts =
-  /\s{1,4}(?:(?:-{1,2}version|--help)(?=\s{0,4}(?:$|[`"']))|(?:-v|-V|-{1,2}version|--ini)(?=\s(?:says?|shows?|gives?|prints?|reports?|tells?)\s))/y;
+const ownFacts = new RegExp(
+  String.raw`\s{1,4}(?:(?:-{1,2}version|--help)(?=\s{0,4}(?:$|[\x60"']))|` +
+    String.raw`(?:-v|-V|-{1,2}version|--ini)(?=\s(?:${verbsAfter.versionFlag})\s))`,
+  'y',
+);
 const columns =
   /\s{1,4}'\{ {0,2}print {1,2}\$\d{1,2}(?:, {0,2}\$\d{1,2}){0,8} {0,2}\}'\s{0,4}(?:$|\|)/y;
 

@@ -1,6 +1,7 @@
 /** Shapes of queries and their clauses: what is joined, nested or ordered. */
 
 import type { Leaf, Report } from '../detector.ts';
+import { verbsAfter } from '../verbs-after.table.ts';
 import { SQL } from './facts.table.ts';
 import {
   CONDITION,
@@ -121,7 +122,7 @@ function metaAt({ text }: Leaf): number {
   return 0;
 }
 
-const verb = /^(?:tells?|shows?|lists?|gives?|returns?|says?|works?|fails?)$/i;
+const verb = new RegExp(`^(?:${verbsAfter.query})$`, 'i');
 /** What strings and names may have around words, and escapes. */
 const hides = /[\\$"`[]/;
 
