@@ -24,6 +24,7 @@ test('names count without case, and ARGS wherever an argument came from', () => 
   expect(hidden.has('ARGS_POST:password')).toBe(true);
   expect(hidden.has('REQUEST_HEADERS:Authorization')).toBe(true);
   expect(hidden.has('ARGS_RENAMED:password')).toBe(true);
+  expect(hidden.has('ARGS_PATH:password')).toBe(true);
   expect(hidden.has('REQUEST_HEADERS_RENAMED:Authorization')).toBe(true);
   expect(hidden.has('ARGS_NAMES:password')).toBe(false);
 });

@@ -3,17 +3,19 @@
  * texts that hold them as they were sent. Knows names, never keeps a value.
  */
 
+import { usualName } from './client-collections.ts';
+
 /** Names in lower case, `args:password` or `request_headers:authorization`. */
 export class HiddenNames {
   private readonly names: ReadonlySet<string>;
 
   constructor(names: Iterable<string>) {
-    this.names = new Set([...names].map(canonical));
+    this.names = new Set([...names].map(usualName));
   }
 
   /** True for a variable as rules name it, `ARGS_GET:password`. */
   has(name: string): boolean {
-    return this.names.has(canonical(name));
+    return this.names.has(usualName(name));
   }
 
   /**
@@ -39,13 +41,6 @@ function cleanPairs(text: string, hidden: HiddenNames, pairs: RegExp): string {
 /** As many stars as the text is long. */
 export function stars(text: string): string {
   return '*'.repeat(text.length);
-}
-
-/** ARGS_GET, ARGS_POST and ARGS_RENAMED are ARGS; REQUEST_COOKIES_RENAMED is REQUEST_COOKIES. */
-function canonical(name: string): string {
-  return name
-    .toLowerCase()
-    .replace(/^(args|request_(?:headers|cookies))_(?:get|post|renamed):/, '$1:');
 }
 
 /** Percent-decoding over bytes; what is no escape stays. */

@@ -3,6 +3,7 @@
  * Knows names as rules and forms spell them, never values.
  */
 
+import { clientCollections } from './client-collections.ts';
 import { NameAutomaton, type NamePart } from './name-automaton.ts';
 
 /** Parts that mark a name as secret anywhere in it; `_` joins the words of a name. */
@@ -57,8 +58,8 @@ export function isSecretNameIn(bytes: Uint8Array, from: number, to: number): boo
 
 /** Collections whose entries hold values under the names that clients gave them. */
 const collections = new RegExp(
-  '^(?:args(?:_get|_post|_path|_renamed)?|request_(?:headers|cookies)(?:_renamed)?|' +
-    'response_headers|files|matched_vars?|env|ip|global|session|user|resource):',
+  `^(?:${clientCollections.join('|')}|` +
+    'response_headers|matched_vars?|env|ip|global|session|user|resource):',
   'i',
 );
 

@@ -4,14 +4,14 @@
  */
 
 import { frontLimits } from '../../../base/delivery-limits.ts';
+import { clientCollections } from '../../base/client-collections.ts';
 import { isSecretVariable } from '../../base/secret-names.ts';
 import { SecretParts } from '../../base/secret-parts.ts';
 import { hiddenText, hideSecrets, secretsIn } from '../../base/secret-text.ts';
 import type { MatchedRule, MatchedVariable } from '../../contract/verdict.ts';
 
 /** Named values that hold nothing of other fields; a part of a secret in them is their own. */
-const ownValue =
-  /^(?:args(?:_get|_post|_path|_renamed)?|request_(?:cookies|headers)(?:_renamed)?|files):/i;
+const ownValue = new RegExp(`^(?:${clientCollections.join('|')}):`, 'i');
 const holdsOthers = /^request_headers:(?:cookie|referer)$/i;
 /** What rules derive from the values before. */
 const derived = /^(?:matched_vars?|tx)(?::|$)/i;

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 
+import { clientCollections } from '../../../base/client-collections.ts';
 import { loadRequestBody } from '../../load/request-body.ts';
 import { loadResponseBody } from '../../load/response-body.ts';
 import { loadResponseHead } from '../../load/response-head.ts';
@@ -13,6 +14,7 @@ import {
 } from '../../load/test-sample.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import type { MacroText, Rule } from '../../transaction/types.ts';
+import { SOURCE } from '../../transaction/values.ts';
 import { findVariable, variables } from './list.ts';
 
 const get = (tx: Transaction, name: string): string[] =>
@@ -25,6 +27,24 @@ const lookup = (tx: Transaction, name: string, key: string): string[] =>
 
 const head = (...fields: string[]): string =>
   ['POST /one/t%3fo/a.php?q=1&Q=2 HTTP/1.1', ...fields].join('\r\n');
+
+test('collections of values under names of clients are known where values are hidden', () => {
+  const { argGet, argPost, argPath, argRenamed, file } = SOURCE;
+  const { requestHeader, headerRenamed, requestCookie, cookieRenamed } = SOURCE;
+  const named: readonly number[] = [
+    ...[argGet, argPost, argPath, argRenamed, file],
+    ...[requestHeader, headerRenamed, requestCookie, cookieRenamed],
+  ];
+  const collections = variables.filter(
+    ({ shape, rows }) =>
+      shape === 'collection' &&
+      rows?.rowPart === 'value' &&
+      rows.sources.some((source) => named.includes(source)),
+  );
+  expect(collections.map(({ name }) => name.toLowerCase()).sort()).toEqual(
+    [...clientCollections].sort(),
+  );
+});
 
 test('every variable tells what it is', () => {
   expect(variables.length).toBeGreaterThan(90);
