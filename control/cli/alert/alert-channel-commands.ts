@@ -1,15 +1,23 @@
 /** `waf alert channel-*` and `silence*`: how people hear of alerts, and when they do not. */
 
 import type { JsonObject } from '@bufbuild/protobuf';
-import type { AlertChannel, AlertSilence } from '../../../proto/gen/waf/v1/alert_pb.ts';
-import { enumWord, loadAlerts, tableOf } from './alert-table.ts';
+import {
+  AlertChannelKind,
+  AlertChannelSchema,
+  ListAlertChannelsResponseSchema,
+  ListAlertSilencesResponseSchema,
+  type AlertChannel,
+  type AlertSilence,
+} from '../../../proto/gen/waf/v1/alert_pb.ts';
+import { enumWord, tableOf } from './alert-table.ts';
 import { allPages } from '../all-pages.ts';
 import type { CommandContext, CommandDefinition, FlagValues } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { channelFieldHelp } from './channel-fields.ts';
+import { wordsOf } from '../field-flags.ts';
 import { badFlag, readInputObject, readPairs } from '../input.ts';
 import { nameArgument } from '../named-resource.ts';
-import { deleteCommand } from '../regular-commands.ts';
+import { callCommand, deleteCommand } from '../regular-commands.ts';
 import { printable, showMessage, timeText } from '../show.ts';
 
 const channelArgument = nameArgument('alert-channel');
@@ -38,7 +46,7 @@ export const alertChannelCommands: readonly CommandDefinition[] = [
       {
         flags: '--kind <kind>',
         summary: 'how it sends; needed for a new one',
-        choices: ['email', 'webhook', 'slack', 'pagerduty', 'feishu', 'wecom'],
+        choices: wordsOf(AlertChannelSchema, 'kind'),
       },
       { flags: '--file <file>', summary: 'the whole configuration; - reads standard input' },
       { flags: '--off', summary: 'disable it' },
@@ -53,7 +61,7 @@ export const alertChannelCommands: readonly CommandDefinition[] = [
     kind: 'alert channel',
     call: ({ alerts }, id) => alerts.deleteAlertChannel({ id }),
   }),
-  {
+  callCommand({
     path: ['alert', 'channel-rules'],
     summary: 'Set exactly which rules use a channel',
     help: 'Rules that are not named no longer use it.',
@@ -61,17 +69,16 @@ export const alertChannelCommands: readonly CommandDefinition[] = [
       channelArgument,
       { name: '[rules...]', summary: 'ids or names', resource: 'alert-rule' },
     ],
-    run: async (context, [channelId = '', ...ruleIds]) => {
-      const { alerts } = await context.api();
-      const answer = await alerts.applyAlertChannelToRules({ channelId, ruleIds });
-      await showMessage(context, answer, {
-        columns: ['RULE', 'NAME'],
-        rows: answer.rules.map(({ id, name }) => [id, printable(name)]),
-      });
-      context.output.note(`changed: ${answer.changedCount}`);
-      return 0;
+    call: ({ alerts }, [channelId = '', ...ruleIds]) =>
+      alerts.applyAlertChannelToRules({ channelId, ruleIds }),
+    table: (answer) => ({
+      columns: ['RULE', 'NAME'],
+      rows: answer.rules.map(({ id, name }) => [id, printable(name)]),
+    }),
+    after: ({ output }, answer) => {
+      output.note(`changed: ${answer.changedCount}`);
     },
-  },
+  }),
   {
     path: ['alert', 'test'],
     summary: 'Send a test message through a channel',
@@ -131,7 +138,6 @@ async function setChannel(
   _args: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
-  const { AlertChannelKind } = await loadAlerts();
   const { alerts } = await context.api();
   const id = textFlag(flags, 'id') ?? '';
   const off = switchFlag(flags, 'off');
@@ -167,7 +173,7 @@ async function silence(
   const matchers = readPairs(listFlag(flags, 'match'), '--match');
   if (switchFlag(flags, 'dryRun')) {
     const answer = await alerts.previewAlertSilence({ matchers });
-    await showMessage(context, answer, await tableOf(answer.items));
+    await showMessage(context, answer, tableOf(answer.items));
     context.output.note(`matching alerts: ${answer.matchingCount}`);
     return 0;
   }
@@ -186,7 +192,6 @@ async function showChannels(
   context: CommandContext,
   channels: readonly AlertChannel[],
 ): Promise<number> {
-  const { AlertChannelKind, ListAlertChannelsResponseSchema } = await loadAlerts();
   const { create } = await import('@bufbuild/protobuf');
   const answer = create(ListAlertChannelsResponseSchema, { items: [...channels] });
   return showMessage(context, answer, {
@@ -208,7 +213,6 @@ async function showSilences(
   context: CommandContext,
   silences: readonly AlertSilence[],
 ): Promise<number> {
-  const { ListAlertSilencesResponseSchema } = await loadAlerts();
   const { create } = await import('@bufbuild/protobuf');
   const answer = create(ListAlertSilencesResponseSchema, { items: [...silences] });
   return showMessage(context, answer, {

@@ -1,15 +1,23 @@
 /** `waf alert`: what needs a person, who has it, and what stays quiet. */
 
-import type { Alert } from '../../../proto/gen/waf/v1/alert_pb.ts';
-import { loadAlerts, severityChoices, severityFlag, tableOf } from './alert-table.ts';
+import {
+  AlertSchema,
+  AlertSeverity,
+  AlertStatus,
+  GetAlertResponseSchema,
+  ListAlertNotesResponseSchema,
+  type Alert,
+} from '../../../proto/gen/waf/v1/alert_pb.ts';
+import { severityChoices, severityFlag, tableOf } from './alert-table.ts';
 import type { CommandContext, CommandDefinition, FlagValues } from '../command.ts';
 import { switchFlag, textFlag } from '../command.ts';
+import { wordsOf } from '../field-flags.ts';
 import { badFlag } from '../input.ts';
 import { notePage, pageFlags, readPage } from '../paging.ts';
 import { callCommand } from '../regular-commands.ts';
 import { printable, showMessage, timeText } from '../show.ts';
 
-const statusChoices = ['open', 'acked', 'resolved'];
+const statusChoices = wordsOf(AlertSchema, 'status');
 
 /** Commands on alerts. */
 export const alertCommands: readonly CommandDefinition[] = [
@@ -72,12 +80,11 @@ async function listAlerts(
   _args: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
-  const { AlertSeverity, AlertStatus } = await loadAlerts();
   const status = textFlag(flags, 'status')?.toUpperCase() as 'OPEN' | undefined;
   if (status !== undefined && switchFlag(flags, 'all')) {
     throw badFlag('--all and --status exclude each other');
   }
-  const severity = await severityFlag(flags);
+  const severity = severityFlag(flags);
   const answer = await (
     await context.api()
   ).alerts.listAlerts({
@@ -89,13 +96,12 @@ async function listAlerts(
     ruleId: textFlag(flags, 'rule') ?? '',
     query: textFlag(flags, 'query') ?? '',
   });
-  await showMessage(context, answer, await tableOf(answer.items));
+  await showMessage(context, answer, tableOf(answer.items));
   notePage(context.output, answer.items.length, answer.page?.total);
   return 0;
 }
 
 async function showAlert(context: CommandContext, [id = '']: readonly string[]): Promise<number> {
-  const { GetAlertResponseSchema, ListAlertNotesResponseSchema } = await loadAlerts();
   const { alerts } = await context.api();
   const answer = await alerts.getAlert({ id });
   const notes = await alerts.listAlertNotes({ alertId: id });
@@ -128,8 +134,7 @@ function timeline(notes: Notes) {
 }
 
 async function showOne(context: CommandContext, alert: Alert | undefined): Promise<number> {
-  const { GetAlertResponseSchema } = await loadAlerts();
   const { create } = await import('@bufbuild/protobuf');
   const answer = create(GetAlertResponseSchema, alert === undefined ? {} : { alert });
-  return showMessage(context, answer, await tableOf(alert === undefined ? [] : [alert]));
+  return showMessage(context, answer, tableOf(alert === undefined ? [] : [alert]));
 }

@@ -1,7 +1,11 @@
 /** `waf alert rule-*`: when alerts open and who hears of them. */
 
-import type { AlertRule } from '../../../proto/gen/waf/v1/alert_pb.ts';
-import { enumWord, loadAlerts, severityChoices, severityFlag } from './alert-table.ts';
+import {
+  AlertSeverity,
+  ListAlertRulesResponseSchema,
+  type AlertRule,
+} from '../../../proto/gen/waf/v1/alert_pb.ts';
+import { enumWord, severityChoices, severityFlag } from './alert-table.ts';
 import { againWhenChanged, readAt } from '../change-attempts.ts';
 import { allPages } from '../all-pages.ts';
 import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from '../command.ts';
@@ -123,7 +127,7 @@ async function setRule(
   }
   const rule = await againWhenChanged(async () => {
     const before = id === '' ? undefined : (await alerts.getAlertRule({ id })).rule;
-    const wanted = await ruleOf(flags, before);
+    const wanted = ruleOf(flags, before);
     if (before === undefined) return (await alerts.upsertAlertRule({ rule: wanted })).rule;
     const updateMask = Object.keys(wanted).join(',');
     if (updateMask === '') throw badFlag('nothing to change: name what is to be changed');
@@ -140,9 +144,9 @@ async function setRule(
 }
 
 /** What flags say of a rule; only that, for a rule that is there. Errors: AppError bad_flag. */
-async function ruleOf(flags: FlagValues, before: AlertRule | undefined) {
+function ruleOf(flags: FlagValues, before: AlertRule | undefined) {
   const name = textFlag(flags, 'name');
-  const severity = await severityFlag(flags);
+  const severity = severityFlag(flags);
   const condition = conditionOf(flags, before?.expression);
   const isNew = before === undefined;
   if (isNew && (name === undefined || severity === undefined || condition === undefined)) {
@@ -243,7 +247,6 @@ async function preview(
 }
 
 async function showRules(context: CommandContext, rules: readonly AlertRule[]): Promise<number> {
-  const { AlertSeverity, ListAlertRulesResponseSchema } = await loadAlerts();
   const { create } = await import('@bufbuild/protobuf');
   const answer = create(ListAlertRulesResponseSchema, { items: [...rules] });
   return showMessage(context, answer, {

@@ -1,18 +1,20 @@
 /** How commands spell and list alerts. */
 
-import type { Alert } from '../../../proto/gen/waf/v1/alert_pb.ts';
+import {
+  AlertSchema,
+  AlertSeverity,
+  AlertStatus,
+  type Alert,
+} from '../../../proto/gen/waf/v1/alert_pb.ts';
 import { textFlag, type FlagValues } from '../command.ts';
+import { wordsOf } from '../field-flags.ts';
 import { printable, timeText } from '../show.ts';
 
-/** The generated messages, loaded when a command needs them. */
-export const loadAlerts = () => import('../../../proto/gen/waf/v1/alert_pb.ts');
-
 /** Severities as commands spell them. */
-export const severityChoices = ['info', 'warning', 'critical'];
+export const severityChoices = wordsOf(AlertSchema, 'severity');
 
 /** The severity that a flag names; undefined for none. */
-export async function severityFlag(flags: FlagValues) {
-  const { AlertSeverity } = await loadAlerts();
+export function severityFlag(flags: FlagValues): AlertSeverity | undefined {
   const word = textFlag(flags, 'severity')?.toUpperCase() as 'INFO' | undefined;
   return word === undefined ? undefined : AlertSeverity[word];
 }
@@ -24,8 +26,7 @@ export function enumWord(values: Readonly<Record<string, number | string>>, valu
 }
 
 /** Alerts as rows. */
-export async function tableOf(alerts: readonly Alert[]) {
-  const { AlertSeverity, AlertStatus } = await loadAlerts();
+export function tableOf(alerts: readonly Alert[]) {
   return {
     columns: ['ID', 'SEVERITY', 'STATUS', 'CONDITION', 'OPENED', 'TITLE'],
     rows: alerts.map((alert) => [

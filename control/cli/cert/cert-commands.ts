@@ -1,9 +1,10 @@
 /** `waf cert`: certificates with their keys. */
 
 import { commandLineLimits } from '../../limits/command-limits.ts';
-import type { Certificate } from '../../../proto/gen/waf/v1/cert_pb.ts';
+import { IssueACMECertRequestSchema, type Certificate } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import type { CommandDefinition } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
+import { wordsOf } from '../field-flags.ts';
 import { readInput, readInputText } from '../input.ts';
 import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
@@ -19,21 +20,21 @@ const patience = { timeoutMs: commandLineLimits.longCallTimeoutMs };
 
 /** Commands on certificates. */
 export const certCommands: readonly CommandDefinition[] = [
-  {
+  callCommand({
     path: ['cert', 'list'],
     summary: 'List certificates',
     flags: [{ flags: '--query <text>', summary: 'part of a name or host' }, ...pageFlags],
-    run: async (context, _args, flags) => {
-      const { certs } = await context.api();
+    call: ({ certs }, _args, flags) => {
       const query = textFlag(flags, 'query') ?? '';
-      const response = await certs.listCerts({ page: readPage(flags), query });
-      await showMessage(context, response, certTable(response.items));
+      return certs.listCerts({ page: readPage(flags), query });
+    },
+    table: ({ items }) => certTable(items),
+    after: (context, response) => {
       notePage(context.output, response.items.length, response.page?.total);
       const [first] = response.items;
       if (first !== undefined) noteCertificate(context, first.dnsNames);
-      return 0;
     },
-  },
+  }),
   callCommand({
     path: ['cert', 'get'],
     summary: 'Show one certificate',
@@ -62,7 +63,11 @@ export const certCommands: readonly CommandDefinition[] = [
         choices: ['letsencrypt', 'letsencrypt-staging'],
       },
       { flags: '--directory <url>', summary: 'ACME directory of another authority' },
-      { flags: '--challenge <type>', summary: 'proof', choices: ['http-01', 'dns-01'] },
+      {
+        flags: '--challenge <type>',
+        summary: 'proof',
+        choices: wordsOf(IssueACMECertRequestSchema, 'challengeType'),
+      },
     ],
     run: async (context, _args, flags) => {
       const { certs } = await context.api();
@@ -84,20 +89,16 @@ export const certCommands: readonly CommandDefinition[] = [
       return 0;
     },
   },
-  {
+  callCommand({
     path: ['cert', 'renew'],
     summary: 'Renew a certificate that was ordered here, when it is due',
     arguments: idArgument,
     flags: [{ flags: '--force', summary: 'renew it even if it is not due' }],
-    run: async (context, [id = ''], flags) => {
-      const { certs } = await context.api();
-      const response = await certs.renewCert({ id, force: switchFlag(flags, 'force') }, patience);
-      const shown = response.cert === undefined ? [] : [response.cert];
-      await showMessage(context, response, certTable(shown));
-      noteCertificate(context, shown[0]?.dnsNames ?? []);
-      return 0;
-    },
-  },
+    call: ({ certs }, [id = ''], flags) =>
+      certs.renewCert({ id, force: switchFlag(flags, 'force') }, patience),
+    table: ({ cert }) => certTable(only(cert)),
+    after: (context, { cert }) => noteCertificate(context, cert?.dnsNames ?? []),
+  }),
   keepCommand('import'),
   keepCommand('upload'),
   {

@@ -108,7 +108,7 @@ async function showPage(context: CommandContext, page: Page, hours: number): Pro
   const { output } = context;
   for (const one of page.leftOut) output.note(`not shown: ${one}`);
   if (output.format === 'table') {
-    for (const [title, table] of await sectionsOf(page, hours)) {
+    for (const [title, table] of sectionsOf(page, hours)) {
       output.line(
         `${title}\n${table.rows.length === 0 ? 'none\n' : renderTable(table, process.stdout.isTTY !== true)}`,
       );
@@ -133,10 +133,10 @@ async function asJson({ overview, nodes, origins, alerts }: Page): Promise<objec
   };
 }
 
-async function sectionsOf(
+function sectionsOf(
   { overview, siteNames, nodes, origins, alerts }: Page,
   hours: number,
-): Promise<(readonly [string, Table])[]> {
+): (readonly [string, Table])[] {
   const events = (
     ranking: { readonly items: readonly { key: string; count: bigint }[] } | undefined,
   ) => (ranking?.items ?? []).map(({ key, count }) => [printable(key) || '(none)', String(count)]);
@@ -150,7 +150,7 @@ async function sectionsOf(
     ['ATTACKERS', { columns: ['ADDRESS', 'EVENTS'], rows: events(overview.securityTopAttackers) }],
     ...part(nodes, 'NODES', nodeTable),
     ...part(origins, 'ORIGINS', originTable),
-    ...(alerts === null ? [] : [['ALERTS', await tableOf(alerts.items)] as const]),
+    ...part(alerts, 'ALERTS', ({ items }) => tableOf(items)),
   ];
 }
 

@@ -1,18 +1,22 @@
 /** `waf log policy`: what is recorded of requests, and for how long. */
 
-import type {
-  LogPolicyJson,
-  LogStorageHealth,
-  SiteLogPolicyOverrideJson,
+import type { DescMessage } from '@bufbuild/protobuf';
+import {
+  LogPolicySchema,
+  LogStorageHealthStatus,
+  ResolvedLogPolicySchema,
+  SiteLogPolicyOverrideSchema,
+  type LogPolicyJson,
+  type LogStorageHealth,
+  type SiteLogPolicyOverrideJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { ApiClient } from '../api-client.ts';
 import { againWhenChanged } from '../change-attempts.ts';
 import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from '../command.ts';
 import { switchFlag, textFlag } from '../command.ts';
+import { flagsOf, nameOf, readFields, shownField, type FieldFlag } from '../field-flags.ts';
 import { badFlag } from '../input.ts';
 import { readMessage, showMessage, showRemoved } from '../show.ts';
-
-const loadLog = () => import('../../../proto/gen/waf/v1/log_pb.ts');
 
 const siteFlag: FlagDefinition = {
   flags: '--site <site>',
@@ -20,79 +24,56 @@ const siteFlag: FlagDefinition = {
   resource: 'site',
 };
 
-const modes = ['none', 'exemplars', 'all'];
-
-/** A field of the policy and its flag. */
-interface FieldFlag {
-  readonly name: string;
-  readonly field: keyof LogPolicyJson;
-  readonly summary: string;
-  /** Words of an enum, and what stands before them in the API. */
-  readonly words?: readonly string[];
-  readonly prefix?: string;
-  readonly onOff?: true;
-  /** A site can change it. */
-  readonly ofSite?: true;
-}
-
-const detail = { words: modes, prefix: 'LOG_DETAIL_MODE_', ofSite: true } as const;
-
 const fieldFlags: readonly FieldFlag[] = [
-  { name: 'access', field: 'accessMode', summary: 'access events that are kept', ...detail },
-  { name: 'security', field: 'securityMode', summary: 'security events with details', ...detail },
+  { flags: '--access <mode>', field: 'accessMode', summary: 'access events that are kept' },
+  { flags: '--security <mode>', field: 'securityMode', summary: 'security events with details' },
   {
-    name: 'evidence',
+    flags: '--evidence <mode>',
     field: 'requestEvidenceMode',
     summary: 'requests whose headers and bodies are kept',
-    words: ['off', 'security_only', 'retained_logs'],
-    prefix: 'REQUEST_EVIDENCE_MODE_',
-    ofSite: true,
   },
   {
-    name: 'evidence-body',
+    flags: '--evidence-body <mode>',
     field: 'requestEvidenceBodyMode',
     summary: 'how much of a body is kept',
-    words: ['off', 'prefix', 'full'],
-    prefix: 'REQUEST_EVIDENCE_BODY_MODE_',
   },
   {
-    name: 'under-pressure',
+    flags: '--under-pressure <mode>',
     field: 'pressurePolicy',
     summary: 'what happens when the disk fills up',
-    words: ['protect_traffic', 'report_only'],
-    prefix: 'LOG_PRESSURE_POLICY_',
   },
-  days('access-days', 'accessFullRetentionDays', 'access events', true),
-  days('security-days', 'securityFullRetentionDays', 'details of security events', true),
-  days('exemplar-days', 'exemplarRetentionDays', 'exemplars', true),
-  days('fact-days', 'securityFactRetentionDays', 'facts of security events'),
-  days('evidence-days', 'requestEvidenceRetentionDays', 'evidence'),
+  days('access', 'accessFullRetentionDays', 'access events'),
+  days('security', 'securityFullRetentionDays', 'details of security events'),
+  days('exemplar', 'exemplarRetentionDays', 'exemplars'),
+  days('fact', 'securityFactRetentionDays', 'facts of security events'),
+  days('evidence', 'requestEvidenceRetentionDays', 'evidence'),
   {
-    name: 'pairing',
+    flags: '--pairing <on|off>',
     field: 'evidencePairing',
     summary: 'keep the access event of each security event',
-    onOff: true,
-    ofSite: true,
   },
-  { name: 'status-exemplars', field: 'statusExemplarK', summary: 'kept of a status in a window' },
-  { name: 'api-exemplars', field: 'apiExemplarK', summary: 'kept of a path in a window' },
-  { name: 'rule-exemplars', field: 'securityExemplarK', summary: 'kept of a rule in a window' },
-  { name: 'window', field: 'sampleWindowSeconds', summary: 'seconds of a sampling window' },
-  {
-    name: 'evidence-header-bytes',
-    field: 'requestEvidenceHeaderMaxBytes',
-    summary: 'bytes of header fields that are kept',
-  },
-  {
-    name: 'evidence-body-bytes',
-    field: 'requestEvidenceBodyMaxBytes',
-    summary: 'bytes of the beginning of a body that are kept',
-  },
+  count('status-exemplars', 'statusExemplarK', 'kept of a status in a window'),
+  count('api-exemplars', 'apiExemplarK', 'kept of a path in a window'),
+  count('rule-exemplars', 'securityExemplarK', 'kept of a rule in a window'),
+  count('window', 'sampleWindowSeconds', 'seconds of a sampling window'),
+  count(
+    'evidence-header-bytes',
+    'requestEvidenceHeaderMaxBytes',
+    'bytes of header fields that are kept',
+  ),
+  count(
+    'evidence-body-bytes',
+    'requestEvidenceBodyMaxBytes',
+    'bytes of the beginning of a body that are kept',
+  ),
 ];
 
-function days(name: string, field: keyof LogPolicyJson, what: string, ofSite = false): FieldFlag {
-  const summary = `days for which ${what} are kept`;
-  return { name, field, summary, ...(ofSite ? { ofSite: true } : {}) };
+function days(name: string, field: keyof LogPolicyJson, what: string): FieldFlag {
+  return count(`${name}-days`, field, `days for which ${what} are kept`);
+}
+
+function count(name: string, field: keyof LogPolicyJson, summary: string): FieldFlag {
+  return { flags: `--${name} <number>`, field, summary, wanted: 'wants a number' };
 }
 
 /** Commands on log policies. */
@@ -114,11 +95,7 @@ export const logPolicyCommands: readonly CommandDefinition[] = [
     published: true,
     flags: [
       siteFlag,
-      ...fieldFlags.map(({ name, summary, words, onOff }) => ({
-        flags: `--${name} <${words !== undefined ? 'mode' : onOff ? 'on|off' : 'number'}>`,
-        summary,
-        ...(words === undefined ? (onOff ? { choices: ['on', 'off'] } : {}) : { choices: words }),
-      })),
+      ...flagsOf(LogPolicySchema, fieldFlags),
       { flags: '--acknowledge-storage-risk', summary: 'accept what can fill the disk' },
     ],
     run: async (context, _args, flags) => {
@@ -150,20 +127,18 @@ export const logPolicyCommands: readonly CommandDefinition[] = [
 type Logs = ApiClient['logs'];
 
 async function showGlobal(context: CommandContext, logs: Logs): Promise<number> {
-  const { LogPolicySchema } = await loadLog();
   const { toJson } = await import('@bufbuild/protobuf');
   const response = await logs.getGlobalLogPolicy({});
   const policy = response.policy?.policy;
   const json = policy === undefined ? {} : (toJson(LogPolicySchema, policy) as LogPolicyJson);
-  const rows = fieldFlags.map((flag) => [flag.name, wordOf(flag, json)]);
+  const rows = fieldFlags.map((row) => cellsOf(row, json));
   await showMessage(context, response, { columns: ['SETTING', 'VALUE'], rows });
   const { storageHealth } = response;
-  if (storageHealth !== undefined) context.output.note(await healthText(storageHealth));
+  if (storageHealth !== undefined) context.output.note(healthText(storageHealth));
   return 0;
 }
 
 async function showSite(context: CommandContext, logs: Logs, siteId: string): Promise<number> {
-  const { ResolvedLogPolicySchema } = await loadLog();
   const { toJson } = await import('@bufbuild/protobuf');
   const response = await logs.getSiteLogPolicy({ siteId });
   const { policy } = response;
@@ -171,21 +146,19 @@ async function showSite(context: CommandContext, logs: Logs, siteId: string): Pr
     effective?: LogPolicyJson;
     effectiveSources?: Readonly<Record<string, string>>;
   };
-  const rows = fieldFlags.map((flag) => [
-    flag.name,
-    wordOf(flag, json.effective ?? {}),
-    (json.effectiveSources?.[flag.field] ?? '').replace('LOG_POLICY_SOURCE_', '').toLowerCase(),
+  const rows = fieldFlags.map((row) => [
+    ...cellsOf(row, json.effective ?? {}),
+    (json.effectiveSources?.[row.field] ?? '').replace('LOG_POLICY_SOURCE_', '').toLowerCase(),
   ]);
   return showMessage(context, response, { columns: ['SETTING', 'VALUE', 'SET BY'], rows });
 }
 
 async function setGlobal(context: CommandContext, logs: Logs, flags: FlagValues): Promise<number> {
-  const { LogPolicySchema } = await loadLog();
   const { toJson } = await import('@bufbuild/protobuf');
   const [wanted, response] = await againWhenChanged(async () => {
     const { policy: present } = await logs.getGlobalLogPolicy({});
     const before = present?.policy === undefined ? {} : toJson(LogPolicySchema, present.policy);
-    const after = { ...(before as LogPolicyJson), ...readFields(flags, false) };
+    const after = { ...(before as LogPolicyJson), ...namedFields(flags) };
     const answer = await logs.updateGlobalLogPolicy({
       policy: await readMessage(LogPolicySchema, after, 'policy'),
       expectedRevision: present?.revision ?? 0n,
@@ -193,7 +166,7 @@ async function setGlobal(context: CommandContext, logs: Logs, flags: FlagValues)
     });
     return [after, answer] as const;
   });
-  const rows = fieldFlags.map((flag) => [flag.name, wordOf(flag, wanted)]);
+  const rows = fieldFlags.map((row) => cellsOf(row, wanted));
   return showMessage(context, response, { columns: ['SETTING', 'VALUE'], rows });
 }
 
@@ -203,7 +176,6 @@ async function setSite(
   siteId: string,
   flags: FlagValues,
 ): Promise<number> {
-  const { SiteLogPolicyOverrideSchema } = await loadLog();
   const { toJson } = await import('@bufbuild/protobuf');
   const [wanted, response] = await againWhenChanged(async () => {
     const { override, policy } = await logs.getSiteLogPolicy({ siteId });
@@ -211,7 +183,7 @@ async function setSite(
       override === undefined
         ? {}
         : (toJson(SiteLogPolicyOverrideSchema, override) as SiteLogPolicyOverrideJson);
-    const after = { ...before, ...readFields(flags, true), siteId };
+    const after = { ...before, ...namedFields(flags, SiteLogPolicyOverrideSchema), siteId };
     const answer = await logs.upsertSiteLogPolicyOverride({
       override: await readMessage(SiteLogPolicyOverrideSchema, after, 'override'),
       expectedRevision: policy?.siteRevision ?? 0n,
@@ -219,45 +191,30 @@ async function setSite(
     });
     return [after, answer] as const;
   });
-  const rows = fieldFlags
-    .filter(({ field }) => field in wanted)
-    .map((flag) => [flag.name, wordOf(flag, wanted)]);
+  const rows = fieldFlags.filter(({ field }) => field in wanted).map((row) => cellsOf(row, wanted));
   return showMessage(context, response, { columns: ['SETTING', 'VALUE'], rows });
 }
 
-/** What flags say, as fields of the API. Errors: AppError bad_flag. */
-function readFields(flags: FlagValues, ofSite: boolean): LogPolicyJson {
-  const fields: Record<string, unknown> = {};
-  for (const flag of fieldFlags) {
-    const { name, field, words, prefix = '', onOff } = flag;
-    const value = textFlag(
-      flags,
-      name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
-    );
-    if (value === undefined) continue;
-    if (ofSite && flag.ofSite !== true) throw badFlag(`--${name} goes without --site only`);
-    if (words !== undefined) fields[field] = `${prefix}${value.toUpperCase()}`;
-    else if (onOff === true) fields[field] = value === 'on';
-    else if (/^\d{1,10}$/.test(value)) fields[field] = Number(value);
-    else throw badFlag(`--${name} wants a number`);
-  }
+/** What flags say. Errors: AppError bad_flag, also for a field that `of` does not have. */
+function namedFields(flags: FlagValues, of: DescMessage = LogPolicySchema): LogPolicyJson {
+  const fields = readFields(LogPolicySchema, fieldFlags, flags);
+  const known = new Set(of.fields.map(({ jsonName }) => jsonName));
+  const stray = fieldFlags.find(({ field }) => field in fields && !known.has(field));
+  if (stray !== undefined) throw badFlag(`${nameOf(stray)} goes without --site only`);
   if (Object.keys(fields).length === 0) {
     throw badFlag('name a setting to change, for example --access all');
   }
   return fields;
 }
 
-/** A value as flags spell it. */
-function wordOf({ field, prefix = '', onOff }: FieldFlag, policy: LogPolicyJson): string {
-  const value = policy[field];
-  if (onOff === true) return value === true ? 'on' : 'off';
-  if (typeof value === 'string') return value.replace(prefix, '').toLowerCase();
-  return String(value ?? 0);
+/** The name of a setting and its value, as flags spell both. */
+function cellsOf(row: FieldFlag, policy: LogPolicyJson): [string, string] {
+  const { [row.field as keyof LogPolicyJson]: value } = policy;
+  return [nameOf(row).slice(2), shownField(LogPolicySchema, row, value)];
 }
 
 /** The store in one line. */
-async function healthText(health: LogStorageHealth): Promise<string> {
-  const { LogStorageHealthStatus } = await loadLog();
+function healthText(health: LogStorageHealth): string {
   const gigabytes = (bytes: bigint): string => `${(Number(bytes) / 2 ** 30).toFixed(1)} GB`;
   const states = Object.entries(LogStorageHealthStatus);
   const status = (states.find(([, value]) => value === health.status)?.[0] ?? '').toLowerCase();

@@ -1,7 +1,10 @@
 /** `waf bot`: what clients of a site prove before they are served. */
 
-import type { BotProtectionConfig, Site } from '../../../proto/gen/waf/v1/site_pb.ts';
-import { againWhenChanged } from '../change-attempts.ts';
+import {
+  BotProtectionConfigSchema,
+  type BotProtectionConfig,
+  type Site,
+} from '../../../proto/gen/waf/v1/site_pb.ts';
 import {
   listFlag,
   textFlag,
@@ -9,43 +12,55 @@ import {
   type FlagDefinition,
   type FlagValues,
 } from '../command.ts';
+import { flagsOf, readFields, type FieldFlag } from '../field-flags.ts';
 import { badFlag, readSeconds } from '../input.ts';
 import { withListeners } from '../listeners.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
 import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
-import { showMessage, timeText } from '../show.ts';
+import { callCommand } from '../regular-commands.ts';
+import { timeText } from '../show.ts';
+import { changeSite, changeWithin, showSite } from '../site/change-site.ts';
 import { curlOf } from '../try-lines.ts';
 
-/** Modes of the API, by the words of the command. */
-const modes = ['', 'off', 'browser', 'human'] as const;
+/** Modes by the words of the command. */
+const modes = {
+  off: 'BOT_PROTECTION_MODE_OFF',
+  browser: 'BOT_PROTECTION_MODE_BROWSER_CHECK',
+  human: 'BOT_PROTECTION_MODE_HUMAN_VERIFICATION',
+} as const;
 
-/** A number of the settings and its flag. */
-interface NumberFlag {
-  readonly name: string;
-  readonly key: 'challengeTtl' | 'clearanceTtl' | 'difficulty';
-  readonly field: 'challengeTtlSeconds' | 'clearanceTtlSeconds' | 'proofDifficulty';
-  readonly summary: string;
-}
-
-const numberFlags: readonly NumberFlag[] = [
+const wanted = 'takes a whole number';
+const fieldFlags: readonly FieldFlag[] = [
+  { flags: '--mode <mode>', field: 'mode', summary: 'what is asked', words: modes },
   {
-    name: 'challenge-ttl',
-    key: 'challengeTtl',
+    flags: '--challenge-ttl <number>',
     field: 'challengeTtlSeconds',
-    summary: 'seconds to solve a challenge, 30 to 600',
+    summary: 'seconds to solve a challenge, {bounds}',
+    wanted,
   },
   {
-    name: 'clearance-ttl',
-    key: 'clearanceTtl',
+    flags: '--clearance-ttl <number>',
     field: 'clearanceTtlSeconds',
-    summary: 'seconds that a clearance lasts, 300 to 86400',
+    summary: 'seconds that a clearance lasts, {bounds}',
+    wanted,
   },
   {
-    name: 'difficulty',
-    key: 'difficulty',
+    flags: '--difficulty <number>',
     field: 'proofDifficulty',
-    summary: 'zero bits to find, 12 to 24; one more doubles the work',
+    summary: 'zero bits to find, {bounds}; one more doubles the work',
+    wanted,
+  },
+  {
+    flags: '--bind-network <yes|no>',
+    field: 'bindNetwork',
+    summary: 'clearances count in one network only',
+  },
+  {
+    flags: '--crawlers <action>',
+    field: 'challengeCrawlers',
+    summary: 'search engines whose addresses prove them',
+    words: { pass: false, challenge: true },
   },
 ];
 
@@ -95,19 +110,18 @@ const listFlags: readonly ListFlag[] = [
 
 /** Commands on the bot gate. */
 export const botCommands: readonly CommandDefinition[] = [
-  {
+  callCommand({
     path: ['bot', 'show'],
     summary: 'Show which challenge clients of a site must solve',
     arguments: [nameArgument('site')],
-    run: async (context, [id = '']) => {
-      const response = await (await context.api()).sites.getSite({ id });
-      await showMessage(context, response, botTable(response.site));
+    call: ({ sites }, [id = '']) => sites.getSite({ id }),
+    table: ({ site }) => botTable(site),
+    after: (context, response) => {
       if (response.site !== undefined) {
         context.output.note(withListeners(context.options, tryLine(response.site)));
       }
-      return 0;
     },
-  },
+  }),
   {
     path: ['bot', 'set'],
     summary: 'Change the challenge for clients of a site; unspecified options are unchanged',
@@ -117,52 +131,35 @@ export const botCommands: readonly CommandDefinition[] = [
       'Example: waf bot set shop --mode browser --difficulty 16 --exempt-path /api',
     arguments: [nameArgument('site')],
     flags: [
-      { flags: '--mode <mode>', summary: 'what is asked', choices: modes.slice(1) },
-      ...numberFlags.map(({ name, summary }) => ({ flags: `--${name} <number>`, summary })),
-      {
-        flags: '--bind-network <yes|no>',
-        summary: 'clearances count in one network only',
-        choices: ['yes', 'no'],
-      },
+      ...flagsOf(BotProtectionConfigSchema, fieldFlags),
       {
         flags: '--under-attack <time>',
         summary: 'challenge on every path: on, off, or how long: 30m, 2h, 1d',
-      },
-      {
-        flags: '--crawlers <action>',
-        summary: 'search engines whose addresses prove them',
-        choices: ['pass', 'challenge'],
       },
       ...listFlags.map(({ flag }) => flag),
       ...listChangeFlags,
     ],
     published: true,
     run: async (context, [id = ''], flags) => {
-      const { GetSiteResponseSchema, SiteSchema } =
-        await import('../../../proto/gen/waf/v1/site_pb.ts');
-      const { create } = await import('@bufbuild/protobuf');
-      const { sites } = await context.api();
-      const site = await againWhenChanged(async () => {
-        const before = (await sites.getSite({ id })).site;
-        const change = {
-          ...changeOf(flags, before?.botProtection),
-          ...(await attackChange(flags)),
+      const { before, site } = await changeSite(context, id, (one) => {
+        const named = readFields(BotProtectionConfigSchema, fieldFlags, flags);
+        const fields = {
+          ...named,
+          ...changedLists(flags, one?.botProtection),
+          ...attackChange(flags),
         };
-        const mask = Object.keys(change).map((name) => `botProtection.${name}`);
-        if (mask.length === 0) throw badFlag('nothing to change: name a setting, as in --help');
-        const answer = await sites.updateSite({
-          site: create(SiteSchema, { id, botProtection: change }),
-          revision: before?.revision ?? 0n,
-          updateMask: mask.join(','),
-        });
-        for (const { name, field } of listFlags) {
-          const [was, is] = [before?.botProtection?.[field], change[field]];
-          if (is !== undefined) noteChange(context.output, `${name} taken away`, was ?? [], is);
+        if (Object.keys(fields).length === 0) {
+          throw badFlag('nothing to change: name a setting, as in --help');
         }
-        return answer.site;
+        return changeWithin('botProtection', fields);
       });
-      const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
-      await showMessage(context, response, botTable(site));
+      const lists = changedLists(flags, before?.botProtection);
+      for (const { name, field } of listFlags) {
+        const { [field]: is } = lists;
+        const { [field]: was } = before?.botProtection ?? {};
+        if (is !== undefined) noteChange(context.output, `${name} taken away`, was ?? [], is);
+      }
+      await showSite(context, site, botTable(site));
       if (site !== undefined) {
         context.output.note(withListeners(context.options, tryLine(site)));
       }
@@ -171,42 +168,32 @@ export const botCommands: readonly CommandDefinition[] = [
   },
 ];
 
-type BotChange = Partial<Omit<BotProtectionConfig, '$typeName' | '$unknown'>>;
+type ListField = (typeof listFlags)[number]['field'];
 
-/** What the flags change. Errors: AppError bad_flag. */
-function changeOf(flags: FlagValues, before: BotProtectionConfig | undefined): BotChange {
-  const change: Record<string, unknown> = {};
-  const mode = textFlag(flags, 'mode');
-  if (mode !== undefined) change['mode'] = modes.findIndex((word) => word === mode);
-  for (const { name, key, field } of numberFlags) {
-    const text = textFlag(flags, key);
-    if (text === undefined) continue;
-    if (!/^\d{1,6}$/.test(text)) throw badFlag(`--${name} takes a whole number`);
-    change[field] = Number(text);
-  }
-  const bind = textFlag(flags, 'bindNetwork');
-  if (bind !== undefined) change['bindNetwork'] = bind === 'yes';
-  const crawlers = textFlag(flags, 'crawlers');
-  if (crawlers !== undefined) change['challengeCrawlers'] = crawlers === 'challenge';
+/** The lists that flags name, as they become. Errors: AppError bad_flag. */
+function changedLists(
+  flags: FlagValues,
+  before: BotProtectionConfig | undefined,
+): { [field in ListField]?: string[] } {
+  const change: { [field in ListField]?: string[] } = {};
   const how = listMode(flags);
   for (const { name, key, field } of listFlags) {
     const named = listFlag(flags, key);
     const values = field === 'exemptMethods' ? named.map((one) => one.toUpperCase()) : named;
     if (values.length > 0) change[field] = changeList(how, before?.[field] ?? [], values, name);
   }
-  return change as BotChange;
+  return change;
 }
 
 /** What the flag of attacks changes; an end that was set before goes. Errors: AppError bad_flag. */
-async function attackChange(flags: FlagValues): Promise<BotChange> {
-  const { timestampFromMs } = await import('@bufbuild/protobuf/wkt');
+function attackChange(flags: FlagValues): Record<string, unknown> {
   const text = textFlag(flags, 'underAttack');
   if (text === undefined) return {};
   if (text === 'on' || text === 'off') {
-    return { underAttack: text === 'on', underAttackUntil: undefined };
+    return { underAttack: text === 'on', underAttackUntil: null };
   }
   const endMs = Date.now() + readSeconds(text, '--under-attack') * 1000;
-  return { underAttack: true, underAttackUntil: timestampFromMs(endMs) };
+  return { underAttack: true, underAttackUntil: new Date(endMs).toISOString() };
 }
 
 /** In words: off, too, once its end has come. */
@@ -221,7 +208,7 @@ function attackText(bot: BotProtectionConfig | undefined): string {
 function botTable(site: Site | undefined): Table {
   const bot = site?.botProtection;
   const rows = [
-    ['mode', modes[bot?.mode ?? 1] || 'off'],
+    ['mode', Object.keys(modes)[(bot?.mode ?? 1) - 1] ?? 'off'],
     ['under attack', attackText(bot)],
     ['difficulty', `${bot?.proofDifficulty ?? 0} bits`],
     ['challenge', `${bot?.challengeTtlSeconds ?? 0} s to solve`],

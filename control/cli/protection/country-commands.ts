@@ -1,17 +1,20 @@
 /** `waf country`: access by country. */
 
-import type { CountryAccessRule } from '../../../proto/gen/waf/v1/country_access_pb.ts';
+import {
+  CountryAccessRuleSchema,
+  ListCountryAccessRulesResponseSchema,
+  type CountryAccessRule,
+} from '../../../proto/gen/waf/v1/country_access_pb.ts';
 import { againWhenChanged } from '../change-attempts.ts';
 import type { CommandContext, CommandDefinition, FlagValues } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
+import { wordsOf } from '../field-flags.ts';
 import { badFlag } from '../input.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
 import { nameArgument } from '../named-resource.ts';
-import { deleteCommand } from '../regular-commands.ts';
+import { callCommand, deleteCommand } from '../regular-commands.ts';
 import { showMessage } from '../show.ts';
 import { noteCountryRule } from '../try-lines.ts';
-
-const loadCountries = () => import('../../../proto/gen/waf/v1/country_access_pb.ts');
 
 /** Commands on countries. */
 export const countryCommands: readonly CommandDefinition[] = [
@@ -35,7 +38,7 @@ export const countryCommands: readonly CommandDefinition[] = [
       {
         flags: '--kind <kind>',
         summary: 'what happens; needed for a new one',
-        choices: ['allow', 'deny', 'monitor'],
+        choices: wordsOf(CountryAccessRuleSchema, 'kind'),
       },
       {
         flags: '--country <code>',
@@ -93,18 +96,18 @@ export const countryCommands: readonly CommandDefinition[] = [
     kind: 'country rule',
     call: ({ countries }, id) => countries.deleteCountryAccessRule({ id }),
   }),
-  {
+  callCommand({
     path: ['country', 'catalog'],
     summary: 'Show the countries that the data set knows',
-    run: async (context) => {
-      const response = await (await context.api()).countries.getCountryCatalog({});
-      await showMessage(context, response, {
-        columns: ['CODE', 'NETWORKS'],
-        rows: (response.catalog?.countries ?? []).map((one) => [one.code, String(one.prefixCount)]),
-      });
+    call: ({ countries }) => countries.getCountryCatalog({}),
+    table: (response) => ({
+      columns: ['CODE', 'NETWORKS'],
+      rows: (response.catalog?.countries ?? []).map((one) => [one.code, String(one.prefixCount)]),
+    }),
+    after: (_context, response) => {
       return response.catalog?.available === true ? 0 : 1;
     },
-  },
+  }),
 ];
 
 interface Place {
@@ -164,7 +167,6 @@ async function showRules(
   context: CommandContext,
   rules: readonly CountryAccessRule[],
 ): Promise<number> {
-  const { ListCountryAccessRulesResponseSchema } = await loadCountries();
   const { create } = await import('@bufbuild/protobuf');
   const response = create(ListCountryAccessRulesResponseSchema, { items: [...rules] });
   return showMessage(context, response, {

@@ -2,30 +2,32 @@
 
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { parseNetwork } from '../../../base/ip-address.ts';
-import type {
-  IpList,
-  IpListBindingRecord,
-  IpListEntry,
-  IpListEntryHits,
-  IpListEntrySchema,
+import {
+  IpListBindingRecordSchema,
+  ListIpListBindingsResponseSchema,
+  ListIpListsRequestSchema,
+  type IpList,
+  type IpListBindingRecord,
+  type IpListEntry,
+  type IpListEntryHits,
+  type IpListEntrySchema,
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import type { ApiClient } from '../api-client.ts';
 import type { CommandContext, CommandDefinition, FlagDefinition } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
 import { againWhenChanged } from '../change-attempts.ts';
+import { wordsOf } from '../field-flags.ts';
 import { badFlag } from '../input.ts';
 import { nameArgument } from '../named-resource.ts';
 import { importCsv } from './ip-list-import.ts';
 import type { Table } from '../output.ts';
 import { notePage, pageFlags, readPage } from '../paging.ts';
-import { deleteCommand, listCommand } from '../regular-commands.ts';
+import { callCommand, deleteCommand, listCommand } from '../regular-commands.ts';
 import { showMessage, showRemoved, timeText } from '../show.ts';
 import { noteBinding } from '../try-lines.ts';
 import { listEverywhere } from './every-place.ts';
 
 const idArgument = [nameArgument('ip-list')];
-const loadLists = () => import('../../../proto/gen/waf/v1/ip_list_pb.ts');
-const kinds = ['allow', 'deny', 'monitor'];
 const placeFlags: readonly FlagDefinition[] = [
   { flags: '--policy <policy>', summary: 'a policy', resource: 'policy' },
   {
@@ -42,7 +44,11 @@ export const ipListCommands: readonly CommandDefinition[] = [
     summary: 'List IP lists',
     query: 'part of a name',
     flags: [
-      { flags: '--mode <mode>', summary: 'who fills them', choices: ['manual', 'subscription'] },
+      {
+        flags: '--mode <mode>',
+        summary: 'who fills them',
+        choices: wordsOf(ListIpListsRequestSchema, 'managementMode'),
+      },
     ],
     call: ({ ipLists }, { page, query }, _args, flags) =>
       ipLists.listIpLists({ page, query, managementMode: textFlag(flags, 'mode') ?? '' }),
@@ -85,34 +91,34 @@ export const ipListCommands: readonly CommandDefinition[] = [
     kind: 'IP list',
     call: ({ ipLists }, id) => ipLists.deleteIpList({ id }),
   }),
-  {
+  callCommand({
     path: ['ip-list', 'entries'],
     summary: 'Show entries of an IP list',
     arguments: idArgument,
     flags: [{ flags: '--query <text>', summary: 'part of an address or note' }, ...pageFlags],
-    run: async (context, [ipListId = ''], flags) => {
-      const { ipLists } = await context.api();
+    call: ({ ipLists }, [ipListId = ''], flags) => {
       const query = textFlag(flags, 'query') ?? '';
       const asked = { ipListId, page: readPage(flags), query };
-      const response = await ipLists.listIpListEntries(asked);
-      await showMessage(context, response, {
-        columns: ['VALUE', 'NOTE', 'EXPIRES', 'HITS', 'LAST HIT'],
-        rows: response.items.map((one, at) => [
-          one.value,
-          one.note,
-          timeText(one.expiresAt) || '-',
-          ...hitTexts(response.hits[at], response.hitsNotCounted),
-        ]),
-      });
-      const { hits = 0n } = response.otherHits ?? {};
-      if (hits > 0n) context.output.note(`Hits of this list without an entry: ${hits}.`);
-      if (response.hitsNotCounted) {
-        context.output.note('Allows of this list skip nothing: their hits are not counted.');
-      }
-      notePage(context.output, response.items.length, response.page?.total);
-      return 0;
+      return ipLists.listIpListEntries(asked);
     },
-  },
+    table: (response) => ({
+      columns: ['VALUE', 'NOTE', 'EXPIRES', 'HITS', 'LAST HIT'],
+      rows: response.items.map((one, at) => [
+        one.value,
+        one.note,
+        timeText(one.expiresAt) || '-',
+        ...hitTexts(response.hits[at], response.hitsNotCounted),
+      ]),
+    }),
+    after: ({ output }, response) => {
+      const { hits = 0n } = response.otherHits ?? {};
+      if (hits > 0n) output.note(`Hits of this list without an entry: ${hits}.`);
+      if (response.hitsNotCounted) {
+        output.note('Allows of this list skip nothing: their hits are not counted.');
+      }
+      notePage(output, response.items.length, response.page?.total);
+    },
+  }),
   {
     path: ['ip-list', 'add'],
     summary: 'Add addresses or networks to an IP list',
@@ -197,7 +203,12 @@ export const ipListCommands: readonly CommandDefinition[] = [
     help: 'Unspecified options are unchanged. Example: waf ip-list bind ID --kind deny --site SITE',
     arguments: idArgument,
     flags: [
-      { flags: '--kind <kind>', summary: 'what happens', choices: kinds, required: true },
+      {
+        flags: '--kind <kind>',
+        summary: 'what happens',
+        choices: wordsOf(IpListBindingRecordSchema, 'kind'),
+        required: true,
+      },
       ...placeFlags,
       { flags: '--path <prefix>', summary: 'only below this path' },
       { flags: '--peer', summary: 'judge the connection, not the client' },
@@ -206,7 +217,7 @@ export const ipListCommands: readonly CommandDefinition[] = [
       {
         flags: '--bypass <mode>',
         summary: 'what an allowed address skips',
-        choices: ['all_waf', 'ip_lists_only'],
+        choices: wordsOf(IpListBindingRecordSchema, 'bypassMode'),
       },
     ],
     published: true,
@@ -340,7 +351,6 @@ async function showBindings(
   context: CommandContext,
   bindings: readonly IpListBindingRecord[],
 ): Promise<number> {
-  const { ListIpListBindingsResponseSchema } = await loadLists();
   const { create } = await import('@bufbuild/protobuf');
   const response = create(ListIpListBindingsResponseSchema, { items: [...bindings] });
   return showMessage(context, response, {

@@ -1,16 +1,19 @@
 /** `waf ip-list subscribe` and what belongs to it: lists that a URL fills. */
 
-import type { IpListSyncRun } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
+import {
+  IpListSourceInputSchema,
+  ListIpListSyncRunsResponseSchema,
+  type IpListSyncRun,
+} from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import type { CommandContext, CommandDefinition } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
+import { wordsOf } from '../field-flags.ts';
 import { badFlag, readPairs } from '../input.ts';
 import { nameArgument } from '../named-resource.ts';
 import { showOne } from './ip-list-commands.ts';
 import { showMessage, timeText } from '../show.ts';
 
 const idArgument = [nameArgument('ip-list')];
-const loadLists = () => import('../../../proto/gen/waf/v1/ip_list_pb.ts');
-
 /** Commands on subscriptions. */
 export const ipListSubscriptionCommands: readonly CommandDefinition[] = [
   {
@@ -23,7 +26,7 @@ export const ipListSubscriptionCommands: readonly CommandDefinition[] = [
       {
         flags: '--format <format>',
         summary: 'form of the content',
-        choices: ['text_v1', 'csv_v1', 'json_v1'],
+        choices: wordsOf(IpListSourceInputSchema, 'format'),
         default: 'text_v1',
       },
       { flags: '--json-path <path>', summary: 'JSONPath; repeatable', repeatable: true },
@@ -115,7 +118,6 @@ export const ipListSubscriptionCommands: readonly CommandDefinition[] = [
 ];
 
 async function showRuns(context: CommandContext, runs: readonly IpListSyncRun[]): Promise<void> {
-  const { ListIpListSyncRunsResponseSchema } = await loadLists();
   const { create } = await import('@bufbuild/protobuf');
   const response = create(ListIpListSyncRunsResponseSchema, { items: [...runs] });
   await showMessage(context, response, {

@@ -1,9 +1,14 @@
 /** `waf rate-limit`: how many requests a client may send. */
 
-import type { RateLimitEndpointRecord } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
+import {
+  ListRateLimitEndpointsResponseSchema,
+  RateLimitEndpointRecordSchema,
+  type RateLimitEndpointRecord,
+} from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { againWhenChanged, readAt } from '../change-attempts.ts';
 import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from '../command.ts';
 import { listFlag, switchFlag, textFlag } from '../command.ts';
+import { wordsOf } from '../field-flags.ts';
 import { badFlag, wholeNumber } from '../input.ts';
 import { deleteCommand } from '../regular-commands.ts';
 import { showMessage } from '../show.ts';
@@ -50,13 +55,13 @@ export const rateLimitCommands: readonly CommandDefinition[] = [
       {
         flags: '--action <action>',
         summary: 'what the next request meets',
-        choices: ['block', 'ban', 'challenge'],
+        choices: wordsOf(RateLimitEndpointRecordSchema, 'action'),
       },
       { flags: '--for <seconds>', summary: 'how long the action lasts' },
       {
         flags: '--ban-scope <scope>',
         summary: 'with --action ban: where it holds; default is site',
-        choices: ['site', 'global'],
+        choices: wordsOf(RateLimitEndpointRecordSchema, 'banScope'),
       },
       { flags: '--key <key>', summary: 'ip, session or header:NAME; a new one has ip' },
       { flags: '--observe', summary: 'count and record only' },
@@ -137,8 +142,6 @@ async function showLimits(
   context: CommandContext,
   limits: readonly RateLimitEndpointRecord[],
 ): Promise<number> {
-  const { ListRateLimitEndpointsResponseSchema } =
-    await import('../../../proto/gen/waf/v1/rate_limit_pb.ts');
   const { create } = await import('@bufbuild/protobuf');
   const response = create(ListRateLimitEndpointsResponseSchema, { items: [...limits] });
   return showMessage(context, response, {

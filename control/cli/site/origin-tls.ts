@@ -1,27 +1,29 @@
 /** Flags that say how https origins are verified, of pools and of sites alike. */
 
-import type { FlagDefinition, FlagValues } from '../command.ts';
-import { textFlag } from '../command.ts';
+import { UpstreamTlsSchema } from '../../../proto/gen/waf/v1/upstream_pb.ts';
+import type { FlagValues } from '../command.ts';
+import { flagsOf, readFields, type FieldFlag } from '../field-flags.ts';
 import { readInputText } from '../input.ts';
 
-/** The flags. */
-export const originTlsFlags: readonly FlagDefinition[] = [
+const fieldFlags: readonly FieldFlag[] = [
   {
     flags: '--origin-ca <file>',
+    field: 'caPem',
     summary: 'PEM of the authorities of https origins; empty for those of the system',
+    read: (file) => (file === '' ? '' : readInputText(file)),
   },
-  { flags: '--server-name <name>', summary: 'name in their certificates; empty for their hosts' },
-  { flags: '--skip-verify <yes|no>', summary: 'accept any certificate', choices: ['yes', 'no'] },
+  {
+    flags: '--server-name <name>',
+    field: 'serverName',
+    summary: 'name in their certificates; empty for their hosts',
+  },
+  { flags: '--skip-verify <yes|no>', field: 'skipVerify', summary: 'accept any certificate' },
 ];
+
+/** The flags. */
+export const originTlsFlags = flagsOf(UpstreamTlsSchema, fieldFlags);
 
 /** The fields of UpstreamTls that the flags name. Errors: AppError of an unreadable file. */
 export function readOriginTls(flags: FlagValues): Record<string, unknown> {
-  const tls: Record<string, unknown> = {};
-  const file = textFlag(flags, 'originCa');
-  if (file !== undefined) tls['caPem'] = file === '' ? '' : readInputText(file);
-  const name = textFlag(flags, 'serverName');
-  if (name !== undefined) tls['serverName'] = name;
-  const skip = textFlag(flags, 'skipVerify');
-  if (skip !== undefined) tls['skipVerify'] = skip === 'yes';
-  return tls;
+  return readFields(UpstreamTlsSchema, fieldFlags, flags);
 }

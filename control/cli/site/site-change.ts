@@ -17,7 +17,8 @@ import { nameArgument } from '../named-resource.ts';
 import { originTlsFlags, readOriginTls } from './origin-tls.ts';
 import type { Output } from '../output.ts';
 import { deleteCommand, listCommand } from '../regular-commands.ts';
-import { only, showMessage, showResource } from '../show.ts';
+import { only, showResource } from '../show.ts';
+import { changeSite, showSite, type SiteChange } from './change-site.ts';
 import { policyOfSite } from './policy-of-site.ts';
 import { siteTable } from './site-table.ts';
 
@@ -93,25 +94,14 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
     ],
     published: true,
     run: async (context, [id = ''], flags) => {
-      const { SiteSchema, GetSiteResponseSchema } =
-        await import('../../../proto/gen/waf/v1/site_pb.ts');
-      const { create, fromJson } = await import('@bufbuild/protobuf');
-      const { sites } = await context.api();
       await requireTuningLeft(context, id, flags);
-      // Lists are changed from what they were at this revision, and at no other.
-      const site = await againWhenChanged(async () => {
-        const { site: before } = await sites.getSite({ id });
-        const [change, mask] = readChange(flags, before, context.output);
+      const make = (before: Site | undefined): SiteChange => {
+        const [value, mask] = readChange(flags, before, context.output);
         if (mask.length === 0) throw badFlag('name at least one flag that changes something');
-        const answer = await sites.updateSite({
-          site: fromJson(SiteSchema, { id, ...change } as never),
-          revision: givenRevision(flags) ?? before?.revision ?? 0n,
-          updateMask: mask.join(','),
-        });
-        return answer.site;
-      }, isRevisionGiven(flags));
-      const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
-      return showMessage(context, response, siteTable(only(site)));
+        return { value, mask };
+      };
+      const { site } = await changeSite(context, id, make, { flags });
+      return showSite(context, site, siteTable(only(site)));
     },
   },
   statusCommand('enable', 'Make a site serve'),
@@ -152,8 +142,6 @@ function statusCommand(word: 'enable' | 'disable', summary: string): CommandDefi
     flags: word === 'enable' ? [force, revisionFlag] : [revisionFlag],
     published: true,
     run: async (context, [id = ''], flags) => {
-      const { GetSiteResponseSchema } = await import('../../../proto/gen/waf/v1/site_pb.ts');
-      const { create } = await import('@bufbuild/protobuf');
       const { sites } = await context.api();
       const { site } = await againWhenChanged(async () => {
         const revision = await revisionOf(context, id, flags);
@@ -161,8 +149,7 @@ function statusCommand(word: 'enable' | 'disable', summary: string): CommandDefi
           ? sites.enableSite({ id, revision, force: switchFlag(flags, 'force') })
           : sites.disableSite({ id, revision });
       }, isRevisionGiven(flags));
-      const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
-      return showMessage(context, response, siteTable(only(site)));
+      return showSite(context, site, siteTable(only(site)));
     },
   };
 }

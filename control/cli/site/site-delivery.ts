@@ -3,14 +3,13 @@
 import { CookieSameSite, FieldChangeMode } from '../../../proto/gen/waf/v1/delivery_pb.ts';
 import type { Site } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { hashPathPassword } from '../../../base/path-password.ts';
-import { againWhenChanged } from '../change-attempts.ts';
 import type { CommandContext, CommandDefinition } from '../command.ts';
 import { listFlag, textFlag } from '../command.ts';
 import { badFlag, readInput, readInputObject } from '../input.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from '../list-change.ts';
 import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
-import { readMessage, showMessage } from '../show.ts';
+import { changeSite, changeWithin, showSite } from './change-site.ts';
 
 const idArgument = [nameArgument('site')];
 
@@ -151,26 +150,9 @@ async function changeDelivery(
   change: (before: Site | undefined) => Record<string, unknown>,
   name: string,
 ): Promise<void> {
-  const { GetSiteResponseSchema, SiteSchema } =
-    await import('../../../proto/gen/waf/v1/site_pb.ts');
-  const { SiteDeliverySchema } = await import('../../../proto/gen/waf/v1/delivery_pb.ts');
-  const { create } = await import('@bufbuild/protobuf');
-  const { sites } = await context.api();
-  const site = await againWhenChanged(async () => {
-    const before = (await sites.getSite({ id })).site;
-    const named = change(before);
-    const fields = Object.keys(named);
-    if (fields.length === 0) return before;
-    const delivery = await readMessage(SiteDeliverySchema, named, name);
-    const answer = await sites.updateSite({
-      site: create(SiteSchema, { id, delivery }),
-      revision: before?.revision ?? 0n,
-      updateMask: fields.map((field) => `delivery.${field}`).join(','),
-    });
-    return answer.site;
-  });
-  const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
-  await showMessage(context, response, deliveryTable(site));
+  const make = (before: Site | undefined) => changeWithin('delivery', change(before));
+  const { site } = await changeSite(context, id, make, { where: name });
+  await showSite(context, site, deliveryTable(site));
 }
 
 function deliveryTable(site: Site | undefined): Table {

@@ -1,12 +1,16 @@
 /** `waf site export`, `import`, `preview` and `override`: a site as a whole. */
 
 import { writeFileSync } from 'node:fs';
-import type { SitePolicyOverride } from '../../../proto/gen/waf/v1/site_pb.ts';
+import {
+  SitePolicyOverrideSchema,
+  type SitePolicyOverride,
+} from '../../../proto/gen/waf/v1/site_pb.ts';
 import { AppError } from '../../../base/errors.ts';
 import { againWhenChanged, readAt } from '../change-attempts.ts';
 import type { CommandContext, CommandDefinition, FlagValues } from '../command.ts';
 import { switchFlag, textFlag } from '../command.ts';
-import { readInputObject, wholeNumber } from '../input.ts';
+import { flagsOf, readFields, type FieldFlag } from '../field-flags.ts';
+import { readInputObject } from '../input.ts';
 import { nameArgument } from '../named-resource.ts';
 import type { Table } from '../output.ts';
 import { readMessage, showMessage, showRemoved } from '../show.ts';
@@ -14,6 +18,35 @@ import { withNames } from '../shown-names.ts';
 import { siteTable } from './site-table.ts';
 
 const idArgument = [nameArgument('site')];
+
+const overrideFlags: readonly FieldFlag[] = [
+  {
+    flags: '--paranoia <level>',
+    field: 'blockingParanoiaLevel',
+    summary: 'blocking paranoia level, {bounds}',
+  },
+  {
+    flags: '--detection-paranoia <level>',
+    field: 'detectionParanoiaLevel',
+    summary: 'detection paranoia level, {bounds}',
+  },
+  {
+    flags: '--threshold <score>',
+    field: 'inboundAnomalyScoreThreshold',
+    summary: 'inbound anomaly score threshold',
+  },
+  {
+    flags: '--outbound-threshold <score>',
+    field: 'outboundAnomalyScoreThreshold',
+    summary: 'outbound anomaly score threshold',
+  },
+  {
+    flags: '--sampling <percent>',
+    field: 'samplingPercentage',
+    summary: 'share of requests that are inspected',
+  },
+  { flags: '--rationale <text>', field: 'rationale', summary: 'why' },
+];
 
 /** Commands on the portable form, the compiled form and the override of a site. */
 export const siteMoveCommands: readonly CommandDefinition[] = [
@@ -88,12 +121,7 @@ export const siteMoveCommands: readonly CommandDefinition[] = [
     help: 'Example: waf site override ID --paranoia 2 --threshold 10. Unspecified options are unchanged.',
     arguments: idArgument,
     flags: [
-      { flags: '--paranoia <level>', summary: 'blocking paranoia level, 1 to 4' },
-      { flags: '--detection-paranoia <level>', summary: 'detection paranoia level, 1 to 4' },
-      { flags: '--threshold <score>', summary: 'inbound anomaly score threshold' },
-      { flags: '--outbound-threshold <score>', summary: 'outbound anomaly score threshold' },
-      { flags: '--sampling <percent>', summary: 'share of requests that are inspected' },
-      { flags: '--rationale <text>', summary: 'why' },
+      ...flagsOf(SitePolicyOverrideSchema, overrideFlags),
       { flags: '--remove', summary: 'use the policy as it is' },
     ],
     published: true,
@@ -106,14 +134,13 @@ async function runOverride(
   [siteId = '']: readonly string[],
   flags: FlagValues,
 ): Promise<number> {
-  const { SitePolicyOverrideSchema } = await import('../../../proto/gen/waf/v1/site_pb.ts');
   const { create, toJson } = await import('@bufbuild/protobuf');
   const { sites } = await context.api();
   if (switchFlag(flags, 'remove')) {
     await sites.deleteSitePolicyOverride({ siteId });
     return showRemoved(context, 'override of site', siteId);
   }
-  const values = readOverride(flags);
+  const values = readFields(SitePolicyOverrideSchema, overrideFlags, flags);
   const { override } =
     Object.keys(values).length === 0
       ? await sites.getSitePolicyOverride({ siteId })
@@ -146,23 +173,6 @@ async function presentOverride(
     if (error instanceof ConnectError && error.code === Code.NotFound) return undefined;
     throw error;
   }
-}
-
-function readOverride(flags: FlagValues): Record<string, unknown> {
-  const fields = [
-    ['paranoia', '--paranoia', 'blockingParanoiaLevel'],
-    ['detectionParanoia', '--detection-paranoia', 'detectionParanoiaLevel'],
-    ['threshold', '--threshold', 'inboundAnomalyScoreThreshold'],
-    ['outboundThreshold', '--outbound-threshold', 'outboundAnomalyScoreThreshold'],
-    ['sampling', '--sampling', 'samplingPercentage'],
-  ] as const;
-  const values: Record<string, unknown> = {};
-  for (const [key, flag, field] of fields) {
-    const text = textFlag(flags, key);
-    if (text !== undefined) values[field] = wholeNumber(text, flag);
-  }
-  const rationale = textFlag(flags, 'rationale');
-  return rationale === undefined ? values : { ...values, rationale };
 }
 
 function overrideTable(override: SitePolicyOverride): Table {

@@ -1,20 +1,41 @@
 /** `waf site tls`: how clients of a site are served over TLS. */
 
-import type { Site } from '../../../proto/gen/waf/v1/site_pb.ts';
-import { againWhenChanged, isRevisionGiven } from '../change-attempts.ts';
+import { TlsConfigSchema, type Site } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { switchFlag, textFlag, type CommandDefinition, type FlagValues } from '../command.ts';
+import { flagsOf, readFields, type FieldFlag } from '../field-flags.ts';
 import { badFlag } from '../input.ts';
 import { withListeners } from '../listeners.ts';
 import { nameArgument } from '../named-resource.ts';
-import { showMessage } from '../show.ts';
 import { curlOf } from '../try-lines.ts';
-import { httpBehaviors, revisionOf } from './site-change.ts';
+import { changeSite, changeWithin, showSite } from './change-site.ts';
+import { httpBehaviors } from './site-change.ts';
 import type { Table } from '../output.ts';
 
-const versions: Readonly<Record<string, string>> = {
-  '1.2': 'TLS_VERSION_1_2',
-  '1.3': 'TLS_VERSION_1_3',
-};
+const fieldFlags: readonly FieldFlag[] = [
+  {
+    flags: '--min-version <version>',
+    field: 'minVersion',
+    summary: 'lowest TLS',
+    words: { '1.2': 'TLS_VERSION_1_2', '1.3': 'TLS_VERSION_1_3' },
+  },
+  {
+    flags: '--http <behavior>',
+    field: 'httpBehavior',
+    summary: 'plain HTTP',
+    words: httpBehaviors,
+  },
+  {
+    flags: '--hsts <seconds>',
+    field: 'hstsMaxAgeSeconds',
+    summary: 'tell browsers to use TLS only; 0 for not at all',
+    wanted: 'wants whole seconds, for example 31536000',
+  },
+  {
+    flags: '--hsts-subdomains <yes|no>',
+    field: 'hstsIncludeSubdomains',
+    summary: 'its subdomains too',
+  },
+];
 
 /** The command. */
 export const siteTlsCommand: CommandDefinition = {
@@ -32,61 +53,33 @@ export const siteTlsCommand: CommandDefinition = {
     },
     { flags: '--acme', summary: 'serve with a certificate that is ordered and renewed' },
     { flags: '--off', summary: 'plain HTTP only' },
-    { flags: '--min-version <version>', summary: 'lowest TLS', choices: Object.keys(versions) },
-    { flags: '--http <behavior>', summary: 'plain HTTP', choices: Object.keys(httpBehaviors) },
-    { flags: '--hsts <seconds>', summary: 'tell browsers to use TLS only; 0 for not at all' },
-    { flags: '--hsts-subdomains <yes|no>', summary: 'its subdomains too', choices: ['yes', 'no'] },
+    ...flagsOf(TlsConfigSchema, fieldFlags),
   ],
   published: true,
   run: async (context, [id = ''], flags) => {
-    const { SiteSchema, GetSiteResponseSchema } =
-      await import('../../../proto/gen/waf/v1/site_pb.ts');
-    const { create, fromJson } = await import('@bufbuild/protobuf');
-    const { sites } = await context.api();
-    const { tls, mask } = readTls(flags);
-    let { site } = await sites.getSite({ id });
-    if (mask.length > 0) {
-      const change = {
-        site: fromJson(SiteSchema, { id, tls } as never),
-        updateMask: mask.join(','),
-      };
-      ({ site } = await againWhenChanged(async () => {
-        const revision = await revisionOf(context, id, flags);
-        return sites.updateSite({ ...change, revision });
-      }, isRevisionGiven(flags)));
-    }
-    const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
-    await showMessage(context, response, tlsTable(site));
-    if (site !== undefined && mask.length > 0) {
+    const change = changeWithin('tls', readTls(flags));
+    const { site } = await changeSite(context, id, () => change);
+    await showSite(context, site, tlsTable(site));
+    if (site !== undefined && change.mask.length > 0) {
       context.output.line(withListeners(context.options, tryLine(site)));
     }
     return 0;
   },
 };
 
-/** What the flags change. Errors: AppError bad_flag. */
-function readTls(flags: FlagValues): { tls: object; mask: string[] } {
-  const tls: Record<string, unknown> = {};
+/** The fields that the flags change. Errors: AppError bad_flag. */
+function readTls(flags: FlagValues): Record<string, unknown> {
   const cert = textFlag(flags, 'cert');
-  const modes = [cert !== undefined, switchFlag(flags, 'acme'), switchFlag(flags, 'off')];
-  if (modes.filter(Boolean).length > 1) {
+  const [acme, off] = [switchFlag(flags, 'acme'), switchFlag(flags, 'off')];
+  if ([cert !== undefined, acme, off].filter(Boolean).length > 1) {
     throw badFlag('--cert, --acme and --off exclude each other: give one of them');
   }
-  if (cert !== undefined) Object.assign(tls, { mode: 'TLS_MODE_UPLOADED', certId: cert });
-  if (modes[1]) Object.assign(tls, { mode: 'TLS_MODE_MANAGED_ACME', certId: '' });
-  if (modes[2]) Object.assign(tls, { mode: 'TLS_MODE_NONE', certId: '' });
-  const version = textFlag(flags, 'minVersion');
-  if (version !== undefined) tls['minVersion'] = versions[version];
-  const http = textFlag(flags, 'http');
-  if (http !== undefined) tls['httpBehavior'] = httpBehaviors[http];
-  const hsts = textFlag(flags, 'hsts');
-  if (hsts !== undefined) {
-    if (!/^\d{1,8}$/.test(hsts)) throw badFlag('--hsts wants whole seconds, for example 31536000');
-    tls['hstsMaxAgeSeconds'] = Number(hsts);
-  }
-  const subdomains = textFlag(flags, 'hstsSubdomains');
-  if (subdomains !== undefined) tls['hstsIncludeSubdomains'] = subdomains === 'yes';
-  return { tls, mask: Object.keys(tls).map((name) => `tls.${name}`) };
+  return {
+    ...(cert !== undefined && { mode: 'TLS_MODE_UPLOADED', certId: cert }),
+    ...(acme && { mode: 'TLS_MODE_MANAGED_ACME', certId: '' }),
+    ...(off && { mode: 'TLS_MODE_NONE', certId: '' }),
+    ...readFields(TlsConfigSchema, fieldFlags, flags),
+  };
 }
 
 function tlsTable(site: Site | undefined): Table {

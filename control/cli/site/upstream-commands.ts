@@ -1,22 +1,44 @@
 /** `waf upstream`: pools of origins. */
 
-import type { Upstream, UpstreamHealthState } from '../../../proto/gen/waf/v1/upstream_pb.ts';
+import {
+  UpstreamHealthCheckSchema,
+  UpstreamSchema,
+  type Upstream,
+  type UpstreamHealthState,
+} from '../../../proto/gen/waf/v1/upstream_pb.ts';
 import { againWhenChanged, readAt } from '../change-attempts.ts';
 import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from '../command.ts';
 import { listFlag, textFlag } from '../command.ts';
-import { badFlag, readPairs, wholeNumber } from '../input.ts';
+import { flagsOf, readFields, type FieldFlag } from '../field-flags.ts';
+import { badFlag, readPairs } from '../input.ts';
 import { changeList, changePairs, listChangeFlags, listMode, noteChange } from '../list-change.ts';
 import { nameArgument } from '../named-resource.ts';
 import { originTlsFlags, readOriginTls } from './origin-tls.ts';
 import type { Table } from '../output.ts';
-import { deleteCommand, listCommand } from '../regular-commands.ts';
+import { callCommand, deleteCommand, listCommand } from '../regular-commands.ts';
 import { only, printable, readMessage, showMessage, showResource, timeText } from '../show.ts';
 
 const idArgument = [nameArgument('upstream')];
 const statusNames = ['-', 'active', 'disabled', 'deleted', 'error'];
+const textFlags: readonly FieldFlag[] = [
+  { flags: '--name <name>', field: 'name', summary: 'name for people' },
+  { flags: '--description <text>', field: 'description', summary: 'text for people' },
+];
+const healthFlags: readonly FieldFlag[] = [
+  { flags: '--health-path <path>', field: 'path', summary: 'path that is probed; empty for none' },
+  {
+    flags: '--health-status <status>',
+    field: 'expectedStatus',
+    summary: 'status of a healthy answer',
+  },
+  {
+    flags: '--health-interval <seconds>',
+    field: 'intervalSeconds',
+    summary: 'time between probes',
+  },
+];
 const settingFlags: readonly FlagDefinition[] = [
-  { flags: '--name <name>', summary: 'name for people' },
-  { flags: '--description <text>', summary: 'text for people' },
+  ...flagsOf(UpstreamSchema, textFlags),
   {
     flags: '--endpoint <url>',
     summary: 'origin, with an optional ,WEIGHT at the end; repeatable',
@@ -24,9 +46,7 @@ const settingFlags: readonly FlagDefinition[] = [
   },
   { flags: '--header <name=value>', summary: 'header set on requests', repeatable: true },
   ...originTlsFlags,
-  { flags: '--health-path <path>', summary: 'path that is probed; empty for none' },
-  { flags: '--health-status <status>', summary: 'status of a healthy answer' },
-  { flags: '--health-interval <seconds>', summary: 'time between probes' },
+  ...flagsOf(UpstreamHealthCheckSchema, healthFlags),
 ];
 
 /** Commands on pools. */
@@ -53,7 +73,6 @@ export const upstreamCommands: readonly CommandDefinition[] = [
     help: 'Example: waf upstream create --name app --endpoint http://10.0.0.5:8080,3',
     flags: settingFlags,
     run: async (context, _args, flags) => {
-      const { UpstreamSchema } = await import('../../../proto/gen/waf/v1/upstream_pb.ts');
       const [value] = readSettings(flags);
       const upstream = await readMessage(UpstreamSchema, value, 'flags');
       const response = await (await context.api()).upstreams.createUpstream({ upstream });
@@ -76,7 +95,6 @@ export const upstreamCommands: readonly CommandDefinition[] = [
     ],
     published: true,
     run: async (context, [id = ''], flags) => {
-      const { UpstreamSchema } = await import('../../../proto/gen/waf/v1/upstream_pb.ts');
       const [value, mask] = readSettings(flags);
       if (mask.length === 0) throw badFlag('name at least one flag that changes something');
       const { upstreams } = await context.api();
@@ -101,17 +119,14 @@ export const upstreamCommands: readonly CommandDefinition[] = [
     kind: 'upstream',
     call: ({ upstreams }, id) => upstreams.deleteUpstream({ id }),
   }),
-  {
+  callCommand({
     path: ['upstream', 'health'],
     summary: 'Show what each node reports of each endpoint',
     help: 'Unknown is not healthy: no node reported, or not for a while.',
     arguments: [{ name: '[pool...]', summary: 'ids or names; none for all', resource: 'upstream' }],
-    run: async (context, ids) => {
-      const { upstreams } = await context.api();
-      const response = await upstreams.listUpstreamHealth({ upstreamIds: [...ids] });
-      return showMessage(context, response, healthTable(response.items));
-    },
-  },
+    call: ({ upstreams }, ids) => upstreams.listUpstreamHealth({ upstreamIds: [...ids] }),
+    table: ({ items }) => healthTable(items),
+  }),
 ];
 
 /** What asking the endpoints found, where there is something to do about it. */
@@ -160,36 +175,22 @@ interface Endpoint {
 
 /** What the flags state, in the JSON form of a pool, and the mask that names it. */
 function readSettings(flags: FlagValues): [Record<string, unknown>, string[]] {
-  const value: Record<string, unknown> = {};
-  const mask: string[] = [];
-  const health: Record<string, unknown> = {};
-  const set = (field: string, given: unknown): void => {
-    value[field] = given;
-    mask.push(field);
-  };
-  for (const field of ['name', 'description']) {
-    const text = textFlag(flags, field);
-    if (text !== undefined) set(field, text);
-  }
+  const value = readFields(UpstreamSchema, textFlags, flags);
   const endpoints = listFlag(flags, 'endpoint');
-  if (endpoints.length > 0) set('endpoints', endpoints.map(readEndpoint));
+  if (endpoints.length > 0) value['endpoints'] = endpoints.map(readEndpoint);
   const headers = listFlag(flags, 'header');
-  if (headers.length > 0) set('requestHeaders', readPairs(headers, '--header'));
+  if (headers.length > 0) value['requestHeaders'] = readPairs(headers, '--header');
   const status = textFlag(flags, 'status');
-  if (status !== undefined) set('status', `RESOURCE_STATUS_${status.toUpperCase()}`);
-  const tls = readOriginTls(flags);
-  if (Object.keys(tls).length > 0) value['tls'] = tls;
-  mask.push(...Object.keys(tls).map((field) => `tls.${field}`));
-  const probe = (flag: string, field: string, read: (text: string) => unknown): void => {
-    const text = textFlag(flags, flag);
-    if (text === undefined) return;
-    health[field] = read(text);
-    mask.push(`healthCheck.${field}`);
-  };
-  probe('healthPath', 'path', String);
-  probe('healthStatus', 'expectedStatus', (text) => wholeNumber(text, '--health-status'));
-  probe('healthInterval', 'intervalSeconds', (text) => wholeNumber(text, '--health-interval'));
-  if (Object.keys(health).length > 0) value['healthCheck'] = health;
+  if (status !== undefined) value['status'] = `RESOURCE_STATUS_${status.toUpperCase()}`;
+  const mask = Object.keys(value);
+  for (const [name, fields] of [
+    ['tls', readOriginTls(flags)],
+    ['healthCheck', readFields(UpstreamHealthCheckSchema, healthFlags, flags)],
+  ] as const) {
+    const named = Object.keys(fields);
+    if (named.length > 0) value[name] = fields;
+    mask.push(...named.map((field) => `${name}.${field}`));
+  }
   return [value, mask];
 }
 
