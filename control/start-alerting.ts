@@ -5,6 +5,7 @@ import { startEvaluator } from './alert/evaluator.ts';
 import { alertFactsReader } from './api/alert-facts.ts';
 import type { ApiParts } from './api/context.ts';
 import type { Duties } from './store/duties.ts';
+import type { Controllers } from './store/shared/write-log.ts';
 
 /** How alerts are evaluated and sent where it differs; tests set it. */
 export interface AlertingOptions extends Pick<DeliveryParts, 'pagerDutyUrl' | 'sendTimeoutMs'> {
@@ -18,8 +19,8 @@ export type AlertingParts = Pick<
   'store' | 'clock' | 'logger' | 'nodes' | 'publisher' | 'storage' | 'counters'
 > & {
   readonly duties?: Duties;
-  /** Whether other controllers share the store. */
-  readonly sharesStore?: boolean;
+  /** Those that share the store; null for one that is alone. */
+  readonly controllers: Controllers | null;
 };
 
 /** Alerting while it runs. */
@@ -32,7 +33,8 @@ export interface Alerting {
 export function startAlerting(parts: AlertingParts, options: AlertingOptions = {}): Alerting {
   const { everyMs } = options;
   const deliveries = startDeliveries({ ...parts, ...options }, everyMs);
-  const facts = alertFactsReader(parts, parts.clock.nowMs());
+  const sharesStore = parts.controllers !== null;
+  const facts = alertFactsReader({ ...parts, sharesStore }, parts.clock.nowMs());
   const evaluator = startEvaluator({ ...parts, facts }, everyMs);
   const close = async (): Promise<void> => {
     await evaluator.close();

@@ -117,7 +117,7 @@ interface Closing {
 export async function startControl(options: ControlOptions): Promise<Control> {
   const { dataFolder, logger } = options;
   const clock = systemClock;
-  const { store, duties, sharesStore, started } = await openMainStore(options, clock);
+  const { store, duties, controllers, started } = await openMainStore(options, clock);
   const installation = await ensureInstallation(store, clock);
   const build = readBuildInfo();
   const observed = openObserved(dataFolder, store, logger, build.version, options);
@@ -134,11 +134,11 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const subscriptions = await startSubscriptions({ store, clock, logger, duties, fetchLimits });
   const challenges = new ChallengeBoard();
   const acme = startAcme({ store, clock, logger, duties, board: challenges, random: Math.random });
-  const nodes = await openNodes(store, clock, logger);
+  const nodes = await openNodes({ store, clock, logger, controllers });
   if (options.startsNode === true) nodes.parts.nodes.awaitNode(localNodeId);
   let shown: TlsIdentity | null = null;
   const shared = { dataFolder, store, clock, logger, ...observed.parts, publisher, ...nodes.parts };
-  const alerting = startAlerting({ ...shared, duties, sharesStore }, options.alerting);
+  const alerting = startAlerting({ ...shared, duties, controllers }, options.alerting);
   const notShared = noteNotShared(options);
   const parts: ApiParts = {
     ...shared,
@@ -189,10 +189,12 @@ async function openMainStore(options: ControlOptions, clock: Clock) {
   const { dataFolder, logger, store: address = null, storeKeyFile: keyFile } = options;
   makeFolder(dataFolder);
   settleRestore(dataFolder);
-  const { kv, holdsDuties, started } = await openMainKv({ dataFolder, address, keyFile, logger });
+  const { kv, holdsDuties, controllers, started } = await openMainKv({
+    ...{ dataFolder, address, keyFile, logger },
+  });
   const store = await openStore(kv, clock);
   const duties = holdsDuties === null ? ownDuties(store) : sharedDuties(store, holdsDuties, logger);
-  return { store, duties, sharesStore: holdsDuties !== null, started };
+  return { store, duties, controllers, started };
 }
 
 /** What controllers of a shared store do not share; says it in the log. */

@@ -52,7 +52,9 @@ describe.skipIf(missingPostgres !== null)('two controllers of one store', () => 
     return ((body['items'] ?? []) as { name: string }[]).map(({ name }) => name).sort();
   };
   const holder = async (): Promise<unknown> =>
-    (await postgres.rows(url, 'SELECT holder FROM waf.leases WHERE until > now()'))[0]?.['holder'];
+    (
+      await postgres.rows(url, "SELECT holder FROM waf.leases WHERE duty = 'all' AND until > now()")
+    )[0]?.['holder'];
 
   test('what one creates the other lists; of two of one name one is refused', async () => {
     expect((await createSite(first!, 'shop')).status).toBe(200);
@@ -135,6 +137,15 @@ describe.skipIf(missingPostgres !== null)('two controllers of one store', () => 
       );
     const before = connect(left);
     await eventually(() => configurations(before).length > 0);
+    const statusAt = async (at: TestControl): Promise<unknown> => {
+      const { body } = await at.call('AgentService/ListAgents', {});
+      return (body['items'] as { status: string }[])[0]?.status;
+    };
+    await eventually(async () => (await statusAt(right)) === 'AGENT_STATUS_ONLINE');
+    const { body: health } = await right.call('SystemService/Health', {});
+    expect(health['remoteAgentsConnected']).toBe(1);
+    const retried = await right.call('AgentService/RetryNodeConfig', { nodeId: node.id });
+    expect(retried.text).toContain('connected to another controller');
     await left.control.close();
     await before.ended;
 

@@ -65,8 +65,9 @@ function nodeFact(
   const seen = state?.connected === true && nowMs - state.lastSeenMs <= staleAfterMs;
   // Nodes come back one after the other when control was replaced.
   const tooEarly = nowMs - startedMs < alertLimits.startGraceMs;
-  // The controller that it is connected to notes when it goes.
-  const elsewhere = sharesStore && agent?.status === 'AGENT_STATUS_ONLINE';
+  // The controller that it is connected to notes when it goes, unless it ended itself.
+  const noted = sharesStore && agent?.status === 'AGENT_STATUS_ONLINE';
+  const elsewhere = noted && state?.lost !== true;
   const serves = seen && current !== null && state.configHash === current.signed.sha256;
   const apply = state?.apply ?? null;
   const held = serves ? heldNote(current.held) : '';

@@ -46,7 +46,27 @@ export interface DnsCredentialsRecord {
 }
 
 /** An enrolled node as it is kept. */
-export type AgentRecord = AgentJson & ResourceBase & { readonly name: string };
+export type AgentRecord = AgentJson &
+  ResourceBase & {
+    readonly name: string;
+    /** What the controller noted that it is, or was last, connected to, where there are several. */
+    readonly noted?: NodeNote;
+  };
+
+/** What one of several controllers noted of a node. */
+export interface NodeNote {
+  /** Id of its run. */
+  readonly controller: string;
+  /** What became of the latest configuration; null while that is not known. */
+  readonly apply: {
+    readonly revision: string;
+    readonly sha256: string;
+    readonly success: boolean;
+    readonly error: string;
+    readonly atMs: number;
+  } | null;
+  readonly fault: string;
+}
 
 /** A group of nodes as it is kept. */
 export type AgentGroupRecord = AgentGroupJson & ResourceBase & { readonly name: string };

@@ -17,6 +17,7 @@ import { replicaOf } from './shared/replica.ts';
 import { openSharedKv } from './shared/shared-kv.ts';
 import { makeStoreKey, readStoreKey, storeKeyFile } from './shared/store-key.ts';
 import type { StoreAddress } from './shared/store-option.ts';
+import type { Controllers } from './shared/write-log.ts';
 
 /** Where the store of control is. */
 export interface MainKvOptions {
@@ -33,6 +34,8 @@ export interface MainKv {
   readonly kv: Kv;
   /** Whether this controller is to do what must be done once; null for one that is alone. */
   readonly holdsDuties: (() => boolean) | null;
+  /** Those that share the store; null for one that is alone. */
+  readonly controllers: Controllers | null;
   /** What is made at a first start is there: other controllers may start. */
   readonly started: () => Promise<void>;
 }
@@ -46,7 +49,8 @@ export async function openMainKv(options: MainKvOptions): Promise<MainKv> {
   const folder = join(dataFolder, mainStore);
   if (address === null) {
     const kv = openLmdbKv({ folder, durable: true });
-    if (replicaOf(kv) === null) return { kv, holdsDuties: null, started: async () => undefined };
+    if (replicaOf(kv) === null)
+      return { kv, holdsDuties: null, controllers: null, started: async () => undefined };
     await kv.close();
     throw new AppError(
       'store_shared',
@@ -69,7 +73,7 @@ export async function openMainKv(options: MainKvOptions): Promise<MainKv> {
       ...{ local, log, logger },
       layoutProblem: (reader) => layoutProblem(reader, collections),
     });
-    return { kv, holdsDuties: () => log.holdsDuties(), started };
+    return { kv, holdsDuties: () => log.holdsDuties(), controllers: log.controllers, started };
   } catch (error) {
     for (const one of opened) await one.close();
     throw error;

@@ -105,7 +105,10 @@ describe.skipIf(missing !== null)(`three controllers, seed ${seed}`, () => {
   }
 
   async function lease(): Promise<string> {
-    const rows = await postgres.rows(url, 'SELECT holder, until::text AS until FROM waf.leases');
+    const rows = await postgres.rows(
+      url,
+      "SELECT holder, until::text AS until FROM waf.leases WHERE duty = 'all'",
+    );
     return rows.map(({ holder, until }) => `${String(holder)} ${String(until)}`).join();
   }
   const holder = async (): Promise<string> => (await lease()).split(' ')[0]!;

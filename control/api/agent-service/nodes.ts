@@ -130,6 +130,10 @@ export function retryNodeConfig(
     if (node?.connected !== true) {
       throw refusal('failed_precondition', 'nodeId: the node is not connected');
     }
+    if (parts.nodes.isElsewhere(nodeId)) {
+      const reason = 'the node is connected to another controller: retry there';
+      throw refusal('failed_precondition', `nodeId: ${reason}`);
+    }
     const current = parts.publisher.current();
     const serves = node.apply?.success === true && node.configHash === current?.signed.sha256;
     const changed = nodeId === localNodeId || !serves;

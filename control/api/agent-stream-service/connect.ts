@@ -121,6 +121,7 @@ async function takeChecked(
     return;
   }
   parts.nodes.update(node.id, { fault });
+  parts.agentNotes.noteForOthers(node.id);
   parts.logger.warn('a node broke the protocol', { node: node.id, reason: fault });
   throw refusal('invalid_argument', fault);
 }
@@ -363,6 +364,7 @@ async function takeApplyResult(
     if (first && nodeId === localNodeId) void warmDefaultPolicy(parts);
     const apply = { revision, sha256: artifactSha256, success, error, atMs };
     parts.nodes.update(nodeId, { apply, ...(success ? { configHash: artifactSha256 } : {}) });
+    parts.agentNotes.noteForOthers(nodeId);
   }
   // What all nodes are sent is judged by the built-in one: another may be broken, or in bad hands.
   const judges = nodeId === localNodeId;

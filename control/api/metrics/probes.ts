@@ -126,7 +126,7 @@ export function metricFamilies(parts: ApiParts): MetricFamily[] {
   );
   return [
     gauge('waf_config_revision', 'Configuration that control has published.', Number(revision)),
-    gauge('waf_nodes_connected', 'Nodes whose stream is up.', connected),
+    gauge('waf_nodes_connected', 'Nodes whose stream to this controller is up.', connected),
     gauge('waf_nodes_apply_failed', 'Nodes that could not serve it.', failed),
     gauge('waf_security_events', 'Security events that are kept.', parts.events.count()),
     {

@@ -1,6 +1,6 @@
 /**
- * Keeps what streams said of enrolled nodes, so that a controller that starts again knows when they
- * were last seen. Many nodes that connect at once become one write.
+ * Keeps what streams said of enrolled nodes, so that a controller that starts again, and others that
+ * share the store, know of them. Many nodes that connect at once become one write.
  */
 
 import { toAppError } from '../../../base/errors.ts';
@@ -9,7 +9,8 @@ import type { Logger } from '../../../base/log.ts';
 import { nodeLimits } from '../../limits/node-limits.ts';
 import { agents } from '../../store/collections.ts';
 import type { Store } from '../../store/store.ts';
-import { statusOf, type NodeRegistry } from './node-registry.ts';
+import type { NodeNote } from '../../domain/resource-records.ts';
+import { statusOf, type NodeRegistry, type NodeState } from './node-registry.ts';
 
 const statuses = {
   online: 'AGENT_STATUS_ONLINE',
@@ -23,15 +24,23 @@ export class AgentNotes {
   readonly #nodes: NodeRegistry;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #ownId: string;
   #waiting = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
   #closed = false;
 
-  constructor(store: Store, nodes: NodeRegistry, clock: Clock, logger: Logger) {
+  /** `ownId`: of this controller, where several share the store. */
+  constructor(store: Store, nodes: NodeRegistry, clock: Clock, logger: Logger, ownId = '') {
     this.#store = store;
     this.#nodes = nodes;
     this.#clock = clock;
     this.#logger = logger;
+    this.#ownId = ownId;
+  }
+
+  /** As `note`, for what other controllers alone have no other way to know. */
+  noteForOthers(nodeId: string): void {
+    if (this.#ownId !== '') this.note(nodeId);
   }
 
   /** Keeps the present state of a node soon; nothing for nodes that are not enrolled. */
@@ -70,6 +79,7 @@ export class AgentNotes {
             status: statuses[statusOf(state)],
             configHash: state.configHash,
             lastHeartbeat: new Date(state.lastSeenMs).toISOString(),
+            ...(this.#ownId === '' ? {} : { noted: noteOf(state, this.#ownId) }),
             ...(applied === undefined ? {} : { configRevision: applied }),
           });
         }
@@ -79,4 +89,8 @@ export class AgentNotes {
       this.#logger.error('what is known of nodes could not be kept', { reason });
     }
   }
+}
+
+function noteOf({ apply, fault }: NodeState, controller: string): NodeNote {
+  return { controller, apply, fault };
 }

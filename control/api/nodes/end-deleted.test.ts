@@ -15,7 +15,9 @@ test('a node that is deleted loses its streams, wherever it was deleted; others 
   await store.write((tx) => {
     for (const id of ['kept', 'gone']) tx.put(agentIdentities, { id, ...secrets });
   });
-  const opened = await openNodes(store, systemClock, silentLogger);
+  const opened = await openNodes({
+    ...{ store, clock: systemClock, logger: silentLogger, controllers: null },
+  });
   const ended: string[] = [];
   for (const id of [localNodeId, 'kept', 'gone']) {
     opened.parts.nodes.update(id, { connected: true });

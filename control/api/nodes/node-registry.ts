@@ -1,4 +1,4 @@
-/** What is known of connected nodes: in memory, from their streams. */
+/** What is known of nodes: in memory, from their streams, and what other controllers noted. */
 
 import { createHash } from 'node:crypto';
 import { toJson } from '@bufbuild/protobuf';
@@ -34,6 +34,8 @@ export interface NodeState {
   readonly id: string;
   readonly version: string;
   readonly connected: boolean;
+  /** Whether the controller that it was connected to ended, and noted nothing. */
+  readonly lost: boolean;
   readonly lastSeenMs: number;
   readonly configHash: string;
   readonly apply: NodeApply | null;
@@ -99,9 +101,15 @@ export class NodeRegistry {
   readonly #nodes = new Map<string, NodeState>();
   readonly #listeners = new Set<Listener>();
   readonly #awaitedSinceMs = new Map<string, number>();
+  readonly #elsewhere: (id: string) => NodeState | undefined;
 
-  constructor(clock: Pick<Clock, 'nowMs'>) {
+  /** `elsewhere`: what other controllers know of a node; undefined for nothing. */
+  constructor(
+    clock: Pick<Clock, 'nowMs'>,
+    elsewhere: (id: string) => NodeState | undefined = () => undefined,
+  ) {
     this.#clock = clock;
+    this.#elsewhere = elsewhere;
   }
 
   /** Calls `listener` with every event from now on; returns the undo. */
@@ -110,34 +118,27 @@ export class NodeRegistry {
     return () => this.#listeners.delete(listener);
   }
 
+  /** What is known of a node that is, or was last, connected here, or to another controller. */
   get(id: string): NodeState | undefined {
-    return this.#nodes.get(id);
+    const here = this.#nodes.get(id);
+    const elsewhere = here?.connected === true ? undefined : this.#elsewhere(id);
+    if (here === undefined || elsewhere === undefined) return here ?? elsewhere;
+    return elsewhere.connected || elsewhere.lastSeenMs > here.lastSeenMs ? elsewhere : here;
   }
 
+  /** Whether a node is connected to another controller. */
+  isElsewhere(id: string): boolean {
+    return this.#nodes.get(id)?.connected !== true && this.get(id)?.connected === true;
+  }
+
+  /** Nodes that are or were connected here. */
   list(): NodeState[] {
     return [...this.#nodes.values()];
   }
 
   /** Merges what was learned into what is known. */
   update(id: string, change: Partial<Omit<NodeState, 'id'>>): void {
-    const unknown: NodeState = {
-      id,
-      version: '',
-      connected: false,
-      lastSeenMs: 0,
-      configHash: '',
-      apply: null,
-      interim: null,
-      delivery: null,
-      capabilities: null,
-      connections: 0,
-      load: null,
-      upstreamHealth: [],
-      grant: null,
-      acknowledged: null,
-      fault: '',
-    };
-    const before = this.#nodes.get(id) ?? unknown;
+    const before = this.#nodes.get(id) ?? unknownNode(id);
     const joined = change.connected === true && !before.connected;
     const connections = before.connections + (joined ? 1 : 0);
     if (change.connected === false && before.connected) this.awaitNode(id);
@@ -169,6 +170,28 @@ export class NodeRegistry {
     this.#awaitedSinceMs.delete(id);
     this.#nodes.delete(id);
   }
+}
+
+/** A node of which nothing is known. */
+export function unknownNode(id: string): NodeState {
+  return {
+    id,
+    version: '',
+    connected: false,
+    lost: false,
+    lastSeenMs: 0,
+    configHash: '',
+    apply: null,
+    interim: null,
+    delivery: null,
+    capabilities: null,
+    connections: 0,
+    load: null,
+    upstreamHealth: [],
+    grant: null,
+    acknowledged: null,
+    fault: '',
+  };
 }
 
 /** The state of a node by its stream: error after a failed apply or a breach of the protocol. */

@@ -4,7 +4,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { observationLimits } from '../../limits/observation-limits.ts';
-import { sites } from '../../store/collections.ts';
+import { agents, sites } from '../../store/collections.ts';
 import { localNodeId } from '../agent-service/known-nodes.ts';
 import { callerOf, type ApiParts, type Uses } from '../context.ts';
 import { deploymentOf } from '../deployment.ts';
@@ -45,7 +45,6 @@ export function health(parts: ApiParts): Method<typeof SystemService, 'health'> 
       durationMs: BigInt(Math.round(part.durationMs ?? 0)),
     }));
     const { controllerId, deploymentId } = parts.installation;
-    const nodes = parts.nodes.list();
     return {
       status: overallStatus(checks),
       version: parts.build.version,
@@ -58,8 +57,9 @@ export function health(parts: ApiParts): Method<typeof SystemService, 'health'> 
         .list(sites)
         .filter((site) => site.status === 'RESOURCE_STATUS_ACTIVE').length,
       warnings: unenforcedOf(parts.store, callerOf(context)),
-      remoteAgentsConnected: nodes.filter(({ id, connected }) => connected && id !== localNodeId)
-        .length,
+      remoteAgentsConnected: parts.store
+        .list(agents)
+        .filter(({ id }) => parts.nodes.get(id)?.connected === true).length,
     };
   };
 }

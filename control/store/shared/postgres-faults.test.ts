@@ -178,6 +178,22 @@ describe.skipIf(missingPostgres !== null)('a shared store', () => {
       await head.close();
     });
 
+    test('a controller is heard of by the others until it hangs, or ends', async () => {
+      const { proxy, holder, next, close } = await holderAndNext();
+      next.watch(() => undefined);
+      const [one, other] = [holder.controllers, next.controllers];
+      const isAlive = (): boolean | undefined => other.heard(one.ownId)?.isAlive;
+      await eventually(() => isAlive() === true && one.heard(other.ownId)?.isAlive === true);
+      proxy.silent = true;
+      await eventually(() => isAlive() === false);
+      proxy.silent = false;
+      proxy.cutAll();
+      await eventually(() => isAlive() === true);
+      await holder.close();
+      await eventually(() => isAlive() === undefined);
+      await close();
+    });
+
     test('a holder that was cut off and comes back leaves them with the next one', async () => {
       const { url, proxy, holder, next, close } = await holderAndNext();
       proxy.silent = true;
@@ -190,7 +206,9 @@ describe.skipIf(missingPostgres !== null)('a shared store', () => {
       const renewals = new Set<unknown>();
       await eventually(async () => {
         renewals.add(
-          (await postgres.rows(url, 'SELECT until::text FROM waf.leases'))[0]?.['until'],
+          (await postgres.rows(url, "SELECT until::text FROM waf.leases WHERE duty = 'all'"))[0]?.[
+            'until'
+          ],
         );
         return renewals.size > 3;
       });

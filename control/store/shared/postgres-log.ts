@@ -14,6 +14,7 @@ import { PostgresWatch } from './postgres-watch.ts';
 import type { DraftValue } from '../draft.ts';
 import {
   diverged,
+  type Controllers,
   type HeldLog,
   type LogEntry,
   type LogPlace,
@@ -161,6 +162,10 @@ class PostgresLog implements WriteLog {
 
   watch(listener: () => void): void {
     this.news.start(listener);
+  }
+
+  get controllers(): Controllers {
+    return this.news;
   }
 
   holdsDuties(): boolean {

@@ -44,6 +44,14 @@ export interface HeldLog {
   append(id: string, changes: WriteSet): Promise<void>;
 }
 
+/** The controllers of a store, by ids that each run of one has anew. */
+export interface Controllers {
+  /** Of this one. */
+  readonly ownId: string;
+  /** What was heard of another one, in milliseconds since the epoch; null for nothing. */
+  heard(id: string): { readonly isAlive: boolean; readonly atMs: number } | null;
+}
+
 /** A log of write sets. */
 export interface WriteLog {
   /** Names the store; the same for all its controllers. */
@@ -64,6 +72,8 @@ export interface WriteLog {
    * one poll.
    */
   holdsDuties(): boolean;
+  /** Those that watch the log. */
+  readonly controllers: Controllers;
   close(): Promise<void>;
 }
 
