@@ -14,6 +14,7 @@ import { healthGroup } from './rows-health.ts';
 import { httpPolicyGroup } from './rows-http-policy.ts';
 import { limitGroup } from './rows-limits.ts';
 import { messageGroup } from './rows-messages.ts';
+import { pairGroup } from './rows-pairs.ts';
 import { patchGroup } from './rows-patches.ts';
 import { policyGroup } from './rows-policy.ts';
 import { poolGroup } from './rows-pools.ts';
@@ -43,6 +44,7 @@ export const chainGroups: Readonly<Record<string, ChainGroup>> = {
   'sticky sessions': stickyGroup,
   canary: canaryGroup,
   times: timeGroup,
+  pairs: pairGroup,
   health: healthGroup,
   access: accessGroup,
   countries: countryGroup,
