@@ -1,6 +1,6 @@
 /**
- * Keeps what streams said of enrolled nodes, so that a controller that starts again, and others that
- * share the store, know of them. Many nodes that connect at once become one write.
+ * Keeps what streams said of enrolled nodes, so that a controller that starts again, and others
+ * that share the store, know of them. Many nodes that connect at once become one write.
  */
 
 import { toAppError } from '../../../base/errors.ts';

@@ -1,4 +1,4 @@
-/** Ends what a deleted node has open here, and forgets it, whichever controller of the store deleted it. */
+/** Ends what a deleted node has open here, whichever controller deleted it, and forgets it. */
 
 import { agentIdentities } from '../../store/collections.ts';
 import type { Store } from '../../store/store.ts';

@@ -136,7 +136,7 @@ export class PostgresWatch implements Controllers {
   }
 }
 
-/** One sign of life of a controller, and when it was new; on the clock that only goes forward. */
+/** A sign of life of a controller, and when it was new; on the clock that only goes forward. */
 interface Sign {
   readonly mark: string;
   readonly sinceMs: number;
@@ -155,7 +155,8 @@ const leaseMark = "leases.holder || ' ' || extract(epoch FROM leases.until)";
 /** A controller that is alive renews a row of its own, under its id. */
 const lookStatement = `
   WITH sign AS (
-    INSERT INTO waf.leases (duty, holder, until) VALUES ('alive ' || $1::text, $1, clock_timestamp())
+    INSERT INTO waf.leases (duty, holder, until)
+    VALUES ('alive ' || $1::text, $1, clock_timestamp())
     ON CONFLICT (duty) DO UPDATE SET until = excluded.until)
   SELECT seq,
     (SELECT ${leaseMark} FROM waf.leases WHERE duty = 'all') AS lease,
