@@ -76,7 +76,8 @@ test('no number is refused in the words of the row', () => {
 });
 
 test('a value is shown by the word that sets it; an absent one is zero', () => {
-  const shown = (row: FieldFlag, value: unknown): string => shownField(LogPolicySchema, row, value);
+  const shown = (row: FieldFlag, value?: string | number | boolean): string =>
+    shownField(LogPolicySchema, row, value);
   expect(shown(mode, 'LOG_DETAIL_MODE_ALL')).toBe('all');
   expect(shown(pairing, true)).toBe('on');
   expect(shown(pairing, undefined)).toBe('off');

@@ -51,7 +51,11 @@ export function readFields(
 }
 
 /** The word of the flag for a value in the JSON form of the message; absent ones are zero there. */
-export function shownField(schema: DescMessage, row: FieldFlag, value: unknown): string {
+export function shownField(
+  schema: DescMessage,
+  row: FieldFlag,
+  value: string | number | boolean | undefined,
+): string {
   const words = Object.entries(valuesOf(schema, row) ?? {});
   const isSwitch = words.some(([, one]) => one === false);
   const shown = value ?? (isSwitch ? false : 0);

@@ -77,8 +77,8 @@ function endOfStyle(text: ByteString, open: number): number {
 
 /** What `http-equiv` may say: a type, a language, a mode. */
 const meaning = /^(?:content-type|content-language|x-ua-compatible)$/i;
-const namespace =
-  /^(?:https?:\/\/(?:www\.w3\.org|schemas\.microsoft\.com)\/|urn:schemas-microsoft-com:)[\w:./-]*$/i;
+const owner = String.raw`https?:\/\/(?:www\.w3\.org|schemas\.microsoft\.com)\/|urn:schemas-microsoft-com:`;
+const namespace = new RegExp(String.raw`^(?:${owner})[\w:./-]*$`, 'i');
 
 function isHarmlessOfPage(tag: string, name: string, value: string): boolean {
   if (name === 'http-equiv') return tag === 'meta' && meaning.test(value);

@@ -191,6 +191,7 @@ describe.skipIf(missingPostgres !== null)('a shared store', () => {
       await eventually(() => isAlive() === true);
       await holder.close();
       await eventually(() => isAlive() === undefined);
+      expect(other.heard(one.ownId)).toBeNull();
       await close();
     });
 
