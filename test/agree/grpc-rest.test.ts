@@ -83,7 +83,12 @@ test('a text longer than a window continues as the same field', () => {
 });
 
 test.each([
-  ['in zstd', 'compression=zstd&encoding=json&base64=1&message=KLUv_QQAIQAA', [199_407]],
+  [
+    'in zstd',
+    'compression=zstd&encoding=json&base64=1&message=KLUv_QBoiQAAeyJxIjoiaGVsbG8gYWxsIn0',
+    [],
+  ],
+  ['in lz4', 'compression=lz4&encoding=json&base64=1&message=BCJNGGRApw', [199_407]],
   ['that is not what it says', 'compression=gzip&encoding=json&message=hello', [199_407]],
   ['as it is', 'encoding=json&message=%7B%22q%22%3A%22hello%22%7D', []],
 ])('a message of Connect in a query %s', (_, query, expected) => {

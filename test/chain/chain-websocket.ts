@@ -36,7 +36,9 @@ export function messageOverHttp1(
       text += bytes.toString('latin1');
       if (sent || !text.includes('\r\n\r\n')) return;
       sent = true;
-      socket.write(wireOf(request));
+      // What is refused stays HTTP: a frame would be the beginning of another request.
+      if (text.startsWith('HTTP/1.1 101 ')) socket.write(wireOf(request));
+      else socket.end();
     });
     socket.on('error', () => undefined);
     socket.on('close', () => {
@@ -70,7 +72,8 @@ export function messageOverHttp2(
       );
       stream.on('response', (got) => {
         status = got[':status'] ?? 0;
-        stream.write(wireOf(request));
+        if (status === 200) stream.write(wireOf(request));
+        else stream.end();
       });
       stream.on('data', (bytes: Buffer) => (body += bytes.toString('latin1')));
       stream.on('error', () => undefined);

@@ -3,6 +3,7 @@
 import { absentThings } from './absent-things.table.ts';
 import { apiSentences } from './api-sentences.table.ts';
 import { areaRefusals } from './area-refusals.table.ts';
+import { attackKinds } from './attack-kinds.table.ts';
 import { catalogOf } from './catalog.ts';
 import { documentRefusals } from './document-refusals.table.ts';
 import { operationSentences } from './operation-sentences.table.ts';
@@ -14,6 +15,7 @@ import { siteRefusals } from './site-refusals.table.ts';
 
 /** Chinese texts by what the API says. */
 export const chineseTexts: Readonly<Record<string, string>> = {
+  ...attackKinds,
   ...ruleMessages,
   ...ownRuleMessages,
   ...apiSentences,

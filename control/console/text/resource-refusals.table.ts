@@ -73,6 +73,8 @@ export const resourceRefusals: Readonly<Record<string, string>> = {
   'a node did not answer in time': '节点未及时应答',
   // IP lists, countries, limits and alerts.
   'another IP list has this name': '已有同名的 IP 列表',
+  'nodeId: the node is connected to another controller: retry there':
+    'nodeId：该节点连接在另一个控制器上，请在那里重试',
   'entries: another controller removed them while it started; try again':
     '条目：另一控制器启动时已将其移除；请重试',
   'binding: another binding has this list, place and path': '已有相同列表、位置和路径的绑定',

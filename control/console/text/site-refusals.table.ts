@@ -86,6 +86,7 @@ export const siteRefusals: Readonly<Record<string, string>> = {
   'is one of requestFields': '已在 requestFields 中',
   'must be a path': '必须是路径',
   'is of no use where the field is removed': '移除字段时不起作用',
+  'needs a time': '需要一个时间',
   'needs secure, httpOnly or sameSite': '需要 secure、httpOnly 或 sameSite',
   'needs secure to be NONE': '设为 NONE 时需要 secure',
   'must not be {name}: clientCertificates fills it': '不能是 {name}：由客户端证书设置填写',

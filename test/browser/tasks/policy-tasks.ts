@@ -215,7 +215,7 @@ export const policyTasks: readonly Task[] = [
       const form = 'Make a list';
       await desk.press(form);
       await desk.fill('Name', 'Half made', form);
-      await desk.fill('Addresses or networks, one a line', '203.0.113.77', form);
+      await desk.fill('Addresses or networks, one a line', '203.0.113.178', form);
       await desk.choose('On all sites', 'Deny', form);
       await refuseOnce(desk, 'UpsertGlobalIpListBinding', () => desk.press(form, form));
       await desk.shows('The list “Half made” was made, but acts nowhere yet.');
