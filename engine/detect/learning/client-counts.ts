@@ -109,8 +109,11 @@ export class ClientCounts {
   }
 
   private mayShowFirst(bit: number, hour: number): boolean {
-    if (hour !== this.firstShownHour) this.firstShown.fill(0);
-    this.firstShownHour = hour;
+    // Requests of the hour before may still end.
+    if (hour > this.firstShownHour) {
+      this.firstShown.fill(0);
+      this.firstShownHour = hour;
+    }
     return this.firstShown[bit]! < limits.newValuesPerNetwork;
   }
 
