@@ -5,8 +5,10 @@ import type { ByteString } from '../../base/byte-string.ts';
 /** Bytes of a stream that show what it is, with the name of a first class. */
 export const serializedHeadBytes = 64;
 
+/** A class of a pickle, by its module or by a short string. */
+const named = String.raw`\(?(?:c\w{2,32}\n|\x8c[\x02-\x40]\w\w)`;
 /** Opcodes with which a pickle of protocol 2 to 5 begins: a class, a frame, a container, a name. */
-const pickled = String.raw`\x80[\x02-\x05](?:\x95|[}\]]q|\(?(?:c\w{2,32}\n|\x8c[\x02-\x40]\w\w))`;
+const pickled = String.raw`\x80[\x02-\x05](?:\x95|[}\]][q\x94(]|${named})`;
 
 /**
  * Streams of Java, of .NET's BinaryFormatter and ObjectStateFormatter, of Python's pickle, and of

@@ -131,6 +131,7 @@ export const objects: readonly PatternDetector[] = [
         'AAEAAAD/////AQAAAAAAAAAMAgAAAA==',
         '/wEyxBEAAQAAAP////8BAAAA',
         ...['gASMBXBvc2l4jAZzeXN0ZW2TLg==', 'gAIoY3Bvc2l4CnN5c3RlbQo='],
+        ...['gAR9lCiMAWGU', 'gAJdKGNvcwpzeXN0ZW0K'],
         'BAhvOhVHZW06Okluc3RhbGxlcg==',
       ],
       benign: [
