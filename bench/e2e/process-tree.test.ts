@@ -25,10 +25,14 @@ test('follows children of children and nobody else', () => {
 });
 
 test('counts a child that ended, and never goes back', async () => {
-  // The shell waits for a child that burns CPU until it has used 100 ms, then for its input.
+  // The shell waits for a line, for a child that burns CPU until it has used 100 ms, for a line.
   const burn = 'while (process.cpuUsage().user < 1e5);';
-  const child = spawn('sh', ['-c', `"${process.execPath}" -e '${burn}'; echo done; read x`]);
+  const child = spawn('sh', [
+    '-c',
+    `read x; "${process.execPath}" -e '${burn}'; echo done; read x`,
+  ]);
   const before = readTree(child.pid!).cpuUs;
+  child.stdin.write('\n');
   await once(child.stdout, 'data');
   const after = readTree(child.pid!);
   child.stdin.end('\n');
