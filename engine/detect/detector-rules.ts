@@ -12,7 +12,8 @@ export const detectorFile = 'waf/detectors.conf';
 
 /** Variables whose values detectors look at, unless they name their own. */
 const targets =
-  'ARGS|ARGS_NAMES|REQUEST_COOKIES|REQUEST_HEADERS|REQUEST_FILENAME|FILES|XML:/*|REQUEST_BODY';
+  'ARGS|ARGS_NAMES|REQUEST_COOKIES|REQUEST_COOKIES_NAMES|REQUEST_HEADERS|REQUEST_FILENAME|FILES|' +
+  'XML:/*|REQUEST_BODY';
 
 /** Tags of CRS by the rules that confirm a detector. */
 const attackTags: Readonly<Record<number, string>> = {

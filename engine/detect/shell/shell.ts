@@ -20,6 +20,7 @@ import {
 } from './commands.table.ts';
 import { SHELL, shellDetectors } from './facts.table.ts';
 import { isProbe } from './fields.ts';
+import { partsItems } from './product-comments.ts';
 import {
   endsOwnPipe,
   followsCommand,
@@ -230,6 +231,7 @@ function judge(leaf: Leaf, at: number, separator: number, report: Report): void 
     clear ||= prefixed;
   }
   if (!clear && !ambiguousCommands.has(word)) return;
+  if (leaf.parent === null && partsItems(leaf.label, text, at)) return report.leaveOut();
   const after = text.charAt(wordEnd);
   if (after !== '' && !/[\s;|&<>)`"'${,}#]/.test(after)) return;
   // The prompt of a program: `mysql> select 1`.

@@ -59,7 +59,8 @@ const detection: Detection = {
 const engines: PolicyEngine[] = [];
 afterAll(() => engines.forEach((engine) => engine.retire()));
 
-const targets = 'ARGS|ARGS_NAMES|REQUEST_COOKIES|REQUEST_HEADERS|REQUEST_FILENAME';
+const targets =
+  'ARGS|ARGS_NAMES|REQUEST_COOKIES|REQUEST_COOKIES_NAMES|REQUEST_HEADERS|REQUEST_FILENAME';
 
 /** A ruleset of one rule and a comparison of scores, and one detector. */
 function engineFor(decision: Decision, more = ''): PolicyEngine {
@@ -333,10 +334,13 @@ describe('a detector', () => {
 
   test.each([
     ['a name of an argument', '/?a+sign=1&q=by+rule', '', 'the name of an argument'],
+    ['a name of a cookie', '/', '\r\nCookie: a sign=1', 'the name of a cookie'],
     ['a cookie', '/', '\r\nCookie: c=a sign', 'cookies.c'],
     ['the Referer', '/', '\r\nReferer: http://a/?sign', 'headers.referer'],
     ['Authorization', '/', '\r\nAuthorization: sign', 'headers.authorization'],
-    ['a field with a telling byte', '/', '\r\nX-A: ${sign', 'headers.x-a'],
+    ['a field of a list with a telling byte', '/', '\r\nAccept: ${sign', 'headers.accept'],
+    ['a field of text', '/', '\r\nX-A: a=1;sign', 'headers.x-a'],
+    ['User-Agent', '/', '\r\nUser-Agent: a/1 (sign)', 'headers.user-agent'],
     ['the path', '/%3Csign', '', 'path'],
   ])('looks at %s', (_, target, lines, path) => {
     const record = inspect(engineFor('score'), target, lines);

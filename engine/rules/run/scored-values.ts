@@ -84,6 +84,10 @@ const argumentName: SourceNames = {
   ...{ variable: 'ARGS_NAMES', path: 'the name of an argument', keyed: true },
   ...{ pathIsWhole: true, isName: true },
 };
+const cookieName: SourceNames = {
+  ...{ variable: 'REQUEST_COOKIES_NAMES', path: 'the name of a cookie', keyed: true },
+  ...{ pathIsWhole: true, isName: true },
+};
 const headerField: SourceNames = {
   ...{ variable: 'REQUEST_HEADERS', path: 'headers', keyed: true, lowerPath: true },
 };
@@ -92,15 +96,45 @@ const wholeBody: SourceNames = {
 };
 
 /** Bytes that plain values have: letters, digits and `_-.`. */
-const plainBytes = byteTable('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.');
+const plain = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.';
+const plainBytes = byteTable(plain);
 /** A name of plain bytes may be a path to an object of the program from this length on. */
 const nameBytesMin = 9;
 /** Bytes of a name that are searched again where the name before began with the same. */
 const repeatedBytes = 128;
 /** A value of plain bytes may be the base64 of something from this length on. */
 const openableBytesMin = 12;
-/** Bytes that header fields of no document hold and attacks in them need. */
-const tellingBytes = byteTable("$<>'`{}|\\^%");
+/** All bytes but those of words, numbers, dates and lists of addresses. */
+const tellingInTexts = othersThan(`${plain} ,:`);
+/** What tells of lists of names and weights. */
+const tellingInNames = othersThan(`${plain} ,:;=*?`);
+/** What tells of lists of types and tags, and of hosts. */
+const tellingInTypes = byteTable("$<>'`{}|\\^%()");
+/** Fields of most requests whose values are such lists, by their length; others hold texts. */
+const listFields = byLength([
+  ...withTelling(tellingInNames, [
+    ...['accept-charset', 'accept-encoding', 'accept-language', 'connection', 'content-length'],
+    ...['if-modified-since', 'pragma', 'priority', 'te', 'upgrade-insecure-requests'],
+  ]),
+  ...withTelling(tellingInTypes, [
+    ...['accept', 'cache-control', 'content-type', 'host', 'if-none-match', 'origin'],
+  ]),
+]);
+
+type ListField = readonly [name: string, telling: Uint8Array];
+
+function othersThan(bytes: string): Uint8Array {
+  return byteTable(bytes).map((isOne) => 1 - isOne);
+}
+
+function withTelling(telling: Uint8Array, names: readonly string[]): readonly ListField[] {
+  return names.map((name) => [name, telling]);
+}
+
+function byLength(fields: readonly ListField[]): readonly (readonly ListField[])[] {
+  const lengths = Math.max(...fields.map(([name]) => name.length)) + 1;
+  return Array.from({ length: lengths }, (_, at) => fields.filter(([name]) => name.length === at));
+}
 
 function byteTable(bytes: string): Uint8Array {
   const table = new Uint8Array(256);
@@ -119,7 +153,13 @@ export function scoredValues(tx: Transaction): ScoredValue[] {
   }
   for (const source of [SOURCE.argGet, SOURCE.argPost]) {
     let before = -1;
-    for (const row of values.rowsOf(source)) before = addName(tx, row, before, list);
+    for (const row of values.rowsOf(source)) {
+      before = addName(tx, row, before, argumentName, list);
+    }
+  }
+  let before = -1;
+  for (const row of values.rowsOf(SOURCE.requestCookie)) {
+    before = addName(tx, row, before, cookieName, list);
   }
   for (const row of values.rowsOf(SOURCE.requestHeader)) addField(tx, row, list);
   addBody(tx, list);
@@ -140,7 +180,13 @@ function addRow(tx: Transaction, row: number, names: SourceNames, list: ScoredVa
  * it shares with the long one before it is left out, but for what one piece may hold together with
  * what is new. `before`: the row of that one, or -1; returns it for the next name.
  */
-function addName(tx: Transaction, row: number, before: number, list: ScoredValue[]): number {
+function addName(
+  tx: Transaction,
+  row: number,
+  before: number,
+  names: SourceNames,
+  list: ScoredValue[],
+): number {
   const { slab, keyStart, keyEnd } = tx.values;
   const from = keyStart[row]!;
   const to = keyEnd[row]!;
@@ -151,7 +197,7 @@ function addName(tx: Transaction, row: number, before: number, list: ScoredValue
   const shared = isLong && before >= 0 ? sharedBytes(tx, row, before) : 0;
   if (shared < to - from) {
     const start = from + Math.max(0, shared - repeatedBytes);
-    list.push(new ScoredValue(argumentName, tx.values, row, start, to));
+    list.push(new ScoredValue(names, tx.values, row, start, to));
   }
   return isLong ? row : before;
 }
@@ -178,8 +224,28 @@ function addField(tx: Transaction, row: number, list: ScoredValue[]): void {
   if (startsWithName(slab, nameFrom, nameTo, 'sec-')) return;
   const document =
     nameIs(slab, nameFrom, nameTo, 'referer') || nameIs(slab, nameFrom, nameTo, 'authorization');
-  if (!document && !holdsOneOf(slab, from, to, tellingBytes)) return;
+  if (!document && !mayTell(slab, from, to, tellingIn(slab, nameFrom, nameTo))) return;
   list.push(new ScoredValue(headerField, tx.values, row, from, to));
+}
+
+/** The bytes that tell of a value of the field with the name in [from, to). */
+function tellingIn(slab: Uint8Array, from: number, to: number): Uint8Array {
+  const fields = listFields[to - from];
+  if (fields === undefined) return tellingInTexts;
+  for (let at = 0; at < fields.length; at++) {
+    if (startsWithName(slab, from, to, fields[at]![0])) return fields[at]![1];
+  }
+  return tellingInTexts;
+}
+
+/** Whether a field holds one of the bytes, or may be the base64 of something. */
+function mayTell(slab: Uint8Array, from: number, to: number, telling: Uint8Array): boolean {
+  if (holdsOneOf(slab, from, to, telling)) return true;
+  return (
+    telling === tellingInTexts &&
+    to - from >= openableBytesMin &&
+    isOnly(slab, from, to, plainBytes)
+  );
 }
 
 /** XML as a whole, for its declarations; a body that nothing read. */
