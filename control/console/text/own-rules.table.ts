@@ -124,6 +124,10 @@ export const ownRuleMessages: Readonly<Record<string, string>> = {
   'runs code of Node.js': '运行 Node.js 代码',
   'runs code of Python or Lua': '运行 Python 或 Lua 代码',
   'breaks out of a script or template and calls a function': '跳出脚本或模板并调用函数',
+  'closes a quote in a script and goes to another page or reads cookies':
+    '闭合脚本中的引号并跳转到其他页面或读取 Cookie',
+  'calls a function that script attacks call by a detour': '以迂回方式调用脚本攻击常用的函数',
+  'runs code of ASP that is put together from pieces': '运行由片段拼接而成的 ASP 代码',
   'sends cookies or contents of the page to another host': '将 Cookie 或页面内容发送到其他主机',
   'begins code of PHP, JSP or ASP': '开始一段 PHP、JSP 或 ASP 代码',
   'calls a function of PHP that runs code or commands': '调用可运行代码或命令的 PHP 函数',

@@ -16,9 +16,9 @@ import { patternFamily, textKinds, type PatternDetector } from '../patterns.ts';
 
 /** How event handlers of HTML begin. */
 const eventWords = words(`onabort onactivate onafter onanimation onauxclick onbefore onbegin onblur
-  onbounce oncanplay onchange onclick onclose oncontextmenu oncopy oncuechange oncut ondblclick
-  ondrag ondrop ondurationchange onend onerror onfinish onfocus onformdata onfullscreen onhashchange
-  oninput oninvalid onkey onload onmessage onmouse onoffline ononline onpage onpaste onplay onpointer
+  onbounce oncancel oncanplay onchange onclick onclose oncommand oncontentvis oncontextmenu oncopy oncuechange oncut ondblclick
+  ondrag ondrop ondurationchange onend onerror onfinish onfocus onformdata onfullscreen ongotpointer onhashchange
+  oninput oninvalid onkey onload onlostpointer onmessage onmouse onoffline ononline onpage onpaste onpause onplay onpointer
   onpopstate onprogress onpropertychange onratechange onreadystatechange onrepeat onreset onresize
   onrowexit onscroll onsearch onseek onselect onshow onstart onstop onstorage onsubmit onsuspend
   ontimeupdate ontoggle ontouch ontransition onunload onvolumechange onwaiting onwebkit onwheel`);
@@ -177,7 +177,7 @@ const rows: readonly PatternDetector[] = [
     needs: SEEN.equals,
     literals: eventWords,
     pattern:
-      /(?:^|["'`][\s/\0;]{0,16}[^<>"'`]{0,64}?)(?<![\w.$-])on(?:abort|activate|after(?:print|update|scriptexecute)|animation\w{3,9}|auxclick|before\w{4,16}|begin|blur|bounce|canplay\w{0,7}|change|click|close|contextmenu|copy|cuechange|cut|dblclick|drag\w{0,5}|drop|durationchange|end|ended|error|finish|focus\w{0,3}|formdata|fullscreenchange|hashchange|input|invalid|key(?:down|press|up)|load\w{0,9}|message|mouse\w{2,5}|offline|online|page\w{4,5}|paste|play\w{0,3}|pointer\w{2,17}|popstate|progress|propertychange|ratechange|readystatechange|repeat|reset|resize|rowexit|scroll\w{0,3}|search|seek\w{2,3}|select\w{0,15}|show|start|stop|storage|submit|suspend|timeupdate|toggle|touch\w{3,6}|transition\w{3,6}|unload|volumechange|waiting|webkit\w{10,24}|wheel)[\s\0/]{0,8}=(?!=)(?=[\s\0]{0,8}["'`]?[\w$\\&(![{`+/ ])/gi,
+      /(?:^|["'`][\s/\0;]{0,16}[^<>"'`]{0,64}?)(?<![\w.$-])on(?:abort|activate|after(?:print|update|scriptexecute)|animation\w{3,9}|auxclick|before\w{3,16}|begin|blur|bounce|cancel|canplay\w{0,7}|change|click|close|command|contentvis\w{5,30}|contextmenu|copy|cuechange|cut|dblclick|drag\w{0,5}|drop|durationchange|end|ended|error|finish|focus\w{0,3}|formdata|fullscreenchange|gotpointer\w{4,12}|hashchange|input|invalid|key(?:down|press|up)|load\w{0,9}|lostpointer\w{4,12}|message|mouse\w{2,5}|offline|online|page\w{4,5}|paste|pause|play\w{0,3}|pointer\w{2,17}|popstate|progress|propertychange|ratechange|readystatechange|repeat|reset|resize|rowexit|scroll\w{0,12}|search|seek\w{2,3}|select\w{0,15}|show|start|stop|storage|submit|suspend|timeupdate|toggle|touch\w{3,6}|transition\w{3,6}|unload|volumechange|waiting|webkit\w{10,24}|wheel)[\s\0/]{0,8}=(?!=)(?=[\s\0]{0,8}["'`]?[\w$\\&(![{`+/ ])/gi,
     counts: closesAttribute,
     examples: {
       attacks: ['" onmouseover="alert(1)', "x' autofocus onfocus=alert(1) y='", '"onclick=x'],

@@ -155,11 +155,15 @@ const rows: readonly PatternDetector[] = [
     strong: true,
     confirmedBy: [942],
     needs: 0,
-    literals: ['||', '&&', ';', 'db.'],
+    literals: ['||', '&&', ';', 'db.', '$or', '$and', '$nor'],
     pattern:
-      /["'][\s;)}]{0,6}(?:\|\||&&|;)\s{0,4}(?:this\.\w{1,40}\s{0,4}(?:[=!<>.]|\.match)|return\s{1,4}(?:true|1|this)|db\.\w|sleep\s{0,2}\(\s{0,2}\d|while\s{0,2}\(\s{0,2}(?:true|1)|["']?[\w]{0,8}["']?\s{0,2}={2,3}\s{0,2}["']?)|\bdb\.(?:getCollection|collection|\w{2,32}\.(?:insert|drop|remove))\s{0,2}\(|[;"'(|&]\s{0,4}db\.\w{2,32}\.find\s{0,2}\(/g,
+      /["'][\s;)}]{0,6}(?:\|\||&&|;)\s{0,4}(?:this\.\w{1,40}\s{0,4}(?:[=!<>.]|\.match)|return\s{1,4}(?:true|1|this)|db\.\w|sleep\s{0,2}\(\s{0,2}\d|while\s{0,2}\(\s{0,2}(?:true|1)|["']?[\w]{0,8}["']?\s{0,2}={2,3}\s{0,2}["']?)|\bdb\.(?:getCollection|collection|\w{2,32}\.(?:insert|drop|remove))\s{0,2}\(|[;"'(|&]\s{0,4}db\.\w{2,32}\.find\s{0,2}\(|\$(?:n?or|and)["']?\s{0,4}:\s{0,4}\[\s{0,4}\{\s{0,4}\}|[\d"']\s{0,2};\s{0,2}(?:var|let)\s[^\n]{1,60}\bnew Date\b[^\n]{0,60}\bdo\s{0,2}\{[^\n]{0,80}\}\s{0,2}while\b/g,
     examples: {
-      attacks: ["' || this.a == 'b", "'; return true; var x='", "' || 'a'=='a"],
+      attacks: [
+        ...["' || this.a == 'b", "'; return true; var x='", "' || 'a'=='a"],
+        "', $or: [ {}, { 'a':'a",
+        '0;var d=new Date(); do{c = new Date();}while(c-d<10000)',
+      ],
       benign: ["it's || not", "'; this is it", 'db.find', 'db.users.find({ a: 1 })'],
     },
   },

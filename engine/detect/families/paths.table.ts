@@ -313,11 +313,17 @@ const rows: readonly PatternDetector[] = [
       ':$ \\\\? \\\\. $/ $\\ @ssl @0 @1 @2 @3 @4 @5 @6 @7 @8 @9 .ssh .aws .docker .kube ~ secrets app_data .dll .env web.config -inf .ini ntuser $recycle pagefile',
     ),
     pattern:
-      /^(?:[\w.~\\/ -]{0,160}(?:::\$(?:data|index_allocation)|:\$i30:)|\\\\[?.]\\(?!pipe\\)[\w{]|[\\/]{2}[\w.-]{1,64}[\\/](?:[a-z]|admin)\$[\\/]|\\\\[\w.-]{1,64}@(?:ssl|\d{2,5})[@\\]|(?:[a-z]:|~\w{1,16})?[\\/](?:[\w.-]{1,48}[\\/]){0,8}\.(?:ssh[\\/](?:id_\w{2,10}|authorized_keys|known_hosts|config)|aws[\\/](?:credentials|config)|docker[\\/]config\.json|kube[\\/]config)$|~root[\\/]|[\\/](?:var[\\/])?run[\\/]secrets[\\/]|(?:~|\.\.)?[\\/](?:[\w.-]{1,48}[\\/]){0,8}app_data[\\/][\w.-]{1,64}$|(?:~|\.\.)[\\/]bin[\\/][\w.-]{1,64}\.dll$|[\\/](?:[\w.-]{1,48}[\\/]){1,8}\.env(?:\.\w{1,16})?$|(?:~|\.\.)?[\\/](?:[\w.-]{1,48}[\\/]){0,8}web\.config(?:%20|[\s.])?$|[\w.;\\/-]{0,64}(?:web|meta)-inf[.;\s]{1,8}[\\/]|[a-z]:[\\/](?:[\w ().-]{1,48}[\\/]){0,8}(?:(?:my|php|win|boot|system)\.ini|ntuser\.dat|pagefile\.sys)$|[a-z]:[\\/]\$recycle\.bin|[\\/](?:[\w.-]{1,48}[\\/]){0,8}[\w*]{2,6}~\d(?:\.[\w*]{1,3})?(?:[\\/]|$))/gi,
+      /^(?:[\w.~\\/ -]{0,160}(?:::\$(?:data|index_allocation)|:\$i30:)|\\\\[?.]\\(?!pipe\\)[\w{]|[\\/]{2,3}[\w.:[\]-]{1,64}[\\/](?:[a-z]|admin)\$[\\/]|\\\\[\w.-]{1,64}@(?:ssl|\d{2,5})[@\\]|(?:[a-z]:|~\w{1,16})?[\\/](?:[\w.-]{1,48}[\\/]){0,8}\.(?:ssh[\\/](?:id_\w{2,10}|authorized_keys|known_hosts|config)|aws[\\/](?:credentials|config)|docker[\\/]config\.json|kube[\\/]config)$|~root[\\/]|[\\/](?:var[\\/])?run[\\/]secrets[\\/]|(?:~|\.\.)?[\\/](?:[\w.-]{1,48}[\\/]){0,8}app_data[\\/][\w.-]{1,64}$|(?:~|\.\.)[\\/]bin[\\/][\w.-]{1,64}\.dll$|[\\/](?:[\w.-]{1,48}[\\/]){1,8}\.env(?:\.\w{1,16})?$|(?:~|\.\.)?[\\/](?:[\w.-]{1,48}[\\/]){0,8}web\.config(?:%20|[\s.])?$|[\w.;\\/-]{0,64}(?:web|meta)-inf[.;\s]{1,8}[\\/]|[a-z]:[\\/](?:[\w ().-]{1,48}[\\/]){0,8}(?:(?:my|php|win|boot|system)\.ini|ntuser\.dat|pagefile\.sys)$|[a-z]:[\\/]\$recycle\.bin|[\\/](?:[\w.-]{1,48}[\\/]){0,8}[\w*]{2,6}~\d(?:\.[\w*]{1,3})?(?:[\\/]|$))/gi,
     counts: isNoCodePage,
     examples: {
       attacks: [
-        ...['web.config::$DATA', '/a:$i30:$INDEX_ALLOCATION/', '\\\\?\\C:\\a', '//h/c$/a'],
+        ...[
+          'web.config::$DATA',
+          '/a:$i30:$INDEX_ALLOCATION/',
+          '\\\\?\\C:\\a',
+          '//h/c$/a',
+          '\\\\::1\\c$\\a',
+        ],
         ...['\\\\evil.example@80\\dav\\x', '/home/a/.ssh/id_rsa', '~root/.bashrc', '/opt/a/.env'],
         ...[
           '/run/secrets/db',

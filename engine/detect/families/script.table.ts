@@ -51,7 +51,7 @@ const js: readonly PatternDetector[] = [
       'alert confirm prompt eval settimeout setinterval function atob fetch document. console.log',
     ),
     pattern:
-      /(?:^\\?|[^\\])["'`)\]}]{1,3}[\s;,)}\]]{0,6}(?:[-+*/^%|&?:,;=]{1,2}|(?<=["'`]\s{0,2}\}))\s{0,4}[({[]{0,3}(?:(?:window|self|top|parent|globalThis|frames)\s{0,2}(?:\.|\[))?["'`]{0,1}(?:alert|confirm|prompt|eval|setTimeout|setInterval|Function|atob|fetch|document\.\w{3,8}|console\.log)["'`\])]{0,3}\s{0,4}[(`]/g,
+      /(?:^\\?|[^\\])["'`][)\]}]{1,4}\s{0,2};\s{0,2}(?:if|try|for|while|var|let)\b[^\n]{0,80}\b(?:alert|confirm|prompt|eval)\s{0,2}\(|(?:^\\?|[^\\])["'`)\]}]{1,3}[\s;,)}\]]{0,6}(?:[-+*/^%|&?:,;=]{1,2}|(?<=["'`]\s{0,2}\}))\s{0,4}[({[]{0,3}(?:(?:window|self|top|parent|globalThis|frames)\s{0,2}(?:\.|\[))?["'`]{0,1}(?:alert|confirm|prompt|eval|setTimeout|setInterval|Function|atob|fetch|document\.\w{3,8}|console\.log)["'`\])]{0,3}\s{0,4}[(`]/g,
     counts: leavesStatement,
     examples: {
       attacks: [
@@ -61,6 +61,7 @@ const js: readonly PatternDetector[] = [
         '";alert(1)//',
         "');confirm(1)//",
         "'+eval(1)+'",
+        '"));if(!self.x)self.x=!alert(1)//',
         ...["\\''-fetch('//x')-'", `'+"'"-fetch('//x')-'`],
       ],
       benign: [
@@ -151,6 +152,48 @@ const js: readonly PatternDetector[] = [
     examples: {
       attacks: ['1;alert(1)', '*/alert(1)/*', '${alert(1)}', '-prompt(document.domain)-'],
       benign: ['alert(1)', 'on error: alert(1)', '(an alert (1))', '// call alert("x") here'],
+    },
+  },
+  {
+    id: 198_440,
+    name: 'script-statement-after-quote',
+    proves: 'closes a quote in a script and goes to another page or reads cookies',
+    source: ecma,
+    strong: true,
+    confirmedBy: [941],
+    needs: SEEN.semicolon,
+    literals: words('location document. import'),
+    pattern:
+      /(?:^\\?|[^\\])["'`][)\]}]{0,4}\s{0,2};\s{0,2}(?:(?:(?:window|self|top|parent|document)\.)?location(?:\.href)?\s{0,2}=(?=\s{0,2}["'`])|\w{1,24}\s{0,2}=\s{0,2}document\.(?:cookie|domain)\b|import\s{0,2}\((?=\s{0,2}["'`]))/g,
+    counts: leavesStatement,
+    examples: {
+      attacks: ["';location='//x'//", "';x=document.cookie//", "');import('//x')//"],
+      benign: [
+        "let a = 'b'; location = 'c';",
+        ...["f('a'); import('./b.js')", "the 'new'; location: 'here'", '"a"; import "b"'],
+      ],
+    },
+  },
+  {
+    id: 198_439,
+    name: 'script-indirect-call',
+    proves: 'calls a function that script attacks call by a detour',
+    source: ecma,
+    strong: true,
+    confirmedBy: [941],
+    needs: SEEN.paren,
+    literals: words('alert confirm prompt eval'),
+    pattern:
+      /(?:^|[^\w.$])(?:\(\s{0,2}(?:\d\s{0,2},\s{0,2})?(?:(?:window|self|top|parent|globalThis)\s{0,2}\.\s{0,2})?(?:alert|confirm|prompt|eval)\s{0,2}\)\s{0,2}(?:\?\.\s{0,2})?\(\s{0,4}|(?:alert|confirm|prompt|eval)\s{0,2}(?:\?\.\s{0,2}\(\s{0,4}|\??\.(?:call|apply)\s{0,2}\(\s{0,4}(?:[\w.%]{1,12})?\s{0,4},\s{0,4}\[?\s{0,4}))(?:["'`\d/]|document|location|origin|atob|String)/g,
+    examples: {
+      attacks: [
+        ...['(alert)(1)', '(0,eval)("a")', 'alert?.(document?.cookie)', '(self.confirm)(1)'],
+        ...['prompt.call(null,1)', 'alert.apply(null, [1])', 'alert.call(%20, "XSS");'],
+      ],
+      benign: [
+        ...['(0, eval)(code)', 'alert.apply(window, arguments)', '[alert](1)', 'the alert (1)'],
+        ...['(an alert) (1)', 'eval.call(this, source)', 'alert?.(message)'],
+      ],
     },
   },
   {

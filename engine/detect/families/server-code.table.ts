@@ -161,12 +161,12 @@ export const serverCode: readonly PatternDetector[] = [
     needs: 0,
     literals:
       words(`runphp exec passthru proc_open popen phpinfo php_uname phpversion phpcredits assert
-      create_function call_user_func base64_decode gzinflate str_rot13 file_put_contents
+      create_function call_user_func preg_replace base64_decode gzinflate str_rot13 file_put_contents
       file_get_contents readfile highlight_file show_source move_uploaded_file var_dump print ini_set
       getenv posix_ scandir opendir fopen unlink system include require die eval chr exit echo response.write
       $_ $globals \${`),
     pattern:
-      /(?:^|[^\w.>$'"-])(?:shell_exec|passthru|proc_open|popen|pcntl_exec|phpinfo|php_uname|phpversion|phpcredits|assert|create_function|call_user_func(?:_array)?|base64_decode|gzinflate|str_rot13|file_put_contents|file_get_contents|readfile|highlight_file|show_source|move_uploaded_file|var_dump|print_r|ini_set|getenv|posix_\w{4,12}|scandir|opendir|fopen|unlink|system|exec|include|require(?:_once)?|die|eval|chr)\s{0,4}(?:\/\*[^*]{0,20}\*\/)?\(\s{0,4}(?:["'](?!use|child|(?<=(?:include|require|_once)\s{0,4}\(\s{0,4}["'])(?:\.{1,2}\/){0,4}\w[\w/-]{0,60}(?:\.(?:php|js|json))?["'])[^"']{1,80}["']\s{0,4}[).,]|\$_(?:get|post|request|cookie|server|files)|\$\w{1,20}\[|\)\s{0,4};|base64_decode|chr\(|gzinflate|str_rot13|(?:md5|phpinfo|system)\(|\d{1,12}\s{0,4}\)\s{0,4}[.;])|\$_(?:GET|POST|REQUEST|COOKIE|SERVER|FILES|SESSION|ENV)\s{0,2}[[{]|\$\{?GLOBALS\b|\$\{@?(?:print|system|eval|phpinfo|exec)\b|\bresponse\.write\s{0,2}\(\s{0,2}\d{1,12}\s{0,2}[*+]|\b(?:print|echo|die|exit)\s{0,2}\(?\s{0,2}`[^`]{1,80}`|(?:^|[;{}])\s{0,4}@?(?:print|echo)\s{0,4}\(?\s{0,4}(?:md5|phpinfo|system|shell_exec|`|\d{1,12}\s{0,2}[*+])(?:\s{0,2}\(|(?<=[`*+]))|["']\s{0,4}[.;]\s{0,4}@?(?:system|exec|passthru|shell_exec|eval|assert|popen|phpinfo)\s{0,2}\([^\n]{0,80}\)\s{0,4}[.;]|^phpinfo\s{0,2}\(\)$|\{\w{1,12}:[^{}\n]{0,80}\srunphp\s{0,4}=/gi,
+      /(?:^|[^\w.>$'"-])(?:shell_exec|passthru|proc_open|popen|pcntl_exec|phpinfo|php_uname|phpversion|phpcredits|assert|create_function|call_user_func(?:_array)?|base64_decode|gzinflate|str_rot13|file_put_contents|file_get_contents|readfile|highlight_file|show_source|move_uploaded_file|var_dump|print_r|ini_set|getenv|posix_\w{4,12}|scandir|opendir|fopen|unlink|system|exec|include|require(?:_once)?|die|eval|chr)\s{0,4}(?:\/\*[^*]{0,20}\*\/)?\(\s{0,4}(?:["'](?!use|child|(?<=(?:include|require|_once)\s{0,4}\(\s{0,4}["'])(?:\.{1,2}\/){0,4}\w[\w/-]{0,60}(?:\.(?:php|js|json))?["'])[^"']{1,80}["']\s{0,4}[).,]|\$_(?:get|post|request|cookie|server|files)|\$\w{1,20}\[|\)\s{0,4};|base64_decode|chr\(|gzinflate|str_rot13|(?:md5|phpinfo|system)\(|\d{1,12}\s{0,4}\)\s{0,4}[.;])|\$_(?:GET|POST|REQUEST|COOKIE|SERVER|FILES|SESSION|ENV)\s{0,2}[[{]|\$\{?GLOBALS\b|\$\{@?(?:print|system|eval|phpinfo|exec)\b|\bresponse\.write\s{0,2}\(\s{0,2}\d{1,12}\s{0,2}[*+]|\b(?:print|echo|die|exit)\s{0,2}\(?\s{0,2}`[^`]{1,80}`|(?:^|[;{}])\s{0,4}@?(?:print|echo)\s{0,4}\(?\s{0,4}(?:md5|phpinfo|system|shell_exec|`|\d{1,12}\s{0,2}[*+])(?:\s{0,2}\(|(?<=[`*+]))|["']\s{0,4}[.;]\s{0,4}@?(?:system|exec|passthru|shell_exec|eval|assert|popen|phpinfo)\s{0,2}\([^\n]{0,80}\)\s{0,4}[.;]|^phpinfo\s{0,2}\(\)$|\bcreate_function\s{0,4}\(\s{0,4}["']|\bpreg_replace\s{0,4}\(\s{0,4}["'][^"'\n]{1,60}[/#~@][a-z]{0,4}e[a-z]{0,4}["']\s{0,4},|\{\w{1,12}:[^{}\n]{0,80}\srunphp\s{0,4}=/gi,
     counts: isRead,
     examples: {
       attacks: [
@@ -174,6 +174,7 @@ export const serverCode: readonly PatternDetector[] = [
         'phpinfo();',
         "eval($_POST['x'])",
         '${@print(md5(1))}',
+        ...["create_function('','a();')", "preg_replace('/x/e','a()','x')"],
         ';print(md5(5));',
         'phpinfo()',
         ...['assert(phpinfo())', 'response.write(98*99)'],
@@ -194,6 +195,26 @@ export const serverCode: readonly PatternDetector[] = [
           "<?php echo htmlspecialchars($_GET['q']); ?>",
         ],
       ],
+    },
+  },
+  {
+    id: 198_453,
+    name: 'asp-hidden-call',
+    proves: 'runs code of ASP that is put together from pieces',
+    source: 'VBScript Language Reference, "Execute", "Eval", "On Error"',
+    strong: true,
+    confirmedBy: [933],
+    needs: 0,
+    literals: ['("e', 'server.scripttimeout', 'on error resume next:'],
+    pattern:
+      /\("(?:ex|exe|exec|execu|execut|ev|eva)"\s{0,2}&\s{0,2}"|\bServer\.ScriptTimeout\s{0,2}=|\bOn Error Resume Next:/gi,
+    examples: {
+      attacks: [
+        'Ev al ("Ex"&"e"&"cute(1)")',
+        'a:Server.ScriptTimeout=3600:b',
+        'on error resume next:a()',
+      ],
+      benign: ['f("e" & "f")', 'On Error Resume Next\n  a = 1', '("Exit" & "Now")'],
     },
   },
   {

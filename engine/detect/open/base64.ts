@@ -18,7 +18,15 @@ export function openBase64(text: ByteString, leaves: Leaves): void {
   if (text.length < base64BytesMin) return;
   runPattern.lastIndex = 0;
   for (let found = runPattern.exec(text); found !== null; found = runPattern.exec(text)) {
+    if (found[0].startsWith('/')) openSegments(found[0], leaves);
     openRun(found[0], leaves);
+  }
+}
+
+/** A path: its slashes are not of the alphabet. */
+function openSegments(path: ByteString, leaves: Leaves): void {
+  for (const segment of path.split('/')) {
+    if (segment.length >= base64BytesMin) openRun(segment, leaves);
   }
 }
 

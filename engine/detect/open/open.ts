@@ -150,6 +150,8 @@ const joinBits = SEEN.backslash | SEEN.lineEnd;
 /** A comment inside a word: filters that take comments out join it. */
 const commentBits = SEEN.slash | SEEN.star;
 const splitWord = /[a-z]\/\*[^*]{0,64}\*\/[a-z]/i;
+/** A tag inside a word: filters that take tags out join it. */
+const tagInWord = /[a-z]<\/?[a-z]{1,12}>[a-z(]/i;
 /** Words with `+` for blanks, as forms write them: no base64, which has no two words. */
 const plusWords = /(?:^|[\W+])[a-z]{2,12}\+[\w*'"(/~.-]{1,64}(?:[+(=:;|&$\s]|$)/i;
 
@@ -201,6 +203,9 @@ function openBesides(leaf: OpenedLeaf, leaves: Leaves): void {
     leaves.addVariant('joined lines', text.replaceAll(/\\\r?\n/g, ''));
   if ((seen & commentBits) === commentBits && splitWord.test(text)) {
     leaves.addVariant('without comments', text.replaceAll(/\/\*[^*]{0,64}\*\//g, ''));
+  }
+  if ((seen & SEEN.less) !== 0 && tagInWord.test(text)) {
+    leaves.addVariant('without tags', text.replaceAll(/<\/?[a-z]{1,12}>/gi, ''));
   }
   if (isPlusForm(leaf)) leaves.addVariant('plus signs', text.replaceAll('+', ' '));
   if ((seen & queryBits) === queryBits) openStrings(text, leaves);

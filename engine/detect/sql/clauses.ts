@@ -13,10 +13,10 @@ import {
   kindAt,
   readCondition,
   readTo,
-  selectList,
   statementBefore,
   tokens,
 } from './operands.ts';
+import { isExpressionList, selectList } from './select-lists.ts';
 import { TOKEN } from './words.ts';
 
 /** Comments or lines of them between `union` and `select`. */
@@ -33,6 +33,7 @@ export function searchUnion({ text }: Leaf, at: number, report: Report): void {
     const constant = inside === TOKEN.number || inside === TOKEN.constant;
     if (constant || inside === TOKEN.quote) hit(report, SQL.union, at, next + 1);
   }
+  if (leavesValue(at) && isRowQuery(at, next)) hit(report, SQL.union, at, next + 1);
   if (kind !== TOKEN.select) return;
   // Comments hide what a filter would see.
   const written = text.slice(tokens.start[at], tokens.start[next]);
@@ -43,11 +44,37 @@ export function searchUnion({ text }: Leaf, at: number, report: Report): void {
   // The list of `union all select` may follow in another value.
   const cut = next > at + 1 && kindAt(next + 1) === TOKEN.none;
   const list = selectList(next + 1);
-  if (cut || list > 0) {
-    const plain = list === 1 || isStar(next + 1);
-    const begun = isInQueryOfText(at) && !endsInEmptyString(at) && readsTable(next);
-    const own = begun || (plain && (isOwnQuery(at) || isQuoted(text, at)));
-    hit(report, own ? SQL.statement : SQL.union, at, next + 1);
+  if (!cut && list === 0 && !(leavesValue(at) && isExpressionList(next + 1))) return;
+  const plain = list === 1 || isStar(next + 1);
+  const begun = isInQueryOfText(at) && !endsInEmptyString(at) && readsTable(next);
+  const own = begun || (plain && (isOwnQuery(at) || isQuoted(text, at)));
+  hit(report, own ? SQL.statement : SQL.union, at, next + 1);
+}
+
+/** Whether a query without `select` is at a token: `table users`, `values row(1, 2)` of MySQL 8. */
+function isRowQuery(union: number, at: number): boolean {
+  if (kindAt(at) === TOKEN.values) {
+    return kindAt(at + 1) === TOKEN.name && kindAt(at + 2) === TOKEN.open;
+  }
+  if (kindAt(at) !== TOKEN.object || kindAt(at + 1) !== TOKEN.name) return false;
+  if (tokens.end[at]! - tokens.start[at]! !== 'table'.length) return false;
+  const end = kindAt(at + 2);
+  if (end === TOKEN.lineComment || end === TOKEN.limit || end === TOKEN.order) return true;
+  // After an apostrophe it may be the table of a sentence.
+  return end === TOKEN.none && kindAt(union - 1) !== TOKEN.quote;
+}
+
+/** Whether a value of a query ends before a token: a string, a number, a bracket. */
+function leavesValue(at: number): boolean {
+  switch (kindAt(at - 1)) {
+    case TOKEN.quote:
+    case TOKEN.number:
+    case TOKEN.constant:
+    case TOKEN.variable:
+    case TOKEN.close:
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -58,6 +58,22 @@ export const sqlDetectors: readonly Detector[] = [
         '1 select a from b union select * from users',
       ],
       "x'; select a from b union select * from users",
+      ...[
+        "' union select a || ':' || b from c",
+        '1 union select a+b from c',
+        '1 union table c-- -',
+      ],
+      ...[
+        "' union select a as b from c",
+        '1 union select t.a from c t',
+        '1 union select (a) from b',
+      ],
+      ...[
+        '1 union select [a] from [c]',
+        '1 union select a::text from c',
+        "1 union select x'61'-- -",
+      ],
+      ...['1 union select -a from c', '1 union select not 1-- -', '1 union values row(1,2)'],
     ],
     [
       'SELECT * FROM a UNION ALL SELECT * FROM b ORDER BY 1',
@@ -66,6 +82,9 @@ export const sqlDetectors: readonly Detector[] = [
       'credit union, select a branch',
       'the students union selected 3 of them',
       'European Union select members from each region',
+      ...["the students' union table tennis club", "students' union select a branch"],
+      ...["'Soviet Union' select archives and papers", '1 union select committee'],
+      'select a+b from c where d=1 union select e+f from g',
     ],
   ),
   row(

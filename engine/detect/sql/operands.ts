@@ -59,7 +59,8 @@ function skipSigns(from: number): number {
   return at;
 }
 
-function readTerm(from: number): number {
+/** Reads an operand without operators after it at a token. */
+export function readTerm(from: number): number {
   const at = skipSigns(from);
   const kind = kindAt(at);
   readTo = at + 1;
@@ -177,73 +178,6 @@ function readComparison(first: number, from: number): number {
   if (first === OPERAND.constant && second === OPERAND.constant) return CONDITION.firm;
   if (word && second !== OPERAND.constant && kindAt(at + 1) !== TOKEN.open) return CONDITION.none;
   return CONDITION.loose;
-}
-
-/**
- * Whether what follows `select` is a list of expressions: 2 if it can be nothing else, 1 if names
- * and commas, as prose may have; 0 if not.
- */
-export function selectList(from: number): number {
-  let at = from;
-  for (let count = 0; count < 3 && kindAt(at) === TOKEN.quantity; count++) at++;
-  // `top 1 name`
-  if (at > from && kindAt(at) === TOKEN.number && kindAt(at + 1) === TOKEN.name) at++;
-  for (let count = 0; count < 4 && kindAt(at) === TOKEN.open; count++) at++;
-  switch (kindAt(at)) {
-    case TOKEN.number:
-    case TOKEN.constant:
-      return kindAt(at + 1) === TOKEN.name || kindAt(at + 1) === TOKEN.dot ? 0 : 2;
-    case TOKEN.variable:
-    case TOKEN.quote:
-    case TOKEN.caseWord:
-    case TOKEN.select:
-      return 2;
-    case TOKEN.arithmetic:
-      return listAfterSign(at);
-    case TOKEN.valueFunction:
-    case TOKEN.attackFunction:
-    case TOKEN.sleep:
-    case TOKEN.ifWord:
-    case TOKEN.geometry:
-    case TOKEN.loadFile:
-      if (kindAt(at + 1) === TOKEN.open) return 2;
-      return namesFrom(at);
-    case TOKEN.name:
-    case TOKEN.meta:
-    case TOKEN.object:
-      return namesFrom(at);
-    default:
-      return 0;
-  }
-}
-
-function listAfterSign(at: number): number {
-  const next = kindAt(at + 1);
-  const closes = next === TOKEN.from || next === TOKEN.none || next === TOKEN.into;
-  return closes || next === TOKEN.number || next === TOKEN.comma ? 2 : 0;
-}
-
-/** `a from t` with what may follow a table, `a, b`, `f(x)`. */
-function namesFrom(from: number): number {
-  let at = from + 1;
-  for (let count = 0; count < 4 && kindAt(at) === TOKEN.dot; count++) at += 2;
-  const next = kindAt(at);
-  if (next === TOKEN.comma) return 1;
-  if (next === TOKEN.open) {
-    const inside = kindAt(at + 1);
-    if (inside === TOKEN.name) return 1;
-    return inside === TOKEN.open || inside === TOKEN.other || inside === TOKEN.none ? 0 : 2;
-  }
-  if (next === TOKEN.from) {
-    let after = at + 2;
-    for (let count = 0; count < 4 && kindAt(after) === TOKEN.dot; count++) after += 2;
-    const ends = kindAt(after);
-    if (kindAt(at + 1) === TOKEN.meta) return 2;
-    if (ends === TOKEN.where || ends === TOKEN.limit || ends === TOKEN.lineComment) return 2;
-    if (ends === TOKEN.name || ends === TOKEN.connect || ends === TOKEN.other) return 0;
-    return 1;
-  }
-  return 0;
 }
 
 /** Reports what was found from one token to another. */

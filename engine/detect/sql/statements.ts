@@ -1,14 +1,8 @@
 /** Which tokens begin a statement of SQL that a text would hardly have. */
 
 import type { Leaf } from '../detector.ts';
-import {
-  beforeStatement,
-  isWhole,
-  kindAt,
-  selectList,
-  statementBefore,
-  tokens,
-} from './operands.ts';
+import { beforeStatement, isWhole, kindAt, statementBefore, tokens } from './operands.ts';
+import { selectList } from './select-lists.ts';
 import { TOKEN } from './words.ts';
 
 /** 2 for a statement that only SQL has, 1 for one that a text may have, 0 for none. */

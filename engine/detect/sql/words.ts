@@ -86,7 +86,10 @@ export const TOKEN = {
 const wordLists: readonly (readonly [number, string])[] = [
   [TOKEN.union, 'union intersect except minus'],
   [TOKEN.select, 'select'],
-  [TOKEN.quantity, 'all distinct distinctrow top'],
+  [
+    TOKEN.quantity,
+    'all distinct distinctrow top sql_no_cache sql_calc_found_rows high_priority straight_join',
+  ],
   [TOKEN.from, 'from join'],
   [TOKEN.where, 'where'],
   [TOKEN.connect, 'and or xor'],
