@@ -27,7 +27,9 @@ const observations = [
   observed('CVE-2026-3#1', []),
   observed('page', [], false),
 ];
-const patches = { stops: ({ id }: { readonly id: string }) => id === 'CVE-2026-2#1' };
+const patches = {
+  stopping: ({ id }: { readonly id: string }) => (id === 'CVE-2026-2#1' ? ['CVE-2026-2'] : []),
+};
 
 test('requests are counted one by one, those that a patch stops beside those of the score', () => {
   const [attacks, benign] = figuresOf(observations, by, patches);

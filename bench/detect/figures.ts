@@ -81,7 +81,7 @@ export function faultFiguresOf(
 }
 
 /** What patches are asked. */
-type Stops = Pick<BuiltPatches, 'stops'>;
+export type Stops = Pick<BuiltPatches, 'stopping'>;
 
 /** Under which decisions a request is refused, and by the score or a patch. */
 type Refusals = Record<Decision | 'patched', boolean>;
@@ -100,7 +100,7 @@ function refusalsOf(one: Observation, by: JudgedBy, patches: Stops | null): Refu
     score: refused('score'),
     both: refused('both'),
     scoreConfirms: refused('scoreConfirms'),
-    patched: one.otherwise || byScore || patches?.stops(one.request) === true,
+    patched: one.otherwise || byScore || (patches?.stopping(one.request) ?? []).length > 0,
   };
 }
 

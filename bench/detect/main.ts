@@ -12,6 +12,7 @@ import { attackForms } from './attack-forms.ts';
 import { describeFuzzed, fuzz } from './fuzz/fuzz.ts';
 import { observe, observeAll, type Observation } from './observe.ts';
 import { buildJudgedPolicy, rulesetNames, type RulesetName } from './policy.ts';
+import { isExcessive, patchSharesOf, patchSharesTable } from './patch-shares.ts';
 import { buildPatches } from './patches.ts';
 import { placeOf, readRequests, type LabelledRequest } from './requests.ts';
 import { formsTable, judgeForms, samplePayloads } from './robust.ts';
@@ -27,6 +28,7 @@ const usage = `Judges what is refused of labelled requests, and trains the point
   Files hold JSON lines (also .gz): id, label (attack or benign), class, and wire_b64 (a whole
   request) or text (a value, which is judged in a query and in a form).
   Default: WAF_CORPUS_DIR/corpus/detect.
+  Exit code 1: a virtual patch alone refuses more than one in 10,000 benign requests.
 
   --ruleset NAME    crs4 (default), crs3 or none
   --template NAME   Light (default), Standard or Strict
@@ -137,7 +139,11 @@ function figuresBesidePatches(observations: readonly Observation[], by: JudgedBy
   try {
     const faults = faultFiguresOf(observations, by, patches);
     const table = figuresTable(figuresOf(observations, by, patches));
-    return faults.length === 0 ? table : `${table}\n\n${figuresTable(faults)}`;
+    const shares = patchSharesOf(observations, by, patches);
+    if (shares.some(isExcessive)) process.exitCode = 1;
+    const tables = [table, patchSharesTable(shares)];
+    if (faults.length > 0) tables.push(figuresTable(faults));
+    return tables.join('\n\n');
   } finally {
     patches.retire();
   }
