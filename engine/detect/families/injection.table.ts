@@ -25,10 +25,11 @@ const rows: readonly PatternDetector[] = [
     confirmedBy: [934, 944],
     needs: 0,
     literals: words(
-      '{{ ${ #{ *{ @{ @( <%= [[ {% {# ~{ <#assign ?new #set {php} {if: {elseif: {$smarty.',
+      `{{ \${ #{ *{ @{ @( <%= [[ {% {# ~{ <#assign ?new #set {php} {if {elseif: {$smarty. {smarty
+      {self:: redirect:\${`,
     ),
     pattern:
-      /(?:\{\{|\$\{|#\{|\*\{|@\{|<%=|\[\[|\{%(?!\d)|\{#|~\{)-?\s{0,8}(?:["']?\d{1,10}["']?\s{0,4}[*+%-]\s{0,4}["']?\d{1,10}|(?!request\.(?:user|path|method|GET|get_host|get_full_path|META|csp_nonce)\b[\w.]{0,40}\s{0,4}(?:\|\s{0,2}\w{1,16}\s{0,2})?\}\})(?:self|config|request|settings|lipsum|cycler|joiner|namespace|url_for|get_flashed_messages|_self|app|dump|range|'{2}|"{2}|\[\]|\(\))\s{0,2}(?:\.|\[|\|)\s{0,4}["'_a-z]|dump\s{0,2}\(|[^{}\n]{0,120}(?:__\w{2,20}__|\|\s{0,4}(?:attr|filter|map|sort|reduce|system|passthru)\s{0,2}\((?!attribute\s?=\s?["'](?!__)[a-z][a-z_]{0,40}["']\s?[,)])|getRuntime|forName|new\s{1,4}\w|\.exec\s{0,2}\(|system\s{0,2}\(|import\s{1,4}os|File\.open|IO\.popen|`\w[^`\n]{0,80}`|\?new\s{0,2}\(|constructor|T\(|lookup\s{1,4}string))|@\(\s{0,4}\d{1,10}\s{0,4}[*+]\s{0,4}\d{1,10}\s{0,4}\)|<#assign\s|\?new\s{0,2}\(\s{0,2}\)|#set\s{0,2}\(\s{0,2}\$(?!\w{1,32}\s{0,2}=\s{0,2}(?:\$\w{1,32}|\d{1,9})(?:\s{0,2}[+-]\s{0,2}(?:\$\w{1,32}|\d{1,9}))?\s{0,2}\))|\{php\}|\{\$smarty\.(?:version|template|current_dir|const|env|server|request)\b|__\$\{[^}]{1,200}\}__|\{(?:if|elseif):[^{}\n]{0,120}\w\(|\{\{\s{0,4}(?:constructor\s{0,2}\.|(?:this|\$on|\$eval|toString|'a'|a)\s{0,2}(?:\.|\[|=)\s{0,2}(?:constructor|__proto__|toString))/g,
+      /(?:\{\{|\$\{|#\{|\*\{|@\{|<%=|\[\[|\{%(?!\d)|\{#|~\{)-?\s{0,8}(?:["']?\d{1,10}["']?\s{0,4}[*+%-]\s{0,4}["']?\d{1,10}|(?!request\.(?:user|path|method|GET|get_host|get_full_path|META|csp_nonce)\b[\w.]{0,40}\s{0,4}(?:\|\s{0,2}\w{1,16}\s{0,2})?\}\})(?:self|config|request|settings|lipsum|cycler|joiner|namespace|url_for|get_flashed_messages|_self|app|dump|range|'{2}|"{2}|\[\]|\(\))\s{0,2}(?:\.|\[|\|)\s{0,4}["'_a-z]|dump\s{0,2}\(|[^{}\n]{0,120}(?:__\w{2,20}__|\|\s{0,4}(?:attr|filter|map|sort|reduce|system|passthru)\s{0,2}\((?!attribute\s?=\s?["'](?!__)[a-z][a-z_]{0,40}["']\s?[,)])|getRuntime|forName|new\s{1,4}\w|\.exec\s{0,2}\(|system\s{0,2}\(|import\s{1,4}os|File\.open|IO\.popen|`\w[^`\n]{0,80}`|\?new\s{0,2}\(|constructor|T\(|lookup\s{1,4}string))|@\(\s{0,4}\d{1,10}\s{0,4}[*+]\s{0,4}\d{1,10}\s{0,4}\)|<#assign\s|\?new\s{0,2}\(\s{0,2}\)|#set\s{0,2}\(\s{0,2}\$(?!\w{1,32}\s{0,2}=\s{0,2}(?:\$\w{1,32}|\d{1,9})(?:\s{0,2}[+-]\s{0,2}(?:\$\w{1,32}|\d{1,9}))?\s{0,2}\))|\{php\}|\{Smarty(?:_\w|::)|\{self::\w|\bredirect:\$\{|\{if\s{1,4}(?:phpinfo|system|exec|passthru|shell_exec|eval|file_get_contents)\s{0,2}\(|\{%-?\s{0,4}(?:include|import|extends|source)\s{1,4}["'](?:[\\/]|\.\.|\w{2,8}:)|\{\{\s{0,4}(?:(?:include|source|template)\s{0,2}\(\s{0,2}["'](?:[\\/]|\.\.)|["'][^"'\n]{1,64}["']\s{0,2}\|\s{0,2}file_excerpt|["'][^"'\n]{0,16}["']\s{0,2}\+\s{0,2}["']|=\s{0,2}(?:\d{1,10}\s{0,2}[*+%-]|global\.|process\.|root\.)|settings\.SECRET_KEY\b)|<%=\s{0,4}(?:Dir|File|IO|Kernel|ENV|Process)\s{0,2}[.[]|\{\$smarty\.(?:version|template|current_dir|const|env|server|request)\b|__\$\{[^}]{1,200}\}__|\{(?:if|elseif):[^{}\n]{0,120}\w\(|\{\{\s{0,4}(?:constructor\s{0,2}\.|(?:this|\$on|\$eval|toString|'a'|a)\s{0,2}(?:\.|\[|=)\s{0,2}(?:constructor|__proto__|toString))/g,
     examples: {
       attacks: [
         '{{7*7}}',
@@ -38,7 +39,13 @@ const rows: readonly PatternDetector[] = [
         "{{''.__class__}}",
         '#{3*3}',
         '<#assign x=1>',
-        ...['{if:phpinfo()}{end if}', '{$smarty.version}'],
+        ...['{if:phpinfo()}{end if}', '{$smarty.version}', '{if phpinfo()}{/if}', '{Smarty::$a}'],
+        ...[
+          "{% include '/etc/passwd' %}",
+          "{{ source('/etc/passwd') }}",
+          '{{settings.SECRET_KEY}}',
+        ],
+        ...['{{"a"+"b"}}', '{{=7*7}}', "<%= Dir.entries('/') %>", 'redirect:${#a}'],
       ],
       benign: [
         '{{ name }}',
@@ -47,7 +54,8 @@ const rows: readonly PatternDetector[] = [
         '#{id}',
         '{% if a %}',
         '{{count}} of 7*7',
-        '{{ request.user.username }}',
+        ...['{{ request.user.username }}', "{% include 'a/head.html' %}", '{if $a}{$b}{/if}'],
+        ...["{{ include('head.html') }}", '{{ settings.SITE_NAME }}', '{{= name }}'],
         '#set($total = $a + $b)',
         "{{ items | map(attribute='name') | join(', ') }}",
       ],
