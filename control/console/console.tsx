@@ -151,7 +151,7 @@ function pageAt(path: string): LazyPage<object> | undefined {
 /** Fetches the code of a page while the session is still continued. */
 export function fetchPage(path: string): void {
   const fetch = recordAt(path)?.page.fetch ?? pageAt(path)?.fetch;
-  // Where it fails, the page itself tries again and says so.
+  // Where it fails, the page itself tries again and shows the failure.
   fetch?.().catch(() => undefined);
 }
 

@@ -12,8 +12,8 @@ export interface TextLine {
   readonly text: string;
 }
 
-const script = /\.(ts|mjs|cjs)$/;
-const native = /\.(cc|h|proto)$/;
+const script = /\.(tsx?|mjs|cjs)$/;
+const native = /\.(cc|h|css|proto)$/;
 
 /**
  * The text of a file, line by line; each line carries the first words of the next, because a phrase
@@ -67,6 +67,7 @@ function scriptText(file: SourceFile): TextLine[] {
       ts.isStringLiteralLike(node) ||
       ts.isTemplateHead(node) ||
       ts.isTemplateMiddleOrTemplateTail(node) ||
+      ts.isJsxText(node) ||
       ts.isRegularExpressionLiteral(node);
     if (isText) add(node.getStart(), node.getEnd());
     for (const child of node.getChildren(tree)) visit(child);

@@ -14,7 +14,7 @@ const quoting = ['test/tidy/forbidden-words.ts', 'test/tidy/words.test.ts'];
 /** Recorded data and programs of other projects' formats: no prose of ours. */
 const data = /^(bench\/(results|workloads)|test\/.*\/(corpus|fixtures|recorded))\//;
 
-const extensions = ['.ts', '.mjs', '.cjs', '.cc', '.h', '.proto', '.md', '.sh', '.lua', '.py'];
+const extensions = '.ts .tsx .mjs .cjs .cc .h .css .html .proto .md .sh .lua .py'.split(' ');
 const atTop: SourceFile[] = ['README.md', 'ARCHITECTURE.md'].map((path) => {
   const text = readFileSync(join(root, path), 'utf8');
   return { path, text, lines: text.split('\n') };
@@ -43,7 +43,7 @@ const planted = (path: string, text: string): SourceFile => ({
 describe('words', () => {
   test('there are sources to look at, of every kind', () => {
     expect(sources.length).toBeGreaterThan(800);
-    for (const end of ['.ts', '.mjs', '.proto', '.md', '.sh']) {
+    for (const end of ['.ts', '.tsx', '.mjs', '.proto', '.md', '.sh']) {
       expect(sources.some(({ path }) => path.endsWith(end))).toBe(true);
     }
   });
@@ -61,6 +61,7 @@ describe('words', () => {
       planted('a.ts', `export const a = ${quoted};\n`),
       planted('a.ts', `export const a = \`\${b} ${text} \${b}\`;\n`),
       planted('a.ts', `/**\n * ${halves}\n */\nexport const a = 1;\n`),
+      planted('a.tsx', `export const a = <p>${text}</p>;\n`),
       planted('a.proto', `// ${text}\nmessage A {}\n`),
       planted('a.md', `- ${text}\n`),
     ];

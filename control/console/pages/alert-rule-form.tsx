@@ -165,7 +165,7 @@ export function AddRule({ changed }: { readonly changed: () => void }): JSX.Elem
   );
 }
 
-/** Who is told: the first channel unless another one is chosen. */
+/** Who gets the alert: the first channel unless another one is chosen. */
 const channelField = (known: readonly AlertChannel[]): Field => ({
   ...{ name: 'channel', api: ['channelIds'], label: w('channel'), value: known[0]?.id ?? '' },
   choices: [...known.map(({ id, name }) => [id, name] as const), ['', w('nobody')] as const],

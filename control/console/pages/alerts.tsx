@@ -26,7 +26,10 @@ const hourMs = 3_600_000;
 
 const w = pageTexts({
   title: ['Alerts', '告警'],
-  note: ['What needs a person, and how that person is told.', '需要人工处理的事项及其通知方式。'],
+  note: [
+    'What needs a person, and how that person is notified.',
+    '需要人工处理的事项及其通知方式。',
+  ],
   fired: ['Alerts', '告警'],
   rules: ['Rules', '规则'],
   channels: ['Channels', '通道'],

@@ -164,7 +164,7 @@ function Filters(): JSX.Element {
     const next = withQuery({
       ...Object.fromEntries(fields),
       country,
-      // Who was told the id of a request need not know when it was.
+      // Who got the id of a request need not know when it was.
       ...(request !== '' && request !== query.get('request') ? { span: '30d' } : {}),
       live: textField(data, 'live') === 'on' ? '1' : '',
     });

@@ -70,7 +70,7 @@ interface Held {
   readonly bodyInspection: BodyInspection;
 }
 
-/** What `bodyInspection.past` says, and the setting behind it. */
+/** What `bodyInspection.past` says, and the setting that it shows. */
 const excessOf = {
   refused: RequestBodyExcessAction.UNSPECIFIED,
   records: RequestBodyExcessAction.RECORD,

@@ -112,7 +112,7 @@ function Access(): JSX.Element {
     const form = new FormData((event.currentTarget as HTMLElement).closest('form')!);
     const fields = [...filters, 'site'].map((name) => [name, textField(form, name)]);
     const request = textField(form, 'request');
-    // Who was told the id of a request need not know when it was.
+    // Who got the id of a request need not know when it was.
     const span = request !== '' && request !== query.get('request') ? { span: '30d' } : {};
     go(withQuery({ ...Object.fromEntries(fields), ...span }));
   };

@@ -172,7 +172,8 @@ function scoreRecord(
 
 /**
  * What the detector with the most points proves. Of several, of the last family, whose grammars are
- * the most particular: `${jndi:ldap://` is a lookup of Java before it is a URL. Null: none has points.
+ * the most particular: `${jndi:ldap://` is a lookup of Java before it is a URL. Null: none has
+ * points.
  */
 function mostTelling(bits: readonly Bit[], detection: Detection): string | null {
   const telling = bits.filter(({ id, points }) => points > 0 && detection.proves(id) !== '');
