@@ -55,13 +55,13 @@ const unset: Capture = { start: -1, end: -1 };
 /** Offsets of the match that RE2 found last. */
 const places = new Int32Array(2 * matchLimits.capturesMax);
 
-/** Searches that a limit stopped, of all patterns of this thread. */
-let stoppedSearches = 0;
+const searches = { stopped: 0 };
 
-/** How many searches PCRE2's limits have stopped in this thread, whoever asked for them. */
-export function searchesStopped(): number {
-  return stoppedSearches;
-}
+/**
+ * How many searches PCRE2's limits have stopped in this thread, whoever asked for them. Read before
+ * and after each rule, therefore without a call.
+ */
+export const pcreSearches: Readonly<typeof searches> = searches;
 
 /**
  * Compiles a pattern.
@@ -314,7 +314,7 @@ class PcreRegex implements ExactRegex {
 
   #noteLimit(): void {
     this.limitExceeded++;
-    stoppedSearches++;
+    searches.stopped++;
   }
 
   close(): void {

@@ -5,8 +5,7 @@
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { matchName } from '../transaction/matching.ts';
-import { noteLimits, stoppedSoFar } from '../transaction/pcre-limits.ts';
-import type { Transaction } from '../transaction/transaction.ts';
+import { pcreSearches, type Transaction } from '../transaction/transaction.ts';
 import type { Rule } from '../transaction/types.ts';
 import { selectCandidates, type Candidate } from './select.ts';
 import { showBytes, traceLink, type Trace } from './trace.ts';
@@ -19,9 +18,9 @@ const capturesMax = 10;
  * take effect at each match, whether or not the links after it match.
  */
 export function evaluateRule(rule: Rule, tx: Transaction, trace: Trace): boolean {
-  const before = stoppedSoFar();
+  const { stopped } = pcreSearches;
   const matched = evaluateChain(rule, tx, trace);
-  noteLimits(tx, rule.id, before);
+  if (pcreSearches.stopped !== stopped) tx.notePcreLimit(rule.id);
   return matched;
 }
 

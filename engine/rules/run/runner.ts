@@ -11,9 +11,8 @@ import { passVerdict } from '../../contract/verdict.ts';
 import type { Verdict } from '../../contract/verdict.ts';
 import { expandMacro } from '../transaction/macro.ts';
 import { finishMatch } from '../transaction/matching.ts';
-import { noteLimits, stoppedSoFar } from '../transaction/pcre-limits.ts';
 import { isRuleRemoved } from '../transaction/removal.ts';
-import type { Transaction } from '../transaction/transaction.ts';
+import { pcreSearches, type Transaction } from '../transaction/transaction.ts';
 import type { DeferredTx } from '../transaction/tx-collection.ts';
 import type { Rule } from '../transaction/types.ts';
 import type { PhasePlan, RulePlan } from '../plan/rule-plan.ts';
@@ -213,9 +212,10 @@ export class Runner implements DeferredTx {
         const index = (word << 5) | (31 - Math.clz32(low));
         const rule = phase.items[index] as Rule;
         this.at = index;
-        const stopped = stoppedSoFar();
+        const { stopped } = pcreSearches;
         const matched = this.runRule(rule);
-        noteLimits(this.tx, rule.id, stopped);
+        // Those of its selectors, too.
+        if (pcreSearches.stopped !== stopped) this.tx.notePcreLimit(rule.id);
         // Operators reach limits, too, which later rules ask for.
         const { pcreLimitsExceeded, limitsReached } = this.tx;
         if (pcreLimitsExceeded !== 0 || limitsReached.length > 0) this.materialize();

@@ -20,6 +20,9 @@ import type { EngineMode, ProgramSettings, Rule, Target } from './types.ts';
 import { type Entry, ValueTable } from './values.ts';
 import type { XmlElement } from './xml-element.ts';
 
+/** Who runs a rule notes it (`notePcreLimit`) where more searches were stopped afterwards. */
+export { pcreSearches } from '../../match/regex.ts';
+
 const nothingLeftOut: readonly number[] = [];
 const noSigns: readonly ValueSigns[] = [];
 
