@@ -7,7 +7,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { DescMessage } from '@bufbuild/protobuf';
+import { ScalarType, type DescMessage } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { siteOptions } from '../../control/domain/site/site-choices.ts';
 import {
@@ -27,14 +27,15 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 /** What decides, publishes and serves; commands and pages show what people ask for. */
 const rooms = ['control/api', 'control/domain', 'control/publish', 'engine', 'proto/waf'];
 
-const texts = rooms
-  .flatMap((room) =>
-    readdirSync(join(root, room), { recursive: true, encoding: 'utf8' }).map((name) =>
-      join(room, name),
-    ),
-  )
-  .filter((path) => /\.(?:ts|proto)$/.test(path) && !path.endsWith('.test.ts'))
-  .map((path) => [path, readFileSync(join(root, path), 'utf8')] as const);
+type SourceText = readonly [path: string, text: string];
+
+const textsIn = (room: string): SourceText[] =>
+  readdirSync(join(root, room), { recursive: true, encoding: 'utf8' })
+    .map((name) => join(room, name))
+    .filter((path) => /\.(?:tsx?|proto)$/.test(path) && !path.endsWith('.test.ts'))
+    .map((path) => [path, readFileSync(join(root, path), 'utf8')]);
+
+const texts = rooms.flatMap(textsIn);
 
 function filesThatName(word: RegExp): string[] {
   return texts.flatMap(([path, text]) => (word.test(text) ? path : []));
@@ -97,6 +98,24 @@ test('a setting is in at most four files', () => {
   expect(counted.length).toBeGreaterThan(30);
   const more = counted.filter(([, count]) => count > placesMax);
   expect(Object.fromEntries(more)).toEqual(inMore);
+});
+
+test('a switch of what clients prove is a row of its page, and two of its command', () => {
+  const shown = ['control/cli', 'control/console'].flatMap(textsIn);
+  // Being under attack has a button, and an end.
+  const switches = BotProtectionConfigSchema.fields.filter(
+    ({ scalar, jsonName }) => scalar === ScalarType.BOOL && jsonName !== 'underAttack',
+  );
+  expect(switches.length).toBeGreaterThan(1);
+  for (const { jsonName } of switches) {
+    const lines = shown.flatMap(([path, text]) => {
+      const named = text.split('\n').filter((line) => new RegExp(`\\b${jsonName}\\b`).test(line));
+      return named.map(() => path);
+    });
+    const command = 'control/cli/protection/bot-commands.ts';
+    const page = 'control/console/pages/site-challenges.tsx';
+    expect(lines, jsonName).toEqual([command, command, page]);
+  }
 });
 
 test('options of sites travel by name', () => {
