@@ -10,7 +10,9 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { keepPrinted } from '../../test/support/printed.ts';
 import { makeTestCertificate } from '../../test/support/test-certificates.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
+import type { FlagDefinition } from './command.ts';
 import { loadCommands } from './commands.ts';
+import { nameOf } from './field-flags.ts';
 import { runCommandLine } from './program.ts';
 import {
   heldElsewhere,
@@ -82,17 +84,48 @@ test.each(Object.entries(setRows))('waf %s keeps what is not named', async (name
     const said = await run(`${name} ${row.which} ${flags}`.trim().replace(/ +/g, ' '));
     expect(`${flags}: ${said}`).toMatch(/: 0 /);
     const after = await valuesOf(row.show);
-    const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
-      (path) => before.get(path) !== after.get(path),
-    );
+    const changed = changedPaths(before, after);
     expect([flags, changed.filter((path) => !named.test(path))]).toEqual([flags, []]);
     expect([flags, changed.length > 0]).toEqual([flags, true]);
     before = after;
   }
+  for (const flag of switchesOf(name, row)) {
+    const counts: number[] = [];
+    for (const word of flag.choices!) {
+      const said = await run(`${name} ${row.which} ${nameOf(flag)} ${word}`);
+      expect(`${nameOf(flag)} ${word}: ${said}`).toMatch(/: 0 /);
+      const after = await valuesOf(row.show);
+      counts.push(changedPaths(before, after).length);
+      before = after;
+    }
+    // One of the two words may be what holds already.
+    expect([nameOf(flag), Math.max(...counts)]).toEqual([nameOf(flag), 1]);
+  }
 });
 
+/** Flags of two words without a step: whatever value they name, no other one may change. */
+function switchesOf(name: string, row: SetRow): FlagDefinition[] {
+  const { flags = [] } = commands.find(({ path }) => path.join(' ') === name)!;
+  return flags.filter((flag) => flag.choices?.length === 2 && !isSpokenOf(flag, row));
+}
+
+/** Whether a row has a step with the flag, or says why it has none. */
+function isSpokenOf(flag: FlagDefinition, row: SetRow): boolean {
+  const named = nameOf(flag);
+  const used = row.steps.flatMap(([text]) => text.split(' '));
+  if (used.includes(named) || named in spokenOf) return true;
+  return row.which.includes(named) || row.without?.[named] !== undefined;
+}
+
+function changedPaths(
+  before: ReadonlyMap<string, unknown>,
+  after: ReadonlyMap<string, unknown>,
+): string[] {
+  const paths = new Set([...before.keys(), ...after.keys()]);
+  return [...paths].filter((path) => before.get(path) !== after.get(path));
+}
+
 test('every command that changes something stands here, with every flag', () => {
-  const flagOf = (text: string): string => /--[a-z-]+/.exec(text)?.[0] ?? '';
   const missing = commands.flatMap(({ path, flags = [] }) => {
     const name = path.join(' ');
     const row = setRows[name];
@@ -100,14 +133,10 @@ test('every command that changes something stands here, with every flag', () => 
       const known = name in heldElsewhere || noChanges.some((one) => one.test(name));
       return known ? [] : [name];
     }
-    const used = row.steps.map(([text]) => text).join(' ');
     return flags
       .filter(({ repeatable, required }) => repeatable !== true && required !== true)
-      .map((flag) => flagOf(flag.flags))
-      .filter((flag) => !used.split(' ').includes(flag))
-      .filter((flag) => !(flag in spokenOf) && !row.which.includes(flag))
-      .filter((flag) => row.without?.[flag] === undefined)
-      .map((flag) => `${name} ${flag}`);
+      .filter((flag) => !isSpokenOf(flag, row) && flag.choices?.length !== 2)
+      .map((flag) => `${name} ${nameOf(flag)}`);
   });
   expect(missing).toEqual([]);
   const names = commands.map(({ path }) => path.join(' '));

@@ -1,26 +1,26 @@
 /** Gates and navigations for tests. */
 
+import { create } from '@bufbuild/protobuf';
 import type { BotConfig } from '../../engine/contract/bot.ts';
 import type { GuardVerdict } from '../../engine/contract/guard.ts';
+import { plain } from '../../engine/contract/plain.ts';
 import type { SiteConfig } from '../../engine/contract/site.ts';
 import { noGuardServices, type Guard, type GuardServices } from '../../engine/guard/guard.ts';
 import { RateTable, shareRates } from '../../engine/guard/rate-table.ts';
+import { RuntimeBotSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { viewOf, type Asked } from './request-view.ts';
 import { botGate } from '../../engine/guard/bot/bot-gate.ts';
 import { Challenges } from '../../engine/guard/bot/challenges.ts';
 import { readPage, solve } from './challenge-solver.ts';
 
-/** A gate as sites have it unless told otherwise. */
+/** A gate as sites have it unless a test wants another one; the proof takes little time. */
 export const usual: BotConfig = {
+  ...plain(create(RuntimeBotSchema)),
   mode: 'browser_check',
   challengeTtlSeconds: 120,
   clearanceTtlSeconds: 3_600,
   proofDifficulty: 12,
-  bindNetwork: false,
-  exemptPaths: [],
-  exemptMethods: [],
   trusted: [],
-  challengeCrawlers: false,
 };
 
 /** Of the nodes of a test. */

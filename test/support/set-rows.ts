@@ -6,7 +6,7 @@ export interface SetRow {
   readonly make: readonly string[];
   /** The words that say which resource is meant. */
   readonly which: string;
-  /** Flags of one call each, and the values that they name. */
+  /** Flags of one call each, and the values that they name; a flag of two words needs no step. */
   readonly steps: readonly (readonly [flags: string, named: RegExp])[];
   readonly show: string;
   /** Flags without a step, and why. */
@@ -87,7 +87,6 @@ export const setRows: Readonly<Record<string, SetRow>> = {
       ['--min-version 1.3', /minVersion/],
       ['--http redirect', /httpBehavior/],
       ['--hsts 60', /hstsMaxAgeSeconds/],
-      ['--hsts-subdomains yes', /hstsIncludeSubdomains/],
     ],
     show: 'site get secured',
     without: { '--acme': 'another certificate', '--off': 'no certificate' },
@@ -159,7 +158,6 @@ export const setRows: Readonly<Record<string, SetRow>> = {
       ['--description why', /description/],
       ['--placement after_crs', /placement/],
       ['--order 7', /sortOrder/],
-      ['--run off', /enabled/],
       ['--seclang NEXT', /seclang/i],
       ['--name own --description other', /description/],
     ],
@@ -217,8 +215,6 @@ export const setRows: Readonly<Record<string, SetRow>> = {
       ['--challenge-ttl 90', /challengeTtl/],
       ['--clearance-ttl 900', /clearanceTtl/],
       ['--difficulty 14', /difficulty/i],
-      ['--bind-network yes', /bind/i],
-      ['--crawlers challenge', /challengeCrawlers/],
       ['--exempt-path /up', /exemptPaths?/i],
       ['--challenge-path /up', /challengePaths?/i],
       ['--trust office', /trusted/i],
