@@ -60,6 +60,11 @@ export const observationLimits = {
   rankingsKeptMs: 7 * 24 * 3_600_000,
   rankedValuesMax: 100,
   rankedCharactersMax: 256,
+  /** Values of one ranking that an answer lists, and how many where nobody asks for more. */
+  answeredValuesMax: 100,
+  answeredValues: 10,
+  /** A text in the key of a counter that a node sends. */
+  countedTextCharsMax: 512,
   /** Counts of APIs by 10 seconds: how long they are kept, and names in one row. */
   detectionKeptMs: 8 * 24 * 3_600_000,
   detectionNamesMax: 20_000,

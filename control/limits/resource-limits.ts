@@ -40,6 +40,10 @@ export const resourceLimits = {
   manifestDocumentsMax: 1_000,
   /** One manifest. */
   manifestBytesMax: 16 * 1024 * 1024,
+  /** What is shown of one message of the compiler of rules. */
+  diagnosticCharactersMax: 200,
+  /** Policies that a note names; more are counted. */
+  notedPoliciesMax: 5,
   /** Custom rules of one policy. */
   customRulesMax: 1_000,
   /** Overrides of one policy. */
@@ -50,6 +54,8 @@ export const resourceLimits = {
   certificatesMax: 20_000,
   /** One PEM text of a certificate, key or chain element. */
   certificateTextBytesMax: 64 * 1024,
+  /** Bits of an RSA key, of a certificate or of who signs releases. */
+  rsaBitsMin: 2_048,
   /** Certificates between a site's and the root. */
   certificateChainMax: 10,
   /** Accounts at DNS providers. */

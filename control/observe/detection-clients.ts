@@ -13,6 +13,7 @@ import {
 } from '../domain/policy/detection-learning.ts';
 import { detectionLearningLimits as limits } from '../limits/detection-learning-limits.ts';
 import { prefixRange, type KvReader, type KvWriter } from '../store/kv.ts';
+import { isCountedText } from './counted-text.ts';
 import { separator } from './step-keys.ts';
 
 /** Family of these counts among what nodes send. */
@@ -34,7 +35,6 @@ type StoredRow = { -readonly [K in keyof LearnedRow]: LearnedRow[K] } & {
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-const textMax = 512;
 const hourMs = 3_600_000;
 
 /** Adds what a node counted of one site. What is misshapen is left out. */
@@ -94,7 +94,7 @@ function readKey(key: string): Delta | null {
   if (!Array.isArray(list) || list.length !== 8) return null;
   const [generation, hour, family, method, path, name, bits, sample] = list as unknown[];
   const value = [family, method, path, name];
-  const texts = [...value, sample].every((one) => typeof one === 'string' && one.length <= textMax);
+  const texts = [...value, sample].every(isCountedText);
   if (!texts || !Number.isInteger(generation) || !Number.isInteger(hour)) return null;
   if (!Array.isArray(bits) || !bits.every(isBit)) return null;
   return {

@@ -5,6 +5,7 @@
 
 import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { observationLimits } from '../limits/observation-limits.ts';
+import { isCountedText } from './counted-text.ts';
 import type { KvReader, KvWriter } from '../store/kv.ts';
 import { prefixRange } from '../store/kv.ts';
 import { separator } from './step-keys.ts';
@@ -37,7 +38,6 @@ const outcomes = [
   ...['both_passed', 'both_blocked', 'only_current', 'only_new', 'not_compared'],
   'not_selected',
 ];
-const textMax = 512;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -93,7 +93,7 @@ function readExample(key: string): { runId: string; example: StoredExample } | n
   if (!Array.isArray(list) || list.length !== 6) return null;
   const [runId, outcome, requestId, method, path, ruleIds] = list as unknown[];
   const texts = [runId, outcome, requestId, method, path];
-  if (!texts.every((one) => typeof one === 'string' && one.length <= textMax)) return null;
+  if (!texts.every(isCountedText)) return null;
   if (outcome !== 'only_current' && outcome !== 'only_new') return null;
   if (!Array.isArray(ruleIds) || ruleIds.length > 10 || !ruleIds.every(isRuleId)) return null;
   const example = { outcome, requestId, method, path, ruleIds } as StoredExample;

@@ -8,6 +8,7 @@ import type { CustomRuleRecord, PolicyRecord } from '../../domain/records.ts';
 import { toRuntimePolicy } from '../../publish/build-bundle.ts';
 import { listFiles } from '../../publish/parts/policy-lists.ts';
 import type { Uses } from '../context.ts';
+import { diagnosticText } from '../policy-service/compile.ts';
 
 /** A fault of a rule. */
 export interface RuleFault {
@@ -21,7 +22,6 @@ export interface RuleFault {
   readonly message: string;
 }
 
-const messageCharactersMax = 200;
 const folder = 'custom-rules/';
 
 /**
@@ -55,8 +55,6 @@ export async function findRuleFaults(
   return diagnostics.flatMap(({ error, file, line, column, code, message }) => {
     const ruleId = /^custom-rules\/(\d+)\.conf$/.exec(file)?.[1];
     if (!error || ruleId === undefined) return [];
-    // The message may quote the rule: only its printable text is shown.
-    const text = message.replaceAll(/[^ -~]+/g, ' ').slice(0, messageCharactersMax);
-    return [{ ruleId, line, column, code, message: text }];
+    return [{ ruleId, line, column, code, message: diagnosticText(message) }];
   });
 }

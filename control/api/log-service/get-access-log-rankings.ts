@@ -3,11 +3,10 @@
 import { AccessLogRankingDimension, type LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { geoOf, openNetworkGeo } from '../../access/network-geo.ts';
 import { invalidField } from '../../domain/errors.ts';
+import { observationLimits } from '../../limits/observation-limits.ts';
 import { plainFilter } from '../../observe/query.ts';
 import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
-
-const topMax = 100;
 
 const fields: ReadonlyMap<AccessLogRankingDimension, string> = new Map([
   [AccessLogRankingDimension.PATH, 'path'],
@@ -23,7 +22,13 @@ export function getAccessLogRankings(
     const field = fields.get(dimension);
     if (field === undefined) throw invalidField('dimension', 'is required');
     const filter = plainFilter(callerOf(context).tenantId, timeRange, siteId);
-    const question = { ask: 'ranking', kind: 'access', filter, field, limit: topMax } as const;
+    const question = {
+      ask: 'ranking',
+      kind: 'access',
+      filter,
+      field,
+      limit: observationLimits.answeredValuesMax,
+    } as const;
     const { entries, events, limited } = await parts.events.ask(question, context.signal);
     const placeOf = field === 'client' ? openNetworkGeo(parts.store) : null;
     return {

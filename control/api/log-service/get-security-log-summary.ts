@@ -8,12 +8,10 @@ import {
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { geoOf, openNetworkGeo } from '../../access/network-geo.ts';
 import { invalidField } from '../../domain/errors.ts';
+import { observationLimits } from '../../limits/observation-limits.ts';
 import { callerOf, type Uses } from '../context.ts';
 import type { Method } from '../method.ts';
 import { securityFilterOf } from './country-filter.ts';
-
-const topMax = 100;
-const defaultTop = 10;
 
 const names = new Map<Dimension, SecuritySummaryDimensionJson>([
   [Dimension.ATTACKER, 'SECURITY_SUMMARY_DIMENSION_ATTACKER'],
@@ -31,13 +29,14 @@ export function getSecurityLogSummary(
 ): Method<typeof LogService, 'getSecurityLogSummary'> {
   return async ({ query, topLimit, dimensions, includeTrend }, context) => {
     if (query === undefined) throw invalidField('query', 'is required');
+    const { answeredValuesMax: topMax } = observationLimits;
     if (topLimit > topMax) throw invalidField('topLimit', `must be between 1 and ${topMax}`);
     const wanted = dimensions.flatMap((dimension) => names.get(dimension) ?? []);
     const { tenantId } = callerOf(context);
     const filter = await securityFilterOf(parts, tenantId, query, context.signal);
     const question = {
       ...({ ask: 'summary', filter, wanted } as const),
-      topLimit: topLimit || defaultTop,
+      topLimit: topLimit || observationLimits.answeredValues,
       withTrend: includeTrend,
     };
     const { total, blocked, trend, top, limited } = await parts.events.ask(

@@ -12,6 +12,7 @@ import { renderCustomRule } from '../../domain/policy/custom-rules.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { seclangProblem } from '../../domain/policy/pattern-size.ts';
 import type { CustomRuleRecord, PolicyRecord } from '../../domain/records.ts';
+import { resourceLimits } from '../../limits/resource-limits.ts';
 import { toRuntimePolicy, toRuntimeRuleset } from '../../publish/build-bundle.ts';
 import { listFiles } from '../../publish/parts/policy-lists.ts';
 import { policyVariant, type PolicyDraft } from '../../publish/parts/policy-variant.ts';
@@ -21,8 +22,6 @@ import type { Uses } from '../context.ts';
 import type { PolicyForEngine } from '../engine-client.ts';
 
 const diagnosticsShown = 5;
-/** Of one diagnostic. */
-const messageCharactersMax = 200;
 
 /** A policy as the engine takes it, with what a site changes in it and what is not kept yet. */
 export function forEngine(
@@ -166,9 +165,13 @@ interface Place {
   readonly message: string;
 }
 
-/** The message may quote the caller's own rule: it is cut, and only its printable text is shown. */
+/** What is shown of a message: it may quote the caller's own rule; it is cut and printable. */
+export function diagnosticText(message: string): string {
+  return message.replaceAll(/[^ -~]+/g, ' ').slice(0, resourceLimits.diagnosticCharactersMax);
+}
+
 function placeOf({ file, line, column, message }: Place, linesBefore: number): string {
-  const text = message.replaceAll(/[^ -~]+/g, ' ').slice(0, messageCharactersMax);
+  const text = diagnosticText(message);
   if (linesBefore === 0 || line <= linesBefore) return `${file}:${line}:${column}: ${text}`;
   return `line ${line - linesBefore}, column ${column}: ${text}`;
 }

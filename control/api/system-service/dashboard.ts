@@ -16,6 +16,7 @@ import { invalidField } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { logEmergencyId } from '../../domain/settings/log-policy.ts';
 import type { AcmeOrderRecord } from '../../domain/site/acme.ts';
+import { observationLimits } from '../../limits/observation-limits.ts';
 import { matchingEvents } from '../../observe/query.ts';
 import { resolvedLogPolicy } from '../../publish/parts/log-parts.ts';
 import { acmeOrders } from '../../store/acme-collections.ts';
@@ -29,8 +30,6 @@ import { storedSite } from '../site-service/stored-site.ts';
 import { AttackCounts, AttackerCounts } from './attack-counts.ts';
 
 const dayMs = 24 * 3600 * 1000;
-const limitDefault = 10;
-const limitMax = 100;
 
 /** Which events a question is about. */
 interface EventQuestion {
@@ -126,6 +125,7 @@ export function getTopAttackers(
 
 /** Default 10. Errors: invalid_argument at `field` above 100. */
 export function limitOf(limit: number, field: string): number {
+  const { answeredValues: limitDefault, answeredValuesMax: limitMax } = observationLimits;
   if (limit < 0 || limit > limitMax) {
     throw invalidField(field, `must be between 1 and ${limitMax}; 0 acts as ${limitDefault}`);
   }

@@ -1,11 +1,10 @@
 /** Reads the parameters of telemetry requests. Errors are invalid_argument that name one. */
 
 import { invalidField } from '../../domain/errors.ts';
+import { observationLimits } from '../../limits/observation-limits.ts';
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 const dayMs = 86_400_000;
-const limitDefault = 10;
-const limitMax = 100;
 const depthDefault = 128;
 const windowSecondsMax = 86_400;
 const stepSeconds = { min: 10, max: 86_400 } as const;
@@ -76,7 +75,12 @@ export function readDimension(query: URLSearchParams): TelemetryDimension | '' {
 
 /** `limit`; default 10. */
 export function readLimit(query: URLSearchParams): number {
-  return readNumber(query, 'limit', limitDefault, limitMax);
+  return readNumber(
+    query,
+    'limit',
+    observationLimits.answeredValues,
+    observationLimits.answeredValuesMax,
+  );
 }
 
 /** `depth` of a tree. */

@@ -33,7 +33,6 @@ export interface CheckedCertificate {
 }
 
 const block = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
-const rsaBitsMin = 2048;
 const curves = ['prime256v1', 'secp384r1', 'secp521r1'];
 const serverAuth = ['1.3.6.1.5.5.7.3.1', '2.5.29.37.0'];
 /** Object identifiers (DER) of signatures with MD5 or SHA-1. */
@@ -138,6 +137,7 @@ function readKey(text: string, field: string): KeyObject {
 function checkStrength(key: KeyObject, field: string): void {
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
   if (type === 'rsa' || type === 'rsa-pss') {
+    const { rsaBitsMin } = resourceLimits;
     if ((details?.modulusLength ?? 0) >= rsaBitsMin) return;
     throw invalidField(field, `has an RSA key of fewer than ${rsaBitsMin} bits`);
   }

@@ -38,7 +38,6 @@ const publicKeyTag = 6;
 const rsa = new Set([1, 3]);
 const eddsaLegacy = 22;
 const ed25519 = 27;
-const rsaBitsMin = 2048;
 const hashes: Readonly<Record<number, string>> = { 8: 'sha256', 9: 'sha384', 10: 'sha512' };
 /** 1.3.6.1.4.1.11591.15.1 with its length. */
 const ed25519Oid = Buffer.from('092b06010401da470f01', 'hex');
@@ -94,6 +93,7 @@ function keyOf(body: Buffer): Omit<TrustedKey, 'fingerprint'> {
   if (rsa.has(algorithm)) {
     const n = integerAt(body, 6, 'publicKey');
     const e = integerAt(body, n.end, 'publicKey');
+    const { rsaBitsMin } = resourceLimits;
     if (n.bits < rsaBitsMin) throw refused('publicKey', `is shorter than ${rsaBitsMin} bits`);
     return { algorithm, key: jwk({ kty: 'RSA', n: text(n.bytes), e: text(e.bytes) }) };
   }

@@ -2,13 +2,11 @@
 
 import type { Policy } from '../../../../proto/gen/waf/v1/policy_pb.ts';
 import { allPages } from '../../all-pages.ts';
-import { isCrs3 } from '../../../publish/rulesets/older-rulesets.ts';
+import { isCrs3, someOf } from '../../../publish/rulesets/older-rulesets.ts';
 import { printable } from '../../show.ts';
 import { note, ok, type Check, type Finding } from './finding.ts';
 
 const name = 'rulesets';
-/** Policies that are named; more are counted. */
-const namesMax = 5;
 
 /** Which policies in use still run CRS 3. */
 export const rulesetsCheck: Check = {
@@ -34,9 +32,7 @@ export function judgeRulesets(
     ({ crsRulesetId, isTemplate }) => !isTemplate && isCrs3(versions.get(crsRulesetId) ?? ''),
   );
   if (behindCrs4.length === 0) return ok(name, 'no policy runs CRS 3');
-  const shown = behindCrs4.slice(0, namesMax).map((one) => printable(one.name));
-  const more = behindCrs4.length - shown.length;
-  const list = shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const list = someOf(behindCrs4.map((one) => printable(one.name)));
   return note(
     name,
     `CRS 3 in ${list}; CRS 4 finds more and mistakes less`,
