@@ -120,7 +120,7 @@ describe.skipIf(missingPostgres !== null)('two controllers of one store', () => 
     expect(await sitesOf(first!)).not.toContain('away');
   }, 600_000);
 
-  test('a node whose controller ends continues at the other one, as configured', async () => {
+  test('a node whose controller ends continues at the other one; one enrolled again connects anew', async () => {
     const store = readStoreAddress(await postgres.freshUrl(), 'the test');
     const place = {
       store,
@@ -128,14 +128,14 @@ describe.skipIf(missingPostgres !== null)('two controllers of one store', () => 
     };
     const begin = () => startTestControl({ ...place, managementTls: 'own' });
     const [left, right] = await Promise.all([begin(), begin()]);
-    const node = await enrollTestNode(left, await issueTestToken(left, 1), 'node-1');
+    let node = await enrollTestNode(left, await issueTestToken(left, 1), 'node-1');
     const connect = ({ control }: TestControl): TestStream =>
       openTestStream(nodeTransport(control.managementPort, node, node), helloOf(node));
     const configurations = ({ heard }: TestStream): string[] =>
       heard.flatMap(({ message }) =>
         message.case === 'configUpdate' ? [message.value.bundleSha256] : [],
       );
-    const before = connect(left);
+    let before = connect(left);
     await eventually(() => configurations(before).length > 0);
     const statusAt = async (at: TestControl): Promise<unknown> => {
       const { body } = await at.call('AgentService/ListAgents', {});
@@ -146,6 +146,12 @@ describe.skipIf(missingPostgres !== null)('two controllers of one store', () => 
     expect(health['remoteAgentsConnected']).toBe(1);
     const retried = await right.call('AgentService/RetryNodeConfig', { nodeId: node.id });
     expect(retried.text).toContain('connected to another controller');
+
+    node = await enrollTestNode(right, await issueTestToken(right, 1), 'node-1', node);
+    expect(await before.ended).toContain('enrolled again');
+    await eventually(async () => (await statusAt(right)) === 'AGENT_STATUS_OFFLINE');
+    before = connect(left);
+    await eventually(() => configurations(before).length > 0);
     await left.control.close();
     await before.ended;
 

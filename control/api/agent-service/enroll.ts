@@ -67,8 +67,6 @@ export function enroll(parts: ApiParts): Method<typeof AgentService, 'enroll'> {
       });
       return stored;
     });
-    parts.streams.end(id, 'the node was enrolled again');
-    if (parts.nodes.get(id) !== undefined) parts.nodes.update(id, { connected: false });
     parts.nodes.note({ nodeId: id, kind: 'enrolled', atMs: parts.clock.nowMs(), payload: {} });
     parts.logger.info('a node was enrolled', { node: id, token: token.id });
     return {

@@ -134,7 +134,7 @@ function welcome(
 ): () => void {
   const { publisher, clock, logger } = parts;
   const nodeId = node.id;
-  const leaveStreams = parts.streams.enter(nodeId, 'agent', endOf(outgoing), hello.runId);
+  const leaveStreams = parts.streams.enter(node, 'agent', endOf(outgoing), hello.runId);
   parts.nodes.update(nodeId, {
     connected: true,
     version: hello.version.slice(0, 128),

@@ -54,7 +54,7 @@ async function readAll(
         if (message.case !== 'hello') throw refusal('invalid_argument', 'hello: must come first');
         const node = admitNode(parts, message.value, context);
         context.values.get(peerKey)?.endless();
-        leave = parts.streams.enter(node.id, 'evidence', (reason) => answers.end(reason));
+        leave = parts.streams.enter(node, 'evidence', (reason) => answers.end(reason));
         session = new UploadSession(node, parts.evidence);
         await answers.add(Promise.resolve({ welcome: { recordsLayout: evidenceLayout } }));
         continue;

@@ -28,6 +28,8 @@ export interface AdmittedNode {
   readonly tenantId: string;
   /** Null for the built-in node. */
   readonly agent: AgentRecord | null;
+  /** Of the token that it proved itself with; '' for the built-in node. */
+  readonly tokenSha256: string;
 }
 
 /** SHA-256 of a secret as it is kept, hex. */
@@ -48,7 +50,9 @@ export function admitNode(
   context: HandlerContext,
 ): AdmittedNode {
   if (context.values.get(entranceKey) === 'socket') {
-    if (agentId === localNodeId) return { id: localNodeId, tenantId: defaultTenantId, agent: null };
+    if (agentId === localNodeId) {
+      return { id: localNodeId, tenantId: defaultTenantId, agent: null, tokenSha256: '' };
+    }
     return refuse(parts, context, agentId, 'the socket is for the built-in node');
   }
   const agent = certifiedNode(parts, context);
@@ -59,7 +63,7 @@ export function admitNode(
   }
   context.values.get(peerKey)?.prove();
   refuseSecondRun(parts, agentId, runId);
-  return { id: agent.id, tenantId: agent.tenantId, agent };
+  return { id: agent.id, tenantId: agent.tenantId, agent, tokenSha256: known };
 }
 
 /** Whether the open stream of one run keeps another out; '' stands for none, or for one unnamed. */

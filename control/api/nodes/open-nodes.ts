@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts';
 import type { ApiParts } from '../context.ts';
 import { NodeRegistry } from './node-registry.ts';
 import { AgentNotes } from './agent-notes.ts';
-import { endDeleted } from './end-deleted.ts';
+import { endReplaced } from './end-replaced.ts';
 import { openNodeAuthority } from './node-authority.ts';
 import { nodesElsewhere } from './nodes-elsewhere.ts';
 import { NodeStreams } from './node-streams.ts';
@@ -46,7 +46,7 @@ export async function openNodes({
   const agentNotes = new AgentNotes(store, nodes, clock, logger, controllers?.ownId);
   const upgrades = new UpgradeRunner(store, nodes, clock, logger);
   const streams = new NodeStreams();
-  const leave = endDeleted(store, streams, nodes);
+  const leave = endReplaced(store, streams, nodes, agentNotes);
   const close = async (): Promise<void> => {
     leave();
     authority.close();
