@@ -1,12 +1,13 @@
 /** Proves that a run continues where it was when control starts again, with a clock of the test. */
 
 import { expect, test, vi } from 'vitest';
+import type { Clock } from '../../../base/clock.ts';
 import { silentLogger } from '../../../base/log.ts';
 import { placeInWaves, type UpgradeRunRecord } from '../../domain/release/upgrade-run.ts';
 import { upgradeLimits } from '../../limits/upgrade-limits.ts';
 import { agents, binaryReleases, upgradeRuns } from '../../store/collections.ts';
 import { openMemoryKv } from '../../store/memory-kv.ts';
-import { openStore } from '../../store/store.ts';
+import { openStore, type Store } from '../../store/store.ts';
 import { NodeRegistry } from './node-registry.ts';
 import { UpgradeRunner } from './upgrade-runner.ts';
 
@@ -35,6 +36,8 @@ const run: UpgradeRunRecord = {
   startedAt: '',
   finishedAt: '',
 };
+
+const result = { $typeName: 'waf.v1.AgentCommandResult', commandId: 'run-1' } as const;
 
 const release = {
   id: 'r',
@@ -68,9 +71,10 @@ test('a run whose start was not kept begins later; one of a release that is gone
   expect(store.get(upgradeRuns, 'run-1')).toMatchObject({ state: 'running', wave: 1 });
 });
 
-test('orders are sent again after a start, results count, and late nodes fail', async () => {
-  let nowMs = Date.parse('2026-01-01T00:00:00Z');
-  const clock = { nowMs: () => nowMs, monotonicUs: () => nowMs * 1000 };
+const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 120_000 });
+
+/** A store with two nodes and a release. */
+async function storeWithNodes(clock: Clock): Promise<Store> {
   const store = await openStore(openMemoryKv(), clock);
   await store.write((tx) => {
     for (const id of ['n1', 'n2']) {
@@ -78,6 +82,78 @@ test('orders are sent again after a start, results count, and late nodes fail', 
     }
     tx.put(binaryReleases, release);
   });
+  return store;
+}
+
+test('a run is carried out by the controllers that its nodes are connected to', async () => {
+  const clock = { nowMs: () => Date.parse('2026-01-01T00:00:00Z'), monotonicUs: () => 0 };
+  const store = await storeWithNodes(clock);
+  const registries = [new NodeRegistry(clock), new NodeRegistry(clock)] as const;
+  const [first, second] = registries.map(
+    (nodes) => new UpgradeRunner(store, nodes, clock, silentLogger),
+  ) as [UpgradeRunner, UpgradeRunner];
+  const sent: string[] = [];
+  second.join('n1', ({ agentId = '' }) => sent.push(`${agentId} at the second`));
+  first.join('n2', ({ agentId = '' }) => sent.push(`${agentId} at the first`));
+  const steps = vi.fn();
+  first.watch(run.id, steps);
+  await first.start(run, note);
+  await until(() => expect(sent).toEqual(['n1 at the second']));
+  steps.mockClear();
+  registries[1].update('n1', { version: '2.0.0' });
+  second.answered('n1', { ...result, success: true, error: '' });
+  await until(() => expect(sent).toEqual(['n1 at the second', 'n2 at the first']));
+  expect(steps).toHaveBeenCalled();
+  registries[0].update('n2', { version: '2.0.0' });
+  first.answered('n2', { ...result, success: true, error: '' });
+  await until(() => expect(store.get(upgradeRuns, run.id)).toMatchObject({ state: 'succeeded' }));
+  await Promise.all([first.close(), second.close()]);
+});
+
+test('a controller that has not heard yet that a run was canceled orders nothing', async () => {
+  const clock = { nowMs: () => Date.parse('2026-01-01T00:00:00Z'), monotonicUs: () => 0 };
+  const store = await storeWithNodes(clock);
+  const nodes = new NodeRegistry(clock);
+  const first = new UpgradeRunner(store, nodes, clock, silentLogger);
+  await first.start(run, note);
+  const behind = { ...store, onChange: () => () => undefined };
+  const second = new UpgradeRunner(behind, nodes, clock, silentLogger);
+  await first.cancel(run.id, note);
+  const sent: string[] = [];
+  second.join('n1', ({ agentId = '' }) => sent.push(agentId));
+  await second.close();
+  expect(sent).toEqual([]);
+  expect(store.get(upgradeRuns, run.id)?.nodes.map(({ state }) => state)).toEqual([
+    'skipped',
+    'skipped',
+  ]);
+  await first.close();
+});
+
+test('an order that could not be kept is not sent, and is tried again', async () => {
+  const clock = { nowMs: () => Date.parse('2026-01-01T00:00:00Z'), monotonicUs: () => 0 };
+  const store = await storeWithNodes(clock);
+  const runner = new UpgradeRunner(store, new NodeRegistry(clock), clock, silentLogger);
+  await runner.start(run, note);
+  const sent: string[] = [];
+  let sentBefore: readonly string[] | null = null;
+  vi.spyOn(store, 'write').mockImplementationOnce(() => {
+    sentBefore = [...sent];
+    return Promise.reject(new Error('the disk is full'));
+  });
+  runner.join('n1', ({ agentId = '' }) => sent.push(agentId));
+  await until(() => {
+    runner.look();
+    expect(sent).toEqual(['n1']);
+  });
+  await runner.close();
+  expect({ sentBefore, sent }).toEqual({ sentBefore: [], sent: ['n1'] });
+});
+
+test('orders are sent again after a start, results count, and late nodes fail', async () => {
+  let nowMs = Date.parse('2026-01-01T00:00:00Z');
+  const clock = { nowMs: () => nowMs, monotonicUs: () => nowMs * 1000 };
+  const store = await storeWithNodes(clock);
   const nodes = new NodeRegistry(clock);
   const first = new UpgradeRunner(store, nodes, clock, silentLogger);
   const sent: string[] = [];
@@ -92,11 +168,8 @@ test('orders are sent again after a start, results count, and late nodes fail', 
   second.join('n1', ({ agentId = '' }) => sent.push(agentId));
   expect(sent).toEqual(['n1', 'n1']);
   nodes.update('n1', { version: '2.0.0' });
-  const result = { $typeName: 'waf.v1.AgentCommandResult', commandId: 'run-1' } as const;
   second.answered('n1', { ...result, success: true, error: '' });
-  await vi.waitFor(() => expect(store.get(upgradeRuns, 'run-1')).toMatchObject({ wave: 2 }), {
-    timeout: 120_000,
-  });
+  await until(() => expect(store.get(upgradeRuns, 'run-1')).toMatchObject({ wave: 2 }));
 
   // The second node never comes.
   nowMs += upgradeLimits.nodeDeadlineMs;

@@ -1,7 +1,8 @@
 /**
  * Carries upgrade runs out: sends orders to nodes that are connected, hears what became of them,
  * and keeps every step before it acts on it, so that a controller that starts again continues where
- * it was. One run at a time. Never decides how a run proceeds: domain/upgrade-run.ts does.
+ * it was. One run at a time. Controllers that share a store each order the nodes that are connected
+ * to them. Never decides how a run proceeds: domain/upgrade-run.ts does.
  */
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -45,7 +46,8 @@ export class UpgradeRunner {
   readonly #logger: Logger;
   readonly #connected = new Map<string, Connected>();
   readonly #listeners = new Map<string, Set<() => void>>();
-  #open: UpgradeRunRecord | null;
+  readonly #leave: () => void;
+  #open: UpgradeRunRecord | null = null;
   #last: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
 
@@ -54,8 +56,10 @@ export class UpgradeRunner {
     this.#nodes = nodes;
     this.#clock = clock;
     this.#logger = logger;
-    this.#open = store.list(upgradeRuns).find(isOpen) ?? null;
-    if (this.#open !== null) this.#carryOn(this.#open.id);
+    this.#leave = store.onChange((changed) => {
+      if (changed.has(upgradeRuns.name)) this.#runsChanged();
+    });
+    this.#runsChanged();
   }
 
   /** A node connected; returns the undo. */
@@ -104,9 +108,7 @@ export class UpgradeRunner {
       forgetOldest(tx);
       tx.audit(note);
     });
-    this.#open = run;
-    this.#carryOn(run.id);
-    await this.#last;
+    await this.#stepsKept();
     return this.#store.get(upgradeRuns, run.id) ?? run;
   }
 
@@ -142,21 +144,51 @@ export class UpgradeRunner {
         await this.#change(run.id, { type: 'failed', agentId, error: 'the node was deleted' });
       }
       await this.#change(run.id, { type: 'look' });
+      this.#order();
     });
   }
 
-  /** Resolves when the step that is written now is kept. */
+  /** Resolves when the steps that are under way are kept. */
   async close(): Promise<void> {
+    this.#leave();
+    this.#stopLooking();
+    await this.#stepsKept();
+  }
+
+  /** This controller, or another one, made or changed a run. */
+  #runsChanged(): void {
+    const before = this.#open?.id;
+    const known = before === undefined ? undefined : this.#store.get(upgradeRuns, before);
+    const open = known !== undefined && isOpen(known) ? known : this.#openRun();
+    this.#open = open;
+    if (open === null) this.#stopLooking();
+    else this.#timer ??= setInterval(() => this.look(), upgradeLimits.lookEveryMs).unref();
+    if (open?.state === 'pending' && open.id !== before) {
+      void this.#inOrder(async () => {
+        await this.#change(open.id, { type: 'start' });
+      });
+    }
+    for (const listeners of this.#listeners.values()) {
+      for (const listener of listeners) listener();
+    }
+    this.#order();
+  }
+
+  #openRun(): UpgradeRunRecord | null {
+    return this.#store.list(upgradeRuns).find(isOpen) ?? null;
+  }
+
+  #stopLooking(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
-    await this.#last;
   }
 
-  #carryOn(id: string): void {
-    this.#timer ??= setInterval(() => this.look(), upgradeLimits.lookEveryMs).unref();
-    void this.#inOrder(async () => {
-      await this.#change(id, { type: 'start' });
-    });
+  /** Resolves when no step is under way; a step may lead to another one. */
+  async #stepsKept(): Promise<void> {
+    for (let last: unknown = null; last !== this.#last;) {
+      last = this.#last;
+      await last;
+    }
   }
 
   /** One step after the other: each begins with what the one before it kept. */
@@ -170,27 +202,22 @@ export class UpgradeRunner {
   }
 
   /** Keeps what a run is after `input`; true when that changed it. */
-  async #change(id: string, input: RunInput, note?: AuditNote): Promise<boolean> {
-    const { before, after } = await this.#store.write((tx) => {
+  #change(id: string, input: RunInput, note?: AuditNote): Promise<boolean> {
+    return this.#store.write((tx) => {
       const found = tx.get(upgradeRuns, id);
       const next = found && advanceRun(found, input, this.#clock.nowMs());
-      if (next === undefined || next === found) return { before: found, after: found };
+      if (next === undefined || next === found) return false;
       tx.put(upgradeRuns, next);
       if (note !== undefined) tx.audit(note);
-      return { before: found, after: next };
+      return true;
     });
-    if (after === undefined) return false;
-    if (this.#open?.id === id) this.#open = isOpen(after) ? after : null;
-    if (this.#open === null && this.#timer !== null) {
-      clearInterval(this.#timer);
-      this.#timer = null;
-    }
-    if (after !== before) for (const listener of this.#listeners.get(id) ?? []) listener();
-    this.#order();
-    return after !== before;
   }
 
-  /** Sends what is due to nodes that are connected; again over every new connection. */
+  /**
+   * Orders what is due of nodes that are connected; again over every new connection. An order is
+   * kept before it is sent: what this controller knows may be older than what another one, which
+   * canceled the run, has kept.
+   */
   #order(): void {
     const run = this.#open;
     if (run === null) return;
@@ -198,13 +225,31 @@ export class UpgradeRunner {
       const connected = this.#connected.get(agentId);
       if (connected === undefined || connected.ordered.has(run.id)) continue;
       connected.ordered.add(run.id);
-      connected.send(commandOf(run, agentId));
-      this.#tell(agentId, 'command_sent', run.id);
-      if (state === 'ordered') continue;
-      void this.#inOrder(async () => {
-        await this.#change(run.id, { type: 'ordered', agentId });
-      });
+      if (state === 'ordered') this.#send(connected, run, agentId);
+      else void this.#inOrder(() => this.#orderOnceKept(connected, run, agentId));
     }
+  }
+
+  async #orderOnceKept(
+    connected: Connected,
+    run: UpgradeRunRecord,
+    agentId: string,
+  ): Promise<void> {
+    try {
+      await this.#change(run.id, { type: 'ordered', agentId });
+    } catch (error) {
+      // It is due still: the next look tries again.
+      connected.ordered.delete(run.id);
+      throw error;
+    }
+    const kept = this.#store.get(upgradeRuns, run.id);
+    const isDue = kept !== undefined && nodesInTurn(kept).some((one) => one.agentId === agentId);
+    if (isDue && this.#connected.get(agentId) === connected) this.#send(connected, run, agentId);
+  }
+
+  #send(connected: Connected, run: UpgradeRunRecord, agentId: string): void {
+    connected.send(commandOf(run, agentId));
+    this.#tell(agentId, 'command_sent', run.id);
   }
 
   #tell(nodeId: string, kind: NodeEventKind, commandId: string): void {
