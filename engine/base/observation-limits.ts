@@ -44,6 +44,8 @@ export const linkLimits = {
   /** Waits between attempts to connect: first, and longest. */
   reconnectMinMs: 100,
   reconnectMaxMs: 5_000,
+  /** Within which enrolled nodes come back whose controller ended: each costs a handshake. */
+  reconnectSpreadMs: 5_000,
   /** Silence after which the stream counts as dead; pings come far more often. */
   silenceMs: 45_000,
   /** Pings and state reports. */

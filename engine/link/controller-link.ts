@@ -46,6 +46,7 @@ import { LoadMeter } from './load-meter.ts';
 import { Observations, type SpoolStores } from './observations.ts';
 import { Outbox } from '../../base/outbox.ts';
 import type { ProgramUpgrade } from './program-upgrade.ts';
+import { ReconnectWait } from './reconnect-wait.ts';
 import { Silence } from './silence.ts';
 import { takeConfiguration, type ConfigurationSink } from './take-configuration.ts';
 
@@ -199,7 +200,8 @@ class Link {
   }
 
   async run(): Promise<void> {
-    let waitMs: number = linkLimits.reconnectMinMs;
+    const isEnrolled = this.#options.enrolled !== undefined;
+    const wait = new ReconnectWait(isEnrolled ? linkLimits.reconnectSpreadMs : 0);
     while (!this.#stopped) {
       const startedAt = performance.now();
       try {
@@ -216,10 +218,7 @@ class Link {
       }
       this.#outbox = null;
       this.observations.disconnected();
-      const lived = performance.now() - startedAt > linkLimits.reconnectMaxMs;
-      waitMs = lived ? linkLimits.reconnectMinMs : Math.min(waitMs * 2, linkLimits.reconnectMaxMs);
-      // Nodes that lost their controller together must not come back together.
-      if (!this.#stopped) await this.#pause(waitMs * (0.5 + Math.random() / 2));
+      if (!this.#stopped) await this.#pause(wait.next(performance.now() - startedAt));
     }
   }
 
