@@ -4,6 +4,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { parseNetwork } from '../../base/ip-address.ts';
+import { chunkEntriesMax } from '../domain/access/ip-list-content.ts';
+import { accessLimits } from '../limits/access-limits.ts';
 import { ipListChunks, ipListGarbage } from '../store/collections.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
 import { openStore, type Store } from '../store/store.ts';
@@ -45,4 +47,22 @@ test('a content that another controller removed at its start is not adopted', as
   await dropAllGarbage(store);
   const adopted = store.write((tx) => adoptContent(tx, staged, ''));
   await expect(adopted).rejects.toMatchObject({ code: 'aborted' });
+});
+
+test('a content that another controller removed while it was staged is not staged on', async () => {
+  const count = 2 * chunkEntriesMax * accessLimits.chunksPerWriteMax;
+  const many = Array.from({ length: count }, (_, at) => ({
+    key: parseNetwork(`10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`) ?? '',
+  }));
+  let writes = 0;
+  const meanwhile: Store = {
+    ...store,
+    write: async (change) => {
+      const result = await store.write(change);
+      if (++writes === 1) await dropAllGarbage(store);
+      return result;
+    },
+  };
+  await expect(stageContent(meanwhile, 'a', many)).rejects.toMatchObject({ code: 'aborted' });
+  expect([store.list(ipListGarbage), store.list(ipListChunks)]).toEqual([[], []]);
 });
