@@ -1,6 +1,6 @@
 /**
- * Reads of the API, one after the other until told to end: a thread of nodes.mjs, whose own loop is
- * busy with the nodes that it plays. Sends the milliseconds of each.
+ * Reads of the API, one after the other until told to end: a thread of runs whose own loop is busy
+ * with the nodes that they play. Sends the milliseconds of each.
  */
 
 import { Agent } from 'node:http';

@@ -1,21 +1,27 @@
 /**
  * The run of many enrolled nodes against one controller: prints how long they take to enroll,
  * to connect and to hear of a change, how reads fare while all of them come back at once, and what
- * control weighs. The nodes are streams of this process, each from an address of its own. A figure
- * for people; it asserts nothing.
+ * control weighs. The nodes are streams of this process (simulated-node.mjs); fleet.mjs has them at
+ * two controllers. A figure for people; it asserts nothing.
  *
  *   node test/scale/nodes.mjs [--nodes 1000]
  */
 
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Worker } from 'node:worker_threads';
-import { createClient } from '@connectrpc/connect';
-import { createConnectTransport } from '@connectrpc/connect-node';
-import { documentOf, freePort, megabytes, print, Product, quantiles, until } from './product.mjs';
+import {
+  documentOf,
+  freePort,
+  megabytes,
+  print,
+  Product,
+  quantiles,
+  readWhile,
+  until,
+} from './product.mjs';
+import { loadNodeParts, SimulatedNode } from './simulated-node.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -25,110 +31,13 @@ const { values } = parseArgs({
 });
 const count = Number(values.nodes);
 const { build } = values;
-const { AgentStreamService } = await import(
-  join(build, 'proto', 'gen', 'waf', 'v1', 'agent_stream_pb.js')
-);
-const versions = await import(join(build, 'engine', 'base', 'protocol-versions.js'));
-const { controllerServerName } = await import(join(build, 'engine', 'base', 'node-identity.js'));
-
+const parts = await loadNodeParts(build);
 const data = mkdtempSync(join(tmpdir(), 'waf-nodes-'));
 const management = await freePort();
 const flags = ['--no-demo', '--management', `127.0.0.1:${management}`];
 const product = new Product({ build, data, workers: '1', quiet: true, flags });
 
-/** A node that says hello and confirms what it is given, as one does that applies it at once. */
-class SimulatedNode {
-  constructor(identity, address) {
-    this.identity = identity;
-    this.address = address;
-    this.revision = 0n;
-    this.failure = '';
-  }
-
-  connect() {
-    const { cert, key, ca } = this.identity;
-    const transport = createConnectTransport({
-      baseUrl: `https://127.0.0.1:${management}`,
-      httpVersion: '2',
-      nodeOptions: { cert, key, ca, servername: controllerServerName, localAddress: this.address },
-    });
-    this.abort = new AbortController();
-    this.waiting = [{ case: 'hello', value: this.hello() }];
-    this.welcomed = false;
-    void this.read(createClient(AgentStreamService, transport));
-  }
-
-  hello() {
-    const { agentId, streamToken } = this.identity;
-    const { observationProtocolVersion, ownCapabilities: capabilities } = versions;
-    const version = 'simulated';
-    return { agentId, streamToken, version, observationProtocolVersion, capabilities };
-  }
-
-  async read(client) {
-    try {
-      for await (const { message } of client.connect(this.said(), { signal: this.abort.signal })) {
-        if (message.case === 'welcome') this.welcomed = true;
-        if (message.case === 'configUpdate') this.applied(message.value);
-      }
-    } catch (error) {
-      this.failure = error.message;
-    }
-    this.welcomed = false;
-  }
-
-  applied({ revision, bundleSha256, correlationId }) {
-    this.revision = revision;
-    const value = { targetRevision: revision, artifactSha256: bundleSha256, success: true };
-    this.say({ case: 'applyResult', value: { ...value, correlationId } });
-  }
-
-  say(message) {
-    this.waiting.push(message);
-    this.wake?.();
-  }
-
-  async *said() {
-    while (!this.abort.signal.aborted) {
-      const message = this.waiting.shift();
-      if (message !== undefined) yield { message };
-      else await new Promise((resolve) => (this.wake = resolve));
-    }
-  }
-
-  disconnect() {
-    this.abort.abort();
-    this.wake?.();
-  }
-}
-
-const addressOf = (at) => `127.1.${Math.floor(at / 250)}.${(at % 250) + 1}`;
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
-
-async function enroll(token, at) {
-  const asked = { enrollmentToken: token, fingerprint: `simulated-${at}`, hostname: `node-${at}` };
-  const answer = await product.call('AgentService/Enroll', asked);
-  const text = (base64) => Buffer.from(base64, 'base64').toString();
-  return {
-    agentId: answer.agent.id,
-    streamToken: answer.streamToken,
-    cert: text(answer.workloadCertPem),
-    key: text(answer.workloadKeyPem),
-    ca: text(answer.caCertPem),
-  };
-}
-
-/** Times of reads over the socket, one after another, until `done`. */
-async function readWhile(done) {
-  const { socketPath } = product;
-  const reads = new Worker(new URL('node-reads.mjs', import.meta.url), {
-    workerData: { socketPath },
-  });
-  const times = once(reads, 'message');
-  await done;
-  reads.postMessage('end');
-  return (await times)[0];
-}
 
 const nodes = [];
 try {
@@ -140,7 +49,9 @@ try {
   const indexes = Array.from({ length: count }, (_, at) => at);
   const worker = async () => {
     for (let at = indexes.shift(); at !== undefined; at = indexes.shift()) {
-      nodes.push(new SimulatedNode(await enroll(issued.token, at), addressOf(at)));
+      const node = new SimulatedNode(parts, at, () => management);
+      await node.enroll((rpc, body) => product.call(rpc, body), issued.token);
+      nodes.push(node);
     }
   };
   await Promise.all([worker(), worker(), worker(), worker()]);
@@ -167,7 +78,7 @@ try {
   await until(async () => ((await statusOf())?.total ?? '0') === '0', 50);
   for (const node of nodes) node.connect();
   const back = allWelcomed();
-  const times = await readWhile(back);
+  const times = await readWhile(product.socketPath, back);
   print('all came back at once', seconds(await back));
   print('reads meanwhile', quantiles(times));
   print('control at its most', `${(product.weigh().control.peak / 1024 / 1024).toFixed(0)} MB`);
@@ -177,7 +88,7 @@ try {
   print('failed', `${error.message} ${JSON.stringify([...failures])}`);
   process.exitCode = 1;
 } finally {
-  for (const node of nodes) node.disconnect?.();
+  for (const node of nodes) node.disconnect();
   await product.stop();
   product.close();
   rmSync(data, { recursive: true, force: true });

@@ -4,10 +4,12 @@
  */
 
 import { execFileSync, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { createServer as createTcp } from 'node:net';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 
 const requestTimeoutMs = 600_000;
 const waitMs = 600_000;
@@ -46,6 +48,17 @@ export function freePort() {
       server.close(() => resolve(port));
     });
   });
+}
+
+/** Times of reads over an administration socket, one after another, until `done`. */
+export async function readWhile(socketPath, done) {
+  const reads = new Worker(new URL('node-reads.mjs', import.meta.url), {
+    workerData: { socketPath },
+  });
+  const times = once(reads, 'message');
+  await done;
+  reads.postMessage('end');
+  return (await times)[0];
 }
 
 /** A manifest's document. JSON is YAML, too. */
