@@ -1,18 +1,23 @@
 /** Tests of the engine as a process: bad rules, a busy port, a bad bundle, a kill under load. */
 
-import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  buildBundle,
+  bundleHost,
+  endEngine,
+  startBundleEngine,
+  type BundleEngine,
+} from '../support/bundle-engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
-import { missingBuild, root, runWaf } from '../support/product.ts';
+import { missingBuild } from '../support/product.ts';
 
-const engineFile = path.join(root, '.build', 'engine', 'main.js');
 const plantedMistakes = `SecRuleEngin On
 SecRule ARGZ "@rx a" "id:1,phase:1,deny"
 SecRule ARGS "@containz a" "id:2,phase:1,deny"
@@ -26,20 +31,16 @@ SecRule ARGS "@rx a" "id:10,phase:1,deny,exec:/bin/true"
 `;
 
 let folder: string;
-let children: ChildProcess[];
+let engines: BundleEngine[];
 let origin: http.Server;
 beforeEach(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'waf-engine-'));
-  children = [];
+  engines = [];
   origin = http.createServer((_request, response) => response.end('from the origin'));
   await listen(origin);
 });
 afterEach(async () => {
-  for (const child of children) {
-    if (child.exitCode !== null || child.signalCode !== null) continue;
-    child.kill('SIGKILL');
-    await once(child, 'close');
-  }
+  for (const engine of engines) await endEngine(engine, 'SIGKILL');
   origin.close();
   origin.closeAllConnections();
   rmSync(folder, { recursive: true, force: true });
@@ -52,53 +53,18 @@ async function listen(server: net.Server): Promise<number> {
 }
 
 /** Builds a bundle whose policy has these rules; the file and what the command said. */
-function buildBundle(rules: string): { file: string; code: number; stderr: string } {
-  mkdirSync(path.join(folder, 'rules'), { recursive: true });
-  writeFileSync(path.join(folder, 'rules', 'own.conf'), rules);
-  const { port } = origin.address() as AddressInfo;
-  const manifest = path.join(folder, 'site.yaml');
-  writeFileSync(
-    manifest,
-    `apiVersion: waf.io/v1
-kind: Upstream
-metadata: { name: origin }
-spec: { endpoints: [{ url: 'http://127.0.0.1:${port}', weight: 1 }] }
----
-apiVersion: waf.io/v1
-kind: Policy
-metadata: { name: own }
-spec: { ruleset: { path: . } }
----
-apiVersion: waf.io/v1
-kind: Site
-metadata: { name: shop }
-spec: { primaryHost: a.example, upstreamRef: origin, policyRef: own }
-`,
-  );
-  const file = path.join(folder, 'site.bundle');
-  return { file, ...runWaf(['bundle', 'build', '-f', manifest, '-o', file]) };
+function built(rules: string): ReturnType<typeof buildBundle> {
+  return buildBundle(folder, (origin.address() as AddressInfo).port, rules);
 }
 
-interface Engine {
-  readonly child: ChildProcess;
-  output(): string;
+function startEngine(bundle: string, port: number, workers = 1): BundleEngine {
+  const more = ['--events', path.join(folder, 'events.jsonl'), '--workers', String(workers)];
+  const engine = startBundleEngine(folder, bundle, port, ...more);
+  engines.push(engine);
+  return engine;
 }
 
-function startEngine(bundle: string, port: number, workers = 1): Engine {
-  const flags = ['--bundle', bundle, '--listen', `127.0.0.1:${port}`];
-  const data = ['--data', path.join(folder, 'var'), '--events', path.join(folder, 'events.jsonl')];
-  const threads = ['--workers', String(workers)];
-  const child = spawn(process.execPath, [engineFile, ...flags, ...data, ...threads], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  children.push(child);
-  let output = '';
-  child.stdout.on('data', (text: Buffer) => (output += text.toString()));
-  child.stderr.on('data', (text: Buffer) => (output += text.toString()));
-  return { child, output: () => output };
-}
-
-async function exitCode({ child }: Engine): Promise<number | null> {
+async function exitCode({ child }: BundleEngine): Promise<number | null> {
   if (child.exitCode === null) await once(child, 'close');
   return child.exitCode;
 }
@@ -106,7 +72,7 @@ async function exitCode({ child }: Engine): Promise<number | null> {
 /** The status, or the code of the error that the client saw. */
 function ask(port: number, target: string): Promise<number | string> {
   return new Promise((resolve) => {
-    const options = { host: '127.0.0.1', port, path: target, headers: { host: 'a.example' } };
+    const options = { host: '127.0.0.1', port, path: target, headers: { host: bundleHost } };
     const call = http.get({ ...options, agent: false }, (response) => {
       response.resume();
       response.on('end', () => resolve(response.statusCode ?? 0));
@@ -122,10 +88,10 @@ if (missingBuild !== null) console.log(missingBuild);
 
 describe.skipIf(missingBuild !== null)('the engine', () => {
   test('ten planted mistakes are ten diagnostics, each at its line', async () => {
-    const built = buildBundle(plantedMistakes);
-    const texts = [built.stderr];
-    if (built.code === 0) {
-      const engine = startEngine(built.file, 0);
+    const { file, code, stderr } = built(plantedMistakes);
+    const texts = [stderr];
+    if (code === 0) {
+      const engine = startEngine(file, 0);
       expect(await exitCode(engine)).not.toBe(0);
       texts.push(engine.output());
     }
@@ -136,7 +102,7 @@ describe.skipIf(missingBuild !== null)('the engine', () => {
   });
 
   test('a port in use is named; the process that uses it keeps running', async () => {
-    const { file } = buildBundle(goodRules);
+    const { file } = built(goodRules);
     const other = net.createServer((socket) => socket.end());
     const port = await listen(other);
     const engine = startEngine(file, port);
@@ -147,7 +113,7 @@ describe.skipIf(missingBuild !== null)('the engine', () => {
   });
 
   test('a second engine does not join the port of the first, though threads share it', async () => {
-    const { file } = buildBundle(goodRules);
+    const { file } = built(goodRules);
     const port = await freePort();
     startEngine(file, port, 2);
     await eventually(async () => (await ask(port, '/')) === 200);
@@ -158,7 +124,7 @@ describe.skipIf(missingBuild !== null)('the engine', () => {
   });
 
   test('a bundle that was changed, and none at all, are refused with a sentence', async () => {
-    const { file } = buildBundle(goodRules);
+    const { file } = built(goodRules);
     const bytes = readFileSync(file);
     bytes[Math.floor(bytes.length / 2)]! ^= 1;
     writeFileSync(`${file}.bad`, bytes);
@@ -171,7 +137,7 @@ describe.skipIf(missingBuild !== null)('the engine', () => {
   });
 
   test('kill -9 under load: clients see closed connections only, a restart serves', async () => {
-    const { file } = buildBundle(goodRules);
+    const { file } = built(goodRules);
     const port = await freePort();
     const serves = (): Promise<true | null> =>
       eventually(async () => (await ask(port, '/')) === 200);

@@ -23,6 +23,7 @@ export const sharesProducts = [
   'test/e2e/alerts.test.ts',
   'test/e2e/dead-origin.test.ts',
   'test/e2e/siem.test.ts',
+  'test/e2e/manifest-reload.test.ts',
   'test/e2e/policy-import.test.ts',
   'test/e2e/verifier.test.ts',
   'test/e2e/policy-import-judged.test.ts',
