@@ -102,6 +102,33 @@ test.each(rows)(
   },
 );
 
+test.each(['strict', 'uws'] as const)(
+  'visitors who ask at one time get their own heads and contents, by the listener %s',
+  async (listener) => {
+    // Each whole answer comes in one piece: nothing of it may wait for the coder among others.
+    const origin = await httpOrigin(closing, ({ url = '' }, response) => {
+      const own = url.repeat(100);
+      response.writeHead(200, { ...text, 'content-length': own.length, 'x-target': url });
+      response.end(own);
+    });
+    const front = await startFront(closing, [siteFor(origin, { delivery })], null, {}, listener);
+    const visit = async (target: string, coding: string): Promise<void> => {
+      const request = ask(coding).replace('GET / ', `GET ${target} `);
+      const answer = await new RawClient(front.port).send(request).all();
+      const [head = '', plain = ''] = answer.split('\r\n\r\n', 2);
+      expect(head).toMatch(/^HTTP\/1\.1 200 /);
+      expect(head.match(/^x-target: .*$/gim)).toEqual([`x-target: ${target}`]);
+      expect(head.includes('Content-Encoding: gzip')).toBe(coding === 'gzip');
+      const whole = coding === 'gzip' ? decoders.gzip(unchunked(answer)).toString() : plain;
+      expect(whole).toBe(target.repeat(100));
+    };
+    const visits = Array.from({ length: 24 }, (_, at) =>
+      visit(`/visitor-${at}`, at % 3 === 0 ? 'identity' : 'gzip'),
+    );
+    await Promise.all(visits);
+  },
+);
+
 test('a connection serves another request after a compressed answer', async () => {
   const origin = await httpOrigin(closing, (_, response) => {
     response.writeHead(200, text).end(content(5_000));

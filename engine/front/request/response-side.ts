@@ -380,6 +380,8 @@ export class ResponseSide implements CodedSink {
 
   private finish(): AnswerEvent {
     if (this.coder === null) return this.sendEnd();
+    // The writer is that of the thread: other requests use it before the first coded bytes come.
+    if (!this.sendWritten()) this.coder.pause();
     this.coder.end();
     return ANSWER.WAIT;
   }
