@@ -6,9 +6,10 @@ const headersMax = 64;
 const valueCharactersMax = 4096;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 const controls = /[\0-\x08\x0a-\x1f\x7f]/;
-/** Fields that belong to one connection, or that the proxy itself decides. */
+/** Fields that belong to one connection, or that what was inspected depends on. */
 const ours = new Set([
   'connection',
+  'content-encoding',
   'content-length',
   'expect',
   'keep-alive',
