@@ -1,11 +1,8 @@
 /**
- * Finds and loads the compiled addon, and declares the shape of its exports. Never checks
- * arguments beyond what the addon does itself: that is the work of the files beside it.
+ * Loads the compiled addon, and declares the shape of its exports. Never checks arguments beyond
+ * what the addon does itself: that is the work of the files beside it.
  */
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { loadAddonFile, requireAddonFile } from './load/load-addon.ts';
 
 /** Bytes as a string whose char codes are 0..255; the same as the engine's ByteString. */
 export type ByteString = string;
@@ -125,21 +122,8 @@ export interface NativeAddon {
   acceptClients(fd: number, owned: Int32Array, onClient: (fd: number) => void): () => void;
 }
 
-const relativeAddonPath = join('build', 'Release', 'waf_native.node');
-
-function findAddon(): string {
-  const start = dirname(fileURLToPath(import.meta.url));
-  for (let folder = start; ; folder = dirname(folder)) {
-    const candidate = join(folder, relativeAddonPath);
-    if (existsSync(candidate)) return candidate;
-    if (dirname(folder) === folder) break;
-  }
-  const message = `the native addon is not built (${relativeAddonPath}); run: npx node-gyp rebuild`;
-  throw Object.assign(new Error(message), { code: 'native_addon_missing' });
-}
-
 /** Where the addon lies. */
-export const addonFile = findAddon();
+export const addonFile = requireAddonFile('waf_native');
 
 /** The addon, loaded once for each thread that imports this file. */
-export const addon = createRequire(import.meta.url)(addonFile) as NativeAddon;
+export const addon = loadAddonFile<NativeAddon>(addonFile);

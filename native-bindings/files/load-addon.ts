@@ -1,8 +1,5 @@
-/** Finds and loads the small addon for LMDB's files. */
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+/** The small addon for LMDB's files. */
+import { findAddon, loadAddonFile } from '../load/load-addon.ts';
 
 interface FilesAddon {
   dropFilePages(): number;
@@ -10,7 +7,6 @@ interface FilesAddon {
   unlock(fd: number): void;
 }
 
-const relativeAddonPath = join('build', 'Release', 'waf_files.node');
 let addon: FilesAddon | null | undefined;
 
 /** The addon; null where it is not built. */
@@ -20,11 +16,6 @@ export function filesAddon(): FilesAddon | null {
 }
 
 function loadAddon(): FilesAddon | null {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, relativeAddonPath))) {
-    const parent = dirname(folder);
-    if (parent === folder) return null;
-    folder = parent;
-  }
-  return createRequire(import.meta.url)(join(folder, relativeAddonPath)) as FilesAddon;
+  const file = findAddon('waf_files');
+  return file === null ? null : loadAddonFile<FilesAddon>(file);
 }

@@ -2,10 +2,8 @@
  * Listening sockets, and the small addon that makes them. Control may load it: the supervisor holds
  * the sockets while engines come and go.
  */
-import { closeSync, existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { closeSync } from 'node:fs';
+import { loadAddonFile, requireAddonFile } from '../load/load-addon.ts';
 
 /** A TCP socket; the caller owns `fd`. */
 export interface BoundSocket {
@@ -18,7 +16,6 @@ interface ListenAddon {
   shareListening(fd: number): number;
 }
 
-const relativeAddonPath = join('build', 'Release', 'waf_listen.node');
 let addon: ListenAddon | undefined;
 
 /**
@@ -51,19 +48,6 @@ export function listenReusePort(host: string, port: number): BoundSocket {
 }
 
 function load(): ListenAddon {
-  addon ??= createRequire(import.meta.url)(findAddon()) as ListenAddon;
+  addon ??= loadAddonFile<ListenAddon>(requireAddonFile('waf_listen'));
   return addon;
-}
-
-function findAddon(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, relativeAddonPath))) {
-    const parent = dirname(folder);
-    if (parent === folder) {
-      const message = `the native addon ${relativeAddonPath} is not built; run: npm start`;
-      throw Object.assign(new Error(message), { code: 'native_addon_missing' });
-    }
-    folder = parent;
-  }
-  return join(folder, relativeAddonPath);
 }

@@ -2,10 +2,7 @@
  * RE2 patterns, and the small addon that runs them; control loads it, too. Never chooses between
  * engines.
  */
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { loadAddonFile, requireAddonFile } from '../load/load-addon.ts';
 
 /** `bytes`: strings hold one byte a character; `text`: they are read as UTF-8. */
 export type Re2Reading = 'bytes' | 'text';
@@ -22,10 +19,8 @@ interface Re2Addon {
 /** Code of the error for a pattern that RE2 does not take. */
 export const re2CompileCode = 're2_compile';
 
-const relativeAddonPath = join('build', 'Release', 'waf_re2.node');
-
 /** Loaded at once: without it no pattern of RE2's may look like one that RE2 does not take. */
-const addon = createRequire(import.meta.url)(findAddon()) as Re2Addon;
+const addon = loadAddonFile<Re2Addon>(requireAddonFile('waf_re2'));
 
 /**
  * One compiled pattern of RE2's syntax. For one thread. Values are strings, or the bytes that RE2
@@ -52,17 +47,4 @@ export class Re2 {
   exec(value: string | Uint8Array, start: number, places: Int32Array): number {
     return this.#native.exec(value, start, places);
   }
-}
-
-function findAddon(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, relativeAddonPath))) {
-    const parent = dirname(folder);
-    if (parent === folder) {
-      const message = `the native addon ${relativeAddonPath} is not built; run: npm start`;
-      throw Object.assign(new Error(message), { code: 'native_addon_missing' });
-    }
-    folder = parent;
-  }
-  return join(folder, relativeAddonPath);
 }

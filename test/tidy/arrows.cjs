@@ -337,13 +337,15 @@ const rooms = [
   // Plain JavaScript that runs before anything is installed.
   { room: 'control/setup', may: [] },
 
-  { room: 'native-bindings', may: [] },
+  { room: 'native-bindings', may: ['native-bindings/load'] },
+  // Where the compiled addons lie.
+  { room: 'native-bindings/load', may: [] },
   // Listening sockets: the supervisor holds them, engines accept from them.
-  { room: 'native-bindings/listen', may: [] },
+  { room: 'native-bindings/listen', may: ['native-bindings/load'] },
   // Small enough for processes that match nothing.
-  { room: 'native-bindings/files', may: [] },
+  { room: 'native-bindings/files', may: ['native-bindings/load'] },
   // Patterns of API documents, which control checks and engines run.
-  { room: 'native-bindings/re2', may: [] },
+  { room: 'native-bindings/re2', may: ['native-bindings/load'] },
   { room: gen, may: [] },
 ];
 
