@@ -17,15 +17,21 @@ export const eventColumns = [
 ];
 const columns = eventColumns.length;
 
-/** The events, the newest first; `empty` says what to do when there are none. */
+/**
+ * The events, the newest first; `empty` says what to do when there are none. With `live` all of
+ * them may change at any time.
+ */
 export function EventTable({
   events,
   empty,
+  live = false,
 }: {
   readonly events: readonly SecurityEvent[];
   readonly empty: string;
+  readonly live?: boolean;
 }): JSX.Element {
-  const { body, from, to, above, below } = useRowWindow(events.map(({ id }) => id));
+  const ids = events.map(({ id }) => id);
+  const { body, from, to, above, below } = useRowWindow(ids, live);
   if (events.length === 0) return <p class="empty">{empty}</p>;
   return (
     <div class="scroll">

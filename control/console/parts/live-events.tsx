@@ -1,6 +1,6 @@
 /**
- * The list that follows security events as they happen: drawn once a frame at most, with a bound on
- * what it keeps. Every event is counted, also those that are not shown.
+ * The list that follows security events as they happen: drawn a few times a second at most, with a
+ * bound on what it keeps. Every event is counted, also those that are not shown.
  */
 
 import { createClient } from '@connectrpc/connect';
@@ -12,11 +12,14 @@ import { said } from '../text/sentences.ts';
 import { streamTransport } from '../session.ts';
 import { exactNumber, t } from '../text/text.ts';
 import { EventTable } from './event-table.tsx';
+import { paced } from './paced.ts';
 
 const logs = createClient(LogService, streamTransport);
 /** Events that a live view keeps; older ones leave it. */
 const liveEventsMax = 1_000;
 const againMs = 2_000;
+/** Nobody reads faster, and a table of rows that are all new is the dearest that is drawn. */
+const drawEveryMs = 250;
 
 interface Live {
   readonly events: readonly SecurityEvent[];
@@ -54,7 +57,7 @@ export function LiveEvents({ siteId }: { readonly siteId: string }): JSX.Element
           {skipped > 0n && ` ${t('attacks.skipped', { count: exactNumber(skipped) })}`}
         </span>
       </p>
-      <EventTable events={events} empty={t('attacks.noneYet')} />
+      <EventTable events={events} empty={t('attacks.noneYet')} live={!paused} />
     </>
   );
 }
@@ -74,12 +77,17 @@ function follow(
   // The oldest first.
   let fresh: SecurityEvent[] = [];
   let frame = 0;
+  let drawTimer = 0;
+  let drawnMs = -drawEveryMs;
   let timer = 0;
   drawSoon.current = () => {
-    if (frame === 0) frame = window.requestAnimationFrame(draw);
+    if (drawTimer !== 0) return;
+    const waitMs = Math.max(0, drawnMs + drawEveryMs - performance.now());
+    drawTimer = window.setTimeout(() => (frame = window.requestAnimationFrame(draw)), waitMs);
   };
   const draw = (): void => {
-    frame = 0;
+    drawTimer = 0;
+    drawnMs = performance.now();
     const now = { ...counted };
     if (paused.current) {
       setLive(({ events }) => ({ ...now, events }));
@@ -93,7 +101,9 @@ function follow(
     }));
   };
   const read = async (): Promise<void> => {
-    for await (const { event, skippedEvents } of logs.tailSecurityEvents({ siteId }, { signal })) {
+    for await (const { event, skippedEvents } of paced(
+      logs.tailSecurityEvents({ siteId }, { signal }),
+    )) {
       setError('');
       counted.skipped += skippedEvents;
       counted.count += Number(skippedEvents);
@@ -118,6 +128,7 @@ function follow(
   run();
   return () => {
     stop.abort();
+    window.clearTimeout(drawTimer);
     window.cancelAnimationFrame(frame);
     window.clearTimeout(timer);
   };

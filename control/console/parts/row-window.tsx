@@ -7,14 +7,21 @@ import type { JSX, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { rowRange, type RowRange } from './row-range.ts';
 
-/** Lists up to this length are drawn whole, so that the browser's own search finds all of it. */
-const wholeMax = 120;
-/** Pixels above and below the window in which rows are drawn, so that scrolling meets rows. */
-const marginPx = 600;
+/** How much of a list is drawn. */
+interface Drawn {
+  /** Lists up to this length are drawn whole, so that the browser's own search finds all of it. */
+  readonly wholeMax: number;
+  /** Pixels above and below the window in which rows are drawn, so that scrolling meets rows. */
+  readonly marginPx: number;
+}
+
+const resting: Drawn = { wholeMax: 120, marginPx: 600 };
+/** Where all rows change at once, each that is out of sight costs as much as one in it. */
+const changing: Drawn = { wholeMax: 30, marginPx: 100 };
 /** Scrolling by less changes nothing. */
 const stepPx = 200;
 /** The height of a row that was never drawn, until one was. */
-const usualPx = 37;
+const firstPx = 37;
 /** Heights of rows that left the list are kept up to this many. */
 const heightsMax = 20_000;
 
@@ -23,19 +30,33 @@ export interface RowWindow extends RowRange {
   readonly body: RefObject<HTMLTableSectionElement | null>;
 }
 
-/** Which rows of a list with these keys are drawn, as the page scrolls. */
-export function useRowWindow(keys: readonly string[]): RowWindow {
+/** Heights of rows in pixels. */
+interface Heights {
+  readonly of: Map<string, number>;
+  /**
+   * Of a row that was never drawn. Where all rows change it is the mean of those before; elsewhere
+   * it stays, as rows out of sight that change their height would move what is read.
+   */
+  usual: number;
+}
+
+/** Which rows of a list with these keys are drawn, as the page scrolls; `live` where all change. */
+export function useRowWindow(keys: readonly string[], live = false): RowWindow {
   const body = useRef<HTMLTableSectionElement>(null);
-  const heights = useRef(new Map<string, number>());
+  const { current: heights } = useRef<Heights>({ of: new Map(), usual: firstPx });
   const [view, setView] = useState({ top: 0, height: 0 });
   const [, draw] = useState(0);
-  const range = rangeOf(keys, heights.current, view);
-  useEffect(() => watchWindow(body, heights.current, setView), []);
+  const much = live ? changing : resting;
+  const range = rangeOf(keys, heights, view, much);
+  useEffect(() => watchWindow(body, heights.of, setView), []);
   useLayoutEffect(() => {
-    if (keys.length <= wholeMax) return;
-    measure(body.current, keys.slice(range.from, range.to), heights.current);
-    const next = rangeOf(keys, heights.current, view);
-    if (next.from !== range.from || next.to !== range.to) draw((count) => count + 1);
+    if (keys.length <= much.wholeMax) return;
+    const drawn = keys.slice(range.from, range.to);
+    measure(body.current, drawn, heights.of);
+    if (live) heights.usual = meanOf(drawn.map((key) => heights.of.get(key) ?? firstPx));
+    const next = rangeOf(keys, heights, view, much);
+    // Rows too many are not worth another drawing.
+    if (next.from < range.from || next.to > range.to) draw((count) => count + 1);
   });
   return { ...range, body };
 }
@@ -47,11 +68,12 @@ interface View {
 
 function rangeOf(
   keys: readonly string[],
-  heights: ReadonlyMap<string, number>,
+  { of, usual }: Heights,
   { top, height }: View,
+  { wholeMax, marginPx }: Drawn,
 ): RowRange {
   if (keys.length <= wholeMax) return { from: 0, to: keys.length, above: 0, below: 0 };
-  const all = keys.map((key) => heights.get(key) ?? usualPx);
+  const all = keys.map((key) => of.get(key) ?? usual);
   const bottom = top + (height === 0 ? window.innerHeight : height);
   return rowRange(all, top - marginPx, bottom + marginPx);
 }
@@ -68,6 +90,10 @@ function measure(
     const height = rows[index]?.offsetHeight;
     if (height !== undefined) heights.set(key, height);
   }
+}
+
+function meanOf(heights: readonly number[]): number {
+  return heights.reduce((sum, one) => sum + one, 0) / heights.length;
 }
 
 /** Reports where the window stands over the rows; once a frame at most. */
