@@ -7,6 +7,7 @@ import { IpListService } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import { partsOf } from '../parts/edit.tsx';
 import { inList } from '../parts/in-list.ts';
 import { FoldedEdit } from '../parts/list.tsx';
+import { MadeOnce } from '../parts/made-once.ts';
 import { refusalText } from '../parts/refusal.ts';
 import { transport } from '../session.ts';
 import { pageTexts } from '../text/text.ts';
@@ -33,23 +34,13 @@ interface FormProps {
   readonly changed: () => void;
 }
 
-/** A list whose effect could not be set: it is not made again. */
-interface MadeList {
-  /** Name and addresses as they were entered. */
-  readonly entered: string;
-  readonly id: string;
-}
-
 /** Makes a list, then has it act: two calls, of which the second can fail alone. */
 export function NewList({ changed }: FormProps): JSX.Element {
-  const made = useRef<MadeList | null>(null);
+  const { current: made } = useRef(new MadeOnce());
   const make = async (name: string, addresses: string): Promise<string> => {
-    const entered = JSON.stringify([name, addresses]);
-    if (made.current?.entered === entered) return made.current.id;
     const entries = partsOf(addresses).map((value) => ({ value }));
     const { ipList } = await lists.createIpList({ ipList: { name, entries } });
-    made.current = { entered, id: ipList?.id ?? '' };
-    return made.current.id;
+    return ipList?.id ?? '';
   };
   const bind = async (name: string, ipListId: string, effect: string): Promise<void> => {
     const binding = { ipListId, ...acting(effect), ...inList };
@@ -77,9 +68,9 @@ export function NewList({ changed }: FormProps): JSX.Element {
       ]}
       save={async ({ name = '', addresses = '', effect = '' }) => {
         try {
-          const id = await make(name, addresses);
+          const id = await made.id([name, addresses], () => make(name, addresses));
           if (effect !== '') await bind(name, id, effect);
-          made.current = null;
+          made.used();
         } finally {
           // The list is there also where it does not act, or where the answer was lost.
           changed();

@@ -3,6 +3,7 @@
 import { createClient } from '@connectrpc/connect';
 import { create } from '@bufbuild/protobuf';
 import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
 import { CertService, type Certificate } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import {
   SiteService,
@@ -17,8 +18,10 @@ import { useCall } from '../call.ts';
 import type { Field, Values } from '../parts/edit.tsx';
 import { Link } from '../parts/link.tsx';
 import { allItems, FoldedEdit } from '../parts/list.tsx';
+import { MadeOnce } from '../parts/made-once.ts';
 import { Card } from '../parts/panel.tsx';
 import { pemParts } from '../parts/pem.ts';
+import { refusalText } from '../parts/refusal.ts';
 import { State } from '../parts/state.tsx';
 import { transport } from '../session.ts';
 import { localTime, pageTexts } from '../text/text.ts';
@@ -55,6 +58,10 @@ const w = pageTexts({
   pem: ['Certificate and chain, PEM', '证书及证书链（PEM）'],
   key: ['Private key, PEM', '私钥（PEM）'],
   uploadIt: ['Upload and use', '上传并使用'],
+  half: [
+    'The certificate was uploaded, but this site does not use it yet. Submit again to try only that part. Reason: {reason}',
+    '证书已上传，但此站点尚未使用它。再次提交时仅重试使用这一步。原因：{reason}',
+  ],
   more: ['All certificates', '全部证书'],
 });
 
@@ -68,17 +75,6 @@ export function SiteTls({ of }: { readonly of: ShownSite }): JSX.Element {
   const found = useCall('certs', (signal) =>
     allItems((page) => certs.listCerts({ page }, { signal })),
   );
-  const upload = async ({ name = '', cert = '', key = '' }: Values): Promise<void> => {
-    const made = await certs.uploadCert({ name, ...pemParts(cert, key) });
-    const before = (await sites.getSite({ id: of.site.id })).site ?? of.site;
-    const mode = TlsMode.UPLOADED;
-    const tls = { ...tlsOf(before), mode, certId: made.cert?.id ?? '' };
-    await sites.updateSite({
-      site: { ...before, tls },
-      revision: before.revision,
-      updateMask: 'tls.mode,tls.certId',
-    });
-  };
   return (
     <State of={found}>
       {(items) => (
@@ -96,30 +92,60 @@ export function SiteTls({ of }: { readonly of: ShownSite }): JSX.Element {
               <Link href="/certificates">{w('more')}</Link>
             </p>
           </Card>
-          <FoldedEdit
-            label={w('upload')}
-            codes={['cert:write', 'site:write']}
-            submit={w('uploadIt')}
-            fields={[
-              { name: 'name', label: w('name'), value: of.site.primaryHost, required: true },
-              {
-                name: 'cert',
-                api: ['certPem', 'chainPem', 'certId'],
-                label: w('pem'),
-                kind: 'area',
-                required: true,
-              },
-              { name: 'key', api: ['keyPem'], label: w('key'), kind: 'area', required: true },
-            ]}
-            save={upload}
-            saved={() => {
-              found.reload();
-              of.changed();
-            }}
-          />
+          <Upload of={of} listed={found.reload} />
         </>
       )}
     </State>
+  );
+}
+
+/** Uploads a certificate and has the site use it: two calls; the second can fail alone. */
+function Upload({
+  of,
+  listed,
+}: {
+  readonly of: ShownSite;
+  readonly listed: () => void;
+}): JSX.Element {
+  const { current: made } = useRef(new MadeOnce());
+  const upload = async (name: string, cert: string, key: string): Promise<string> =>
+    (await certs.uploadCert({ name, ...pemParts(cert, key) })).cert?.id ?? '';
+  const use = async (certId: string): Promise<void> => {
+    const before = (await sites.getSite({ id: of.site.id })).site ?? of.site;
+    const tls = { ...tlsOf(before), mode: TlsMode.UPLOADED, certId };
+    const updateMask = 'tls.mode,tls.certId';
+    await sites.updateSite({ site: { ...before, tls }, revision: before.revision, updateMask });
+  };
+  return (
+    <FoldedEdit
+      label={w('upload')}
+      codes={['cert:write', 'site:write']}
+      submit={w('uploadIt')}
+      fields={[
+        { name: 'name', label: w('name'), value: of.site.primaryHost, required: true },
+        {
+          name: 'cert',
+          api: ['certPem', 'chainPem'],
+          label: w('pem'),
+          kind: 'area',
+          required: true,
+        },
+        { name: 'key', api: ['keyPem'], label: w('key'), kind: 'area', required: true },
+      ]}
+      save={async ({ name = '', cert = '', key = '' }) => {
+        try {
+          const id = await made.id([name, cert, key], () => upload(name, cert, key));
+          await use(id).catch((thrown: unknown) => {
+            throw new Error(w('half', { reason: refusalText(thrown) }), { cause: thrown });
+          });
+          made.used();
+        } finally {
+          // The certificate is there also where the site does not use it.
+          listed();
+          of.changed();
+        }
+      }}
+    />
   );
 }
 

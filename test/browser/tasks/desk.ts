@@ -3,7 +3,7 @@
  * is for something that the page shows.
  */
 
-import type { ElementHandle, Page } from 'puppeteer-core';
+import type { ElementHandle, HTTPRequest, Page } from 'puppeteer-core';
 import { eventually } from '../../support/eventually.ts';
 import { settled, shows, textOf } from '../console-driver.ts';
 
@@ -61,6 +61,26 @@ export class Desk {
     const target = await this.#find('press', words, within);
     await target.click();
     await target.dispose();
+  }
+
+  /** Has the next call of this method that `act` makes be refused, as by a full disk. */
+  async refuseOnce(method: string, act: () => Promise<void>): Promise<void> {
+    const body = JSON.stringify({ code: 'unavailable', message: 'the store could not be written' });
+    let refused = false;
+    const answer = (request: HTTPRequest): void => {
+      if (refused || !request.url().endsWith(`/${method}`)) return void request.continue();
+      refused = true;
+      void request.respond({ status: 400, contentType: 'application/json', body });
+    };
+    this.page.on('request', answer);
+    await this.page.setRequestInterception(true);
+    try {
+      await act();
+      await eventually(() => refused);
+    } finally {
+      this.page.off('request', answer);
+      await this.page.setRequestInterception(false);
+    }
   }
 
   /** Opens what this selector names, as a press. */

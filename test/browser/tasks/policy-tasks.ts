@@ -1,10 +1,8 @@
 /** Tasks on policies and on what protects all sites: settings, rules, versions, address lists. */
 
-import type { HTTPRequest } from 'puppeteer-core';
 import { expect } from 'vitest';
 import { inList } from '../../../control/console/parts/in-list.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { Desk } from './desk.ts';
 import { attackIn, type Task, type World } from './task.ts';
 
 const attack = '/?id=1%27%20OR%20%271%27=%271';
@@ -33,27 +31,6 @@ async function listedAs(world: World, name: string): Promise<number[]> {
   const { items } = await world.call('IpListService/ListIpLists', { query: name });
   const lists = (items ?? []) as { globalRefCount?: number }[];
   return lists.map(({ globalRefCount = 0 }) => globalRefCount);
-}
-
-/** Has the next call of this method be refused, as by a full disk. */
-async function refuseOnce(desk: Desk, method: string, act: () => Promise<void>): Promise<void> {
-  const { page } = desk;
-  const body = JSON.stringify({ code: 'unavailable', message: 'the store could not be written' });
-  let refused = false;
-  const answer = (request: HTTPRequest): void => {
-    if (refused || !request.url().endsWith(`/${method}`)) return void request.continue();
-    refused = true;
-    void request.respond({ status: 400, contentType: 'application/json', body });
-  };
-  page.on('request', answer);
-  await page.setRequestInterception(true);
-  try {
-    await act();
-    await eventually(() => refused);
-  } finally {
-    page.off('request', answer);
-    await page.setRequestInterception(false);
-  }
 }
 
 /** The table. */
@@ -217,7 +194,7 @@ export const policyTasks: readonly Task[] = [
       await desk.fill('Name', 'Half made', form);
       await desk.fill('Addresses or networks, one a line', '203.0.113.178', form);
       await desk.choose('On all sites', 'Deny', form);
-      await refuseOnce(desk, 'UpsertGlobalIpListBinding', () => desk.press(form, form));
+      await desk.refuseOnce('UpsertGlobalIpListBinding', () => desk.press(form, form));
       await desk.shows('The list “Half made” was made, but acts nowhere yet.');
       await desk.shows('Reason: the store could not be written');
       expect(await listedAs(world, 'Half made')).toEqual([0]);

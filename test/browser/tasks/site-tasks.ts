@@ -187,6 +187,36 @@ export const siteTasks: readonly Task[] = [
     },
   },
   {
+    id: 'site-tls-half',
+    page: 'Sites',
+    does: 'uploads a certificate that the site is then not given, and submits again',
+    expects:
+      'it says which half is done, and lists it; then the site holds it, and it is there once',
+    run: async (desk, world) => {
+      const id = await world.site('half-secure');
+      const { cert, key } = await makeTestCertificate({ names: ['half-secure.example'] });
+      await desk.go(`/sites/${id}?tab=tls`);
+      const form = 'Upload a certificate for this site';
+      await desk.press(form);
+      await desk.fill('Name', 'Half secure', form);
+      await desk.fill('Certificate and chain, PEM', cert, form);
+      await desk.fill('Private key, PEM', key, form);
+      await desk.refuseOnce('UpdateSite', () => desk.press('Upload and use', form));
+      await desk.shows('The certificate was uploaded, but this site does not use it yet.');
+      await desk.shows('Reason: the store could not be written');
+      const listed = await world.certificates('Half secure');
+      expect(listed).toHaveLength(1);
+      expect((await world.siteAt(id))['tls']).not.toMatchObject({ certId: listed[0] });
+      await desk.press('Upload and use', form);
+      await desk.hides('does not use it yet');
+      await eventually(async () => (await desk.held('Certificate of your own')) === listed[0]);
+      expect(await world.certificates('Half secure')).toEqual(listed);
+      expect(await world.siteAt(id)).toMatchObject({
+        tls: { mode: 'TLS_MODE_UPLOADED', certId: listed[0] },
+      });
+    },
+  },
+  {
     id: 'site-detection',
     page: 'Sites',
     does: 'lets a site only record attacks',

@@ -126,6 +126,13 @@ export class World {
     });
   }
 
+  /** The ids of the certificates of this name. */
+  async certificates(name: string): Promise<string[]> {
+    const { items } = await this.call('CertService/ListCerts', { page: { pageSize: 100 } });
+    const all = (items ?? []) as { id: string; name: string }[];
+    return all.filter((one) => one.name === name).map(({ id }) => id);
+  }
+
   /** An address list; its id. */
   async ipList(name: string, ...values: string[]): Promise<string> {
     const ipList = { name, entries: values.map((value) => ({ value })) };
