@@ -8,14 +8,15 @@ import { SecurityFactBatchSchema } from '../../../proto/gen/waf/runtime/v1/obser
 import {
   QuerySecurityEventsRequestSchema,
   SecurityEventOutcome,
+  type SecurityEventJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { any, batchOf, idsOf, startMs } from '../../../test/support/event-store-suite.ts';
 import { observationLimits } from '../../limits/observation-limits.ts';
-import type { EventStore } from '../../observe/event-store.ts';
+import { eachEvent, type EventStore } from '../../observe/event-store.ts';
 import { openEventStore } from '../../observe/events/embedded-events.ts';
 import { openMemoryKv } from '../../store/memory-kv.ts';
 import { openStore, type Store } from '../../store/store.ts';
-import { securityFilterOf } from './country-filter.ts';
+import { securityCheckOf, securityFilterOf } from './country-filter.ts';
 
 let store: Store;
 let events: EventStore;
@@ -34,7 +35,12 @@ afterAll(async () => {
 function batchFrom(clients: readonly string[]) {
   const facts = clients.map((clientIp, at) => ({
     ...{ clientIp, requestId: `r-${at}`, receivedAtMs: BigInt(startMs + at) },
-    matches: [{ ruleId: 942_100 + (at % 2), severity: 2 }],
+    ...(at === 2 ? { siteId: 'shop', target: Buffer.from('/login?a=1'), blocked: true } : {}),
+    matches: [
+      at % 2 === 0
+        ? { ruleId: 942_100, severity: 2, tags: ['attack-sqli'] }
+        : { ruleId: 942_101, severity: at === 3 ? 4 : 2 },
+    ],
   }));
   return batchOf(1, toBinary(SecurityFactBatchSchema, create(SecurityFactBatchSchema, { facts })));
 }
@@ -59,6 +65,42 @@ test.each([
   expect(await idsOf(events, 'security', await filterOf({ events }, countries, rules))).toEqual(
     found,
   );
+});
+
+test.each([
+  ['everything', {}, 5],
+  ['a country', { countryCodes: ['US'] }, 3],
+  ['one of two rules', { ruleIds: ['942100', '1'] }, 3],
+  ['a network', { clientIpCidrs: ['8.8.0.0/16'] }, 3],
+  ['an attack type', { attackTypes: ['sqli'] }, 3],
+  ['an outcome', { outcome: SecurityEventOutcome.PASSED }, 4],
+  ['a path', { path: '/login' }, 1],
+  ['a request', { uniqueId: 'r-2' }, 1],
+  ['a site', { siteId: 'shop' }, 1],
+  ['a node', { agentId: 'a' }, 5],
+  ['a severity', { minimumSeverity: 'critical' }, 4],
+  ['a country and a rule', { countryCodes: ['US'], ruleIds: ['942100'] }, 2],
+  ['nothing', { countryCodes: ['US'], path: '/login' }, 0],
+])('a check of single events finds what the list finds: %s', async (_name, fields, count) => {
+  const query = create(QuerySecurityEventsRequestSchema, {
+    ...{ outcome: SecurityEventOutcome.ANY, ...fields },
+  });
+  const { signal } = new AbortController();
+  const filter = await securityFilterOf({ store, events }, any.tenantId, query, signal);
+  const fits = securityCheckOf({ store }, any.tenantId, query);
+  const checked: string[] = [];
+  for await (const event of eachEvent(events, 'security', any)) {
+    if (fits(event as SecurityEventJson)) checked.push(event.uniqueId ?? '');
+  }
+  expect(checked).toEqual(await idsOf(events, 'security', filter));
+  expect(checked).toHaveLength(count);
+});
+
+test('a check finds nothing of another tenant', () => {
+  const query = create(QuerySecurityEventsRequestSchema, { outcome: SecurityEventOutcome.ANY });
+  const event = { tenantId: any.tenantId, uniqueId: 'r-0' };
+  expect(securityCheckOf({ store }, any.tenantId, query)(event)).toBe(true);
+  expect(securityCheckOf({ store }, 'another', query)(event)).toBe(false);
 });
 
 test.each([

@@ -3,13 +3,17 @@
  * clients there were is asked first, then events of those that the geo database has in a country.
  */
 
-import type { QuerySecurityEventsRequest } from '../../../proto/gen/waf/v1/log_pb.ts';
+import type {
+  QuerySecurityEventsRequest,
+  SecurityEventJson,
+} from '../../../proto/gen/waf/v1/log_pb.ts';
 import { openNetworkGeo } from '../../access/network-geo.ts';
 import { refusal } from '../../domain/errors.ts';
 import { observationLimits } from '../../limits/observation-limits.ts';
-import type { EventFilter } from '../../observe/events/event-filter.ts';
+import { prepareFilter, type EventFilter } from '../../observe/events/event-filter.ts';
 import { paced } from '../../observe/paced.ts';
 import { securityFilter } from '../../observe/query.ts';
+import { securityKind } from '../../observe/security-event.ts';
 import type { Uses } from '../context.ts';
 
 /**
@@ -26,6 +30,24 @@ export async function securityFilterOf(
   if (query.countryCodes.length === 0) return filter;
   const values = await clientsIn(parts, filter, new Set(query.countryCodes), signal);
   return { ...filter, anyOf: [...filter.anyOf, { field: 'client', values }] };
+}
+
+/**
+ * Says of one event whether a query finds it, at any time. Countries are those of the geo database
+ * of this moment. Errors: as `securityFilter`.
+ */
+export function securityCheckOf(
+  { store }: Uses<'store'>,
+  tenantId: string,
+  query: QuerySecurityEventsRequest,
+): (event: SecurityEventJson) => boolean {
+  const filter = securityFilter(tenantId, { ...query, timeRange: undefined });
+  const { matches } = prepareFilter(securityKind, filter);
+  if (query.countryCodes.length === 0) return matches;
+  const countries = new Set(query.countryCodes);
+  const placeOf = openNetworkGeo(store);
+  return (event) =>
+    matches(event) && countries.has(placeOf(event.clientIp ?? '')?.countryCode ?? '');
 }
 
 async function clientsIn(

@@ -10,15 +10,17 @@ import { observationLimits } from '../../limits/observation-limits.ts';
 import { callerOf, type Uses } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { securityCheckOf } from './country-filter.ts';
 
 const heartbeatMs = 10_000;
 
 /** Sends events as they come in; nothing is replayed. */
 export function tailSecurityEvents(
-  parts: Uses<'clock' | 'events'>,
+  parts: Uses<'clock' | 'events' | 'store'>,
 ): Method<typeof LogService, 'tailSecurityEvents'> {
-  return async function* ({ siteId, agentId }, context) {
+  return async function* ({ siteId, agentId, query }, context) {
     const { tenantId } = callerOf(context);
+    const fits = query === undefined ? () => true : securityCheckOf(parts, tenantId, query);
     const waiting: SecurityEventJson[] = [];
     let skipped = 0n;
     let wake = (): void => undefined;
@@ -26,6 +28,7 @@ export function tailSecurityEvents(
       if (event.tenantId !== tenantId) return;
       if (siteId !== '' && event.siteId !== siteId) return;
       if (agentId !== '' && event.agentId !== agentId) return;
+      if (!fits(event)) return;
       if (waiting.length >= observationLimits.tailWaitingMax) skipped++;
       else waiting.push(event);
       wake();

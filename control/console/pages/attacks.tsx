@@ -20,8 +20,8 @@ import { ColumnChoice } from '../parts/column-choice.tsx';
 import { eventColumns, EventTable } from '../parts/event-table.tsx';
 import { textField } from '../parts/form.ts';
 import { Link } from '../parts/link.tsx';
-import { ListEnd, useLongList } from '../parts/long-list.tsx';
 import { LiveEvents } from '../parts/live-events.tsx';
+import { ListEnd, useLongList } from '../parts/long-list.tsx';
 import { Groups, Ranking, type Rank } from '../parts/ranking.tsx';
 import { SiteChoice } from '../parts/site-choice.tsx';
 import { SpanChoice } from '../parts/span-choice.tsx';
@@ -87,7 +87,12 @@ export function Attacks(): JSX.Element {
         <SpanChoice />
       </div>
       <Filters />
-      {live && <LiveEvents siteId={query.get('site') ?? ''} />}
+      {live && (
+        <LiveEvents
+          key={filters.map((name) => query.get(name) ?? '').join('\n')}
+          query={queryOf(query)}
+        />
+      )}
       <State of={summary}>
         {({ total, blocked, passed, trend, topRules, topIps, topAttackTypes, topPaths }) => (
           <>

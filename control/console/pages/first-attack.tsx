@@ -3,6 +3,7 @@
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { SecurityEventOutcome } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { PolicyService, type TestPolicyResponse } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { Site } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { Act } from '../parts/act.tsx';
@@ -72,7 +73,7 @@ export function FirstAttack({ site }: { readonly site: Site }): JSX.Element {
         <pre class="code">
           <VisibleText text={`curl -i 'http://${host}${attack}'`} />
         </pre>
-        <LiveEvents siteId={site.id} />
+        <LiveEvents query={{ siteId: site.id, outcome: SecurityEventOutcome.ANY }} />
       </Card>
       <p>
         <Link href="/">{w('on')}</Link>

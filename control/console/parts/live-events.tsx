@@ -1,44 +1,54 @@
 /**
- * The list that follows security events as they happen: drawn a few times a second at most, with a
- * bound on what it keeps. Every event is counted, also those that are not shown.
+ * The list that follows security events as they happen, with a bound on what it keeps. Every event
+ * is counted, also those that are not shown.
  */
 
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { LogService, type SecurityEvent } from '../../../proto/gen/waf/v1/log_pb.ts';
+import {
+  LogService,
+  type QuerySecurityEventsRequestSchema,
+} from '../../../proto/gen/waf/v1/log_pb.ts';
 import { messageOf } from '../call.ts';
 import { said } from '../text/sentences.ts';
 import { streamTransport } from '../session.ts';
 import { exactNumber, t } from '../text/text.ts';
 import { EventTable } from './event-table.tsx';
-import { paced } from './paced.ts';
+import type { Live } from './live-feed.ts';
 
 const logs = createClient(LogService, streamTransport);
 /** Events that a live view keeps; older ones leave it. */
 const liveEventsMax = 1_000;
-const againMs = 2_000;
-/** Nobody reads faster, and a table of rows that are all new is the dearest that is drawn. */
-const drawEveryMs = 250;
 
-interface Live {
-  readonly events: readonly SecurityEvent[];
-  /** Events since the view was opened: those that came, and those that the service left out. */
-  readonly count: number;
-  readonly skipped: bigint;
-}
+/** The filters, as calls take them. */
+type Query = MessageInitShape<typeof QuerySecurityEventsRequestSchema>;
 
 const nothing: Live = { events: [], count: 0, skipped: 0n };
 
-/** Security events of a site as they happen, of all sites for ''. */
-export function LiveEvents({ siteId }: { readonly siteId: string }): JSX.Element {
+/** Security events as they happen: those that the list of the query would show. */
+export function LiveEvents({ query }: { readonly query: Query }): JSX.Element {
   const [live, setLive] = useState(nothing);
   const [error, setError] = useState('');
   const [paused, setPaused] = useState(false);
   const isPaused = useRef(paused);
   isPaused.current = paused;
   const drawSoon = useRef((): void => undefined);
-  useEffect(() => follow(siteId, isPaused, drawSoon, setLive, setError), [siteId]);
+  useEffect(() => {
+    const fail = (thrown: unknown): void => setError(thrown === null ? '' : messageOf(thrown));
+    let stop: (() => void) | null = () => undefined;
+    const open = (signal: AbortSignal) => logs.tailSecurityEvents({ query }, { signal });
+    // Few follow events, and the page is as large as it may be.
+    import('./live-feed.ts').then(({ follow }) => {
+      if (stop === null) return;
+      stop = follow({ open, keptMax: liveEventsMax, isPaused, drawSoon, setLive, fail });
+    }, fail);
+    return () => {
+      stop?.();
+      stop = null;
+    };
+  }, []);
   useEffect(() => drawSoon.current(), [paused]);
   const { events, count, skipped } = live;
   return (
@@ -60,76 +70,4 @@ export function LiveEvents({ siteId }: { readonly siteId: string }): JSX.Element
       <EventTable events={events} empty={t('attacks.noneYet')} live={!paused} />
     </>
   );
-}
-
-/** Reads the stream until it is stopped, and opens it again where it breaks. */
-function follow(
-  siteId: string,
-  paused: { readonly current: boolean },
-  drawSoon: { current: () => void },
-  setLive: (next: (before: Live) => Live) => void,
-  setError: (error: string) => void,
-): () => void {
-  const stop = new AbortController();
-  const { signal } = stop;
-  const counted = { count: 0, skipped: 0n };
-  setLive(() => nothing);
-  // The oldest first.
-  let fresh: SecurityEvent[] = [];
-  let frame = 0;
-  let drawTimer = 0;
-  let drawnMs = -drawEveryMs;
-  let timer = 0;
-  drawSoon.current = () => {
-    if (drawTimer !== 0) return;
-    const waitMs = Math.max(0, drawnMs + drawEveryMs - performance.now());
-    drawTimer = window.setTimeout(() => (frame = window.requestAnimationFrame(draw)), waitMs);
-  };
-  const draw = (): void => {
-    drawTimer = 0;
-    drawnMs = performance.now();
-    const now = { ...counted };
-    if (paused.current) {
-      setLive(({ events }) => ({ ...now, events }));
-      return;
-    }
-    const newest = fresh.toReversed();
-    fresh = [];
-    setLive(({ events }) => ({
-      ...now,
-      events: [...newest, ...events.slice(0, liveEventsMax)].slice(0, liveEventsMax),
-    }));
-  };
-  const read = async (): Promise<void> => {
-    for await (const { event, skippedEvents } of paced(
-      logs.tailSecurityEvents({ siteId }, { signal }),
-    )) {
-      setError('');
-      counted.skipped += skippedEvents;
-      counted.count += Number(skippedEvents);
-      if (event !== undefined) {
-        counted.count += 1;
-        fresh.push(event);
-        // A hidden page draws no frames.
-        if (fresh.length >= 2 * liveEventsMax) fresh = fresh.slice(-liveEventsMax);
-      }
-      drawSoon.current();
-    }
-  };
-  const run = (): void => {
-    read()
-      .catch((thrown: unknown) => {
-        if (!signal.aborted) setError(messageOf(thrown));
-      })
-      .finally(() => {
-        if (!signal.aborted) timer = window.setTimeout(run, againMs);
-      });
-  };
-  run();
-  return () => {
-    stop.abort();
-    window.clearTimeout(drawTimer);
-    window.cancelAnimationFrame(frame);
-    window.clearTimeout(timer);
-  };
 }

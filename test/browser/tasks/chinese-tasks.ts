@@ -85,8 +85,6 @@ const tasks: readonly Task[] = [
     expects: 'an attack appears without a reload',
     run: async (desk, world) => {
       const { siteId, get } = await world.refused('lively-zh');
-      // A live view that an earlier task paused would stay paused.
-      await desk.go('/');
       await desk.go(`/attacks?live=1&site=${siteId}`);
       await desk.shows('新事件显示在最上方。');
       await eventually(async () => {

@@ -94,6 +94,31 @@ export const operateTasks: readonly Task[] = [
     },
   },
   {
+    id: 'attacks-live-filter',
+    page: 'Attacks',
+    does: 'follows the events of one client live, then looks at the list of the same filter',
+    expects: 'nobody else is shown, and the list has the same rows',
+    run: async (desk, world) => {
+      await world.site('lively-one');
+      const [client, other] = [world.client(), world.client()];
+      const get = (from: string): Promise<number> => world.get(attack, from, 'lively-one.example');
+      await eventually(async () => (await get(other)) === 403);
+      const begun = desk.page.waitForResponse((one) => one.url().endsWith('/TailSecurityEvents'));
+      await desk.go(`/attacks?live=1&client=${client}`);
+      await begun;
+      expect([await get(other), await get(client), await get(client)]).toEqual([403, 403, 403]);
+      const rows = (): Promise<(string | null)[]> =>
+        desk.page.$$eval('main tbody tr', (all) => all.map((row) => row.textContent));
+      await eventually(async () => (await rows()).length === 2);
+      const live = await rows();
+      expect(live.every((row) => row?.includes(client))).toBe(true);
+      await desk.open('input[name=live]');
+      await desk.hides('Pause');
+      await eventually(async () => (await rows()).length === 2);
+      expect(await rows()).toEqual(live);
+    },
+  },
+  {
     id: 'attacks-many',
     page: 'Attacks',
     does: 'follows 240 attacks live, then scrolls through the list of them',
