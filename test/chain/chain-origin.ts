@@ -45,6 +45,7 @@ export async function startChainOrigin(name: string): Promise<ChainOrigin> {
         'x-added': String(headers['x-added'] ?? ''),
         'x-default': String(headers['x-default'] ?? ''),
         'x-cookie': String(headers.cookie ?? ''),
+        'x-deadline': String(headers['grpc-timeout'] ?? ''),
         'x-subject': String(headers['x-client-cert-subject'] ?? ''),
         ...(status === 302 && { location: '/' }),
       });

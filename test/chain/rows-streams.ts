@@ -138,6 +138,40 @@ const fieldRows = fieldCalls.map(([says, request, expected]): ChainRow => ({
   ...{ says: `gRPC fields: ${says}`, site: 'fields', ways: secondHttp, request, expected },
 }));
 
+const late = (refusal: string): ChainExpected => ({
+  ...{ status: 504, outcome: 'origin_error', refusal, fields: { 'x-origin': null } },
+});
+
+/** Where paths have times; the origin never answers under `/silent`. */
+const timedCalls: readonly (readonly [string, ChainRequest, ChainExpected])[] = [
+  ['one in time goes to the origin', call(message('hello')), taken(12)],
+  [
+    'one that its origin does not answer',
+    call(message('a'), '/silent.Orders/Get'),
+    late('origin_first_byte_timeout'),
+  ],
+  [
+    'a method has a time of its own, for the whole',
+    call(message('a'), '/silent.Orders/List'),
+    late('total_timeout'),
+  ],
+  [
+    'a deadline of the client does not lengthen the time',
+    call(message('a'), '/silent.Orders/Get', { 'grpc-timeout': '1H' }),
+    late('origin_first_byte_timeout'),
+  ],
+  [
+    'a deadline of the client goes to the origin as it came',
+    call(message('a'), undefined, { 'grpc-timeout': '250m' }),
+    { ...taken(8), fields: { 'x-bytes': '8', 'x-deadline': '250m' } },
+  ],
+  ['an attack waits for nobody', call(message('a'), `/silent.Orders/Get?id=${encoded}`), blocked],
+];
+
+const timedRows = timedCalls.map(([says, request, expected]): ChainRow => ({
+  ...{ says: `gRPC times: ${says}`, site: 'timed', ways: secondHttp, request, expected },
+}));
+
 const types = ['application/grpc', 'application/grpc+proto'];
 const patch = {
   id: 'CHAIN-grpc',
@@ -169,6 +203,12 @@ const limit: SetupCall = {
   },
 };
 
+const callSite = (key: string, delivery: object = {}): SetupCall =>
+  siteCall(key, {
+    ...{ ...inspectedBy('calls'), delivery },
+    upstreams: [{ upstreamId: '$pool:calls' }],
+  });
+
 /** The group. */
 export const streamGroup: ChainGroup = {
   setup: [
@@ -194,9 +234,13 @@ export const streamGroup: ChainGroup = {
         },
       },
     ),
-    ...['calls', 'fields'].map((key) =>
-      siteCall(key, { ...inspectedBy('calls'), upstreams: [{ upstreamId: '$pool:calls' }] }),
-    ),
+    ...['calls', 'fields'].map((key) => callSite(key)),
+    callSite('timed', {
+      timeouts: [
+        { pathPrefix: '/silent.Orders', originAnswerMs: 300 },
+        { pathPrefix: '/silent.Orders/List', originAnswerMs: 60_000, totalMs: 300 },
+      ],
+    }),
   ],
   later: [
     {
@@ -204,5 +248,5 @@ export const streamGroup: ChainGroup = {
       body: { values: { 'grpc.fields': { '$site:fields': 'on' } } },
     },
   ],
-  rows: [...openingRows, ...callRows, ...fieldRows],
+  rows: [...openingRows, ...callRows, ...fieldRows, ...timedRows],
 };
