@@ -4,7 +4,7 @@ import http2 from 'node:http2';
 import net from 'node:net';
 import tls from 'node:tls';
 import zlib from 'node:zlib';
-import type { ChainRequest, Way } from './chain-row.ts';
+import { domain, type ChainRequest, type Way } from './chain-row.ts';
 import { messageOverHttp1, messageOverHttp2 } from './chain-websocket.ts';
 
 /** Where to send it, and as what. */
@@ -163,31 +163,48 @@ function sendHttp2(
       const opened = messageOverHttp2(session, request, fields);
       return void opened.then((answer) => resolve({ ...answer, fields: {} }));
     }
-    const { method = 'GET', path = '/', body } = request;
     let answer: ChainAnswer = { status: 0, fields: {}, body: '' };
     session.on('error', () => undefined);
     session.on('close', () => resolve(answer));
-    const fields: http2.OutgoingHttpHeaders = {
-      ...{ ':method': method, ':path': path, ':authority': host },
-      ...fieldsOf(request, target),
+    const ask = (): void => {
+      const stream = openStream(session, request, target);
+      stream.on('response', (got) => {
+        const plain = Object.entries(got).map(([name, value]) => [name, String(value)] as const);
+        answer = { ...answer, status: got[':status'] ?? 0, fields: Object.fromEntries(plain) };
+      });
+      stream.on('data', (bytes: Buffer) => {
+        answer = { ...answer, body: answer.body + bytes.toString('latin1') };
+      });
+      stream.on('error', () => undefined);
+      stream.on('close', () => {
+        answer = { ...answer, body: decoded(answer.fields, answer.body) };
+        session.close();
+      });
     };
-    // RFC 9113 section 8.2.3: as browsers send them.
-    if (typeof fields['cookie'] === 'string') fields['cookie'] = fields['cookie'].split('; ');
-    const length = Buffer.byteLength(body ?? '', 'latin1');
-    if (body !== undefined && request.chunked !== true) fields['content-length'] = String(length);
-    const stream = session.request(fields, { endStream: body === undefined });
-    stream.on('response', (got) => {
-      const plain = Object.entries(got).map(([name, value]) => [name, String(value)] as const);
-      answer = { ...answer, status: got[':status'] ?? 0, fields: Object.fromEntries(plain) };
-    });
-    stream.on('data', (bytes: Buffer) => {
-      answer = { ...answer, body: answer.body + bytes.toString('latin1') };
-    });
-    stream.on('error', () => undefined);
-    stream.on('close', () => {
-      answer = { ...answer, body: decoded(answer.fields, answer.body) };
-      session.close();
-    });
-    if (body !== undefined) stream.end(Buffer.from(body, 'latin1'));
+    if (request.after === undefined) return ask();
+    const first = session.request({ ...usual, ':authority': `${request.after}.${domain}` });
+    first.on('error', () => undefined);
+    first.on('close', ask);
+    first.resume();
   });
+}
+
+/** Begins the request, and sends its body. */
+function openStream(
+  session: http2.ClientHttp2Session,
+  request: ChainRequest,
+  target: Target,
+): http2.ClientHttp2Stream {
+  const { method = 'GET', path = '/', body } = request;
+  const fields: http2.OutgoingHttpHeaders = {
+    ...{ ':method': method, ':path': path, ':authority': target.host },
+    ...fieldsOf(request, target),
+  };
+  // RFC 9113 section 8.2.3: as browsers send them.
+  if (typeof fields['cookie'] === 'string') fields['cookie'] = fields['cookie'].split('; ');
+  const length = Buffer.byteLength(body ?? '', 'latin1');
+  if (body !== undefined && request.chunked !== true) fields['content-length'] = String(length);
+  const stream = session.request(fields, { endStream: body === undefined });
+  if (body !== undefined) stream.end(Buffer.from(body, 'latin1'));
+  return stream;
 }

@@ -14,6 +14,8 @@ import { healthGroup } from './rows-health.ts';
 import { httpPolicyGroup } from './rows-http-policy.ts';
 import { limitGroup } from './rows-limits.ts';
 import { messageGroup } from './rows-messages.ts';
+import { pairAnswerGroup } from './rows-pairs-answers.ts';
+import { pairEntryGroup } from './rows-pairs-entry.ts';
 import { pairGroup } from './rows-pairs.ts';
 import { patchGroup } from './rows-patches.ts';
 import { policyGroup } from './rows-policy.ts';
@@ -45,6 +47,8 @@ export const chainGroups: Readonly<Record<string, ChainGroup>> = {
   canary: canaryGroup,
   times: timeGroup,
   pairs: pairGroup,
+  'pairs at the entry': pairEntryGroup,
+  'pairs in answers': pairAnswerGroup,
   health: healthGroup,
   access: accessGroup,
   countries: countryGroup,

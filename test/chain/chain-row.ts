@@ -30,6 +30,11 @@ export interface ChainRequest {
   readonly serverName?: string;
   /** The certificate that the client shows over TLS. */
   readonly certificate?: string;
+  /**
+   * Key of a site whose first page is asked for before, over the same connection of HTTP/2: it is
+   * served.
+   */
+  readonly after?: string;
   /** The request opens a WebSocket, and sends this text message over it. */
   readonly message?: string;
   /** The same, with frames as they stand on the wire. */

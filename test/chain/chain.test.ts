@@ -144,7 +144,8 @@ describe.skipIf(missingBuild !== null)('the protection chain', () => {
       const key = `${row.expected.site ?? row.site} ${outcome}`;
       tally.set(key, (tally.get(key) ?? 0) + 1);
     };
-    const { solves } = row.request;
+    const { solves, after } = row.request;
+    if (after !== undefined) tally.set(`${after} served`, (tally.get(`${after} served`) ?? 0) + 1);
     const request = solves === undefined ? row.request : await solve(row, way, solves);
     for (const status of row.before ?? []) {
       const [, answer] = await send(row, way, request);

@@ -22,13 +22,14 @@ type Case = readonly [
   expected: ChainExpected,
   ways?: readonly Way[],
 ];
-const rowsOf = (site: string, cases: readonly Case[]): ChainRow[] =>
+/** Rows of one site. */
+export const pairRows = (site: string, cases: readonly Case[]): ChainRow[] =>
   cases.map(([says, request, expected, ways]) => ({
     ...{ says: `Pairs: ${says}`, site, request, expected },
     ...(ways && { ways }),
   }));
 
-const open = rowsOf('pairs', [
+const open = pairRows('pairs', [
   [
     'forward authentication and a WebSocket: nobody said who opens it',
     { path: '/chat', message: 'hello' },
@@ -70,7 +71,7 @@ const open = rowsOf('pairs', [
   ],
 ]);
 
-const maintained = rowsOf('pairs-closed', [
+const maintained = pairRows('pairs-closed', [
   ['maintenance and a WebSocket', { path: '/chat', message: 'hello' }, closed],
   [
     'maintenance and a redirect: under an open path it answers',

@@ -12,7 +12,8 @@ const served: ChainExpected = { status: 200, origin: 'a' };
 /** The connection is closed without an answer. */
 const closed: ChainExpected = { status: 0, unnamed: true };
 
-const v1 = (from: string, family = 'TCP4', to = '192.0.2.1'): string =>
+/** A header of version 1 that names a client. */
+export const proxyLine = (from: string, family = 'TCP4', to = '192.0.2.1'): string =>
   `PROXY ${family} ${from} ${to} 40000 443\r\n`;
 
 /** Version 2 as bytes: command and family, then both ends. */
@@ -37,38 +38,38 @@ type Told = readonly [
 const xff = (...hops: readonly string[]) => ({ 'x-forwarded-for': hops.join(', ') });
 
 const plain: readonly Told[] = [
-  ['the client that it names', v1(bad), {}, denied],
-  ['another client', v1(good), {}, { ...served, fields: { 'x-for': good } }],
-  ['a client of version 6', v1('2001:db8::7', 'TCP6', '2001:db8::1'), {}, denied],
+  ['the client that it names', proxyLine(bad), {}, denied],
+  ['another client', proxyLine(good), {}, { ...served, fields: { 'x-for': good } }],
+  ['a client of version 6', proxyLine('2001:db8::7', 'TCP6', '2001:db8::1'), {}, denied],
   ['version 2', v2(1, badBytes), {}, denied],
   ['version 2, another client', v2(1, [192, 0, 2, 50]), {}, served],
   ['version 2, a client of version 6', v2(1, badSix), {}, denied],
   ['version 2 with fields', v2(1, badBytes, '\x04\0\x03abc'), {}, denied],
   ['a probe of the balancer itself, version 2', v2(0, []), {}, served],
   ['nobody is named', 'PROXY UNKNOWN\r\n', {}, served],
-  ['what a client claims besides does not count', v1(good), xff(bad), served],
-  ['what a client claims does not lead past it', v1(bad), xff(good), denied],
+  ['what a client claims besides does not count', proxyLine(good), xff(bad), served],
+  ['what a client claims does not lead past it', proxyLine(bad), xff(good), denied],
   ['no header', '', {}, closed],
   ['an address that is none', 'PROXY TCP4 nobody 192.0.2.1 1 2\r\n', {}, closed],
-  ['an address of the other family', v1(bad, 'TCP6'), {}, closed],
+  ['an address of the other family', proxyLine(bad, 'TCP6'), {}, closed],
   ['a header that does not end its line', 'PROXY TCP4 1.2.3.4 5.6.7.8 1 2\n', {}, closed],
-  ['a header in lower case', v1(bad).toLowerCase(), {}, closed],
+  ['a header in lower case', proxyLine(bad).toLowerCase(), {}, closed],
 ];
 
 /** A site that believes one proxy, which the balancer names as its client. */
 const trusting: readonly Told[] = [
-  ['its client is believed', v1(edge), xff(bad), denied],
-  ['another client of it', v1(edge), xff(good), served],
-  ['the client after what it claims', v1(edge), xff(good, bad), denied],
-  ['what is claimed before it', v1(edge), xff(bad, good), served],
-  ['nobody else is believed', v1(good), xff(bad), served],
-  ['nobody else leads past it', v1(bad), xff(good), denied],
+  ['its client is believed', proxyLine(edge), xff(bad), denied],
+  ['another client of it', proxyLine(edge), xff(good), served],
+  ['the client after what it claims', proxyLine(edge), xff(good, bad), denied],
+  ['what is claimed before it', proxyLine(edge), xff(bad, good), served],
+  ['nobody else is believed', proxyLine(good), xff(bad), served],
+  ['nobody else leads past it', proxyLine(bad), xff(good), denied],
 ];
 
 /** A site that trusts the balancer's own address: it is no client's, and counts for nobody. */
 const wrong: readonly Told[] = [
-  ['the address of the balancer is nobody', v1(good), xff(bad), served],
-  ['the client is the one that is named', v1(bad), xff(good), denied],
+  ['the address of the balancer is nobody', proxyLine(good), xff(bad), served],
+  ['the client is the one that is named', proxyLine(bad), xff(good), denied],
 ];
 
 const rows = (site: string, of: string, told: readonly Told[]): ChainRow[] =>
