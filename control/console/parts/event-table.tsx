@@ -18,20 +18,20 @@ export const eventColumns = [
 const columns = eventColumns.length;
 
 /**
- * The events, the newest first; `empty` says what to do when there are none. With `live` all of
- * them may change at any time.
+ * The events, the newest first; `empty` says what to do when there are none. Where all of them
+ * change at once, each row out of sight costs as much as one in it: `margin` is small there.
  */
 export function EventTable({
   events,
   empty,
-  live = false,
+  margin,
 }: {
   readonly events: readonly SecurityEvent[];
   readonly empty: string;
-  readonly live?: boolean;
+  readonly margin?: number | undefined;
 }): JSX.Element {
   const ids = events.map(({ id }) => id);
-  const { body, from, to, above, below } = useRowWindow(ids, live);
+  const { body, from, to, above, below } = useRowWindow(ids, margin);
   if (events.length === 0) return <p class="empty">{empty}</p>;
   return (
     <div class="scroll">

@@ -67,7 +67,7 @@ export function LiveEvents({ query }: { readonly query: Query }): JSX.Element {
           {skipped > 0n && ` ${t('attacks.skipped', { count: exactNumber(skipped) })}`}
         </span>
       </p>
-      <EventTable events={events} empty={t('attacks.noneYet')} live={!paused} />
+      <EventTable events={events} empty={t('attacks.noneYet')} margin={paused ? undefined : 150} />
     </>
   );
 }

@@ -7,21 +7,15 @@ import type { JSX, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { rowRange, type RowRange } from './row-range.ts';
 
-/** How much of a list is drawn. */
-interface Drawn {
-  /** Lists up to this length are drawn whole, so that the browser's own search finds all of it. */
-  readonly wholeMax: number;
-  /** Pixels above and below the window in which rows are drawn, so that scrolling meets rows. */
-  readonly marginPx: number;
-}
-
-const resting: Drawn = { wholeMax: 120, marginPx: 600 };
-/** Where all rows change at once, each that is out of sight costs as much as one in it. */
-const changing: Drawn = { wholeMax: 30, marginPx: 100 };
+/**
+ * Pixels above and below the window in which rows are drawn, so that scrolling meets rows. Lists of
+ * up to a fifth as many rows are drawn whole: so the browser's own search finds all of them.
+ */
+const marginPx = 600;
 /** Scrolling by less changes nothing. */
 const stepPx = 200;
 /** The height of a row that was never drawn, until one was. */
-const firstPx = 37;
+const usualPx = 37;
 /** Heights of rows that left the list are kept up to this many. */
 const heightsMax = 20_000;
 
@@ -30,31 +24,18 @@ export interface RowWindow extends RowRange {
   readonly body: RefObject<HTMLTableSectionElement | null>;
 }
 
-/** Heights of rows in pixels. */
-interface Heights {
-  readonly of: Map<string, number>;
-  /**
-   * Of a row that was never drawn. Where all rows change it is the mean of those before; elsewhere
-   * it stays, as rows out of sight that change their height would move what is read.
-   */
-  usual: number;
-}
-
-/** Which rows of a list with these keys are drawn, as the page scrolls; `live` where all change. */
-export function useRowWindow(keys: readonly string[], live = false): RowWindow {
+/** Which rows of a list with these keys are drawn, as the page scrolls. */
+export function useRowWindow(keys: readonly string[], margin = marginPx): RowWindow {
   const body = useRef<HTMLTableSectionElement>(null);
-  const { current: heights } = useRef<Heights>({ of: new Map(), usual: firstPx });
+  const heights = useRef(new Map<string, number>());
   const [view, setView] = useState({ top: 0, height: 0 });
   const [, draw] = useState(0);
-  const much = live ? changing : resting;
-  const range = rangeOf(keys, heights, view, much);
-  useEffect(() => watchWindow(body, heights.of, setView), []);
+  const range = rangeOf(keys, heights.current, view, margin);
+  useEffect(() => watchWindow(body, heights.current, setView), []);
   useLayoutEffect(() => {
-    if (keys.length <= much.wholeMax) return;
-    const drawn = keys.slice(range.from, range.to);
-    measure(body.current, drawn, heights.of);
-    if (live) heights.usual = meanOf(drawn.map((key) => heights.of.get(key) ?? firstPx));
-    const next = rangeOf(keys, heights, view, much);
+    if (keys.length <= margin / 5) return;
+    measure(body.current, keys.slice(range.from, range.to), heights.current);
+    const next = rangeOf(keys, heights.current, view, margin);
     // Rows too many are not worth another drawing.
     if (next.from < range.from || next.to > range.to) draw((count) => count + 1);
   });
@@ -68,14 +49,14 @@ interface View {
 
 function rangeOf(
   keys: readonly string[],
-  { of, usual }: Heights,
+  heights: ReadonlyMap<string, number>,
   { top, height }: View,
-  { wholeMax, marginPx }: Drawn,
+  margin: number,
 ): RowRange {
-  if (keys.length <= wholeMax) return { from: 0, to: keys.length, above: 0, below: 0 };
-  const all = keys.map((key) => of.get(key) ?? usual);
+  if (keys.length <= margin / 5) return { from: 0, to: keys.length, above: 0, below: 0 };
+  const all = keys.map((key) => heights.get(key) ?? usualPx);
   const bottom = top + (height === 0 ? window.innerHeight : height);
-  return rowRange(all, top - marginPx, bottom + marginPx);
+  return rowRange(all, top - margin, bottom + margin);
 }
 
 function measure(
@@ -90,10 +71,6 @@ function measure(
     const height = rows[index]?.offsetHeight;
     if (height !== undefined) heights.set(key, height);
   }
-}
-
-function meanOf(heights: readonly number[]): number {
-  return heights.reduce((sum, one) => sum + one, 0) / heights.length;
 }
 
 /** Reports where the window stands over the rows; once a frame at most. */
