@@ -58,8 +58,7 @@ export class Desk {
   /** Presses the button, link or fold with these words. */
   async press(words: string, within = ''): Promise<void> {
     this.presses += 1;
-    const target = await this.#find('press', words, within);
-    await target.click();
+    const target = await this.#click('press', words, within);
     await target.dispose();
   }
 
@@ -91,8 +90,7 @@ export class Desk {
 
   /** Enters text in the field with this label, in place of what it holds. */
   async fill(label: string, text: string, within = ''): Promise<void> {
-    const field = await this.#find('field', label, within);
-    await field.click();
+    const field = await this.#click('field', label, within);
     await this.page.keyboard.down('Control');
     await this.page.keyboard.press('a');
     await this.page.keyboard.up('Control');
@@ -123,8 +121,7 @@ export class Desk {
 
   /** Sets or clears the box with this label. */
   async tick(label: string, within = ''): Promise<void> {
-    const field = await this.#find('field', label, within);
-    await field.click();
+    const field = await this.#click('field', label, within);
     await field.dispose();
   }
 
@@ -158,6 +155,21 @@ export class Desk {
     await eventually(async () => !(await this.has(words)));
   }
 
+  /** Clicks what is found; what took its place where the page drew itself anew meanwhile. */
+  async #click(kind: 'press' | 'field', words: string, within: string): Promise<ElementHandle> {
+    return eventually(async () => {
+      const target = await this.#find(kind, words, within);
+      try {
+        await target.click();
+        return target;
+      } catch (error) {
+        await target.dispose();
+        if (!isGone(error)) throw error;
+        return null;
+      }
+    });
+  }
+
   async #find(kind: 'press' | 'field', words: string, within: string): Promise<ElementHandle> {
     const args = [kind, words, within].map((one) => JSON.stringify(one));
     const look = `(${find})(${args.join(', ')})`;
@@ -172,6 +184,11 @@ export class Desk {
 interface Option {
   readonly text: string;
   readonly value: string;
+}
+
+/** Whether nothing was pressed, as the page had drawn itself anew since the look. */
+function isGone(error: unknown): boolean {
+  return error instanceof Error && /not clickable|detached/.test(error.message);
 }
 
 /** Works in a window as narrow as a telephone's. */

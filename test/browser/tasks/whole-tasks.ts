@@ -140,6 +140,10 @@ export const wholeTasks: readonly Task[] = [
     expects: 'a request that breaks a check is refused, one that keeps it passes',
     run: async (desk, world) => {
       const siteId = await world.site('petshop');
+      const get = (path: string): Promise<number> =>
+        sendRaw(world.product, path, { host: 'petshop.example' });
+      // Until then it has no site, which is refused, too.
+      await eventually(async () => (await get('/v1/pets?limit=1000')) === 200);
       const file = join(mkdtempSync(join(tmpdir(), 'waf-document-')), 'pets.json');
       writeFileSync(file, apiDocuments['pets']!);
       await desk.go(`/apis?site=${siteId}`);
@@ -155,8 +159,6 @@ export const wholeTasks: readonly Task[] = [
       await desk.press('Put this in force');
       await desk.press('Put this in force');
       await desk.shows('In force. Nodes take it over now.');
-      const get = (path: string): Promise<number> =>
-        sendRaw(world.product, path, { host: 'petshop.example' });
       await eventually(async () => (await get('/v1/pets?limit=1000')) >= 400);
       expect(await get('/v1/pets?limit=10')).toBe(200);
       await desk.press('What is kept for review');
