@@ -74,6 +74,7 @@ export const sqlDetectors: readonly Detector[] = [
         "1 union select x'61'-- -",
       ],
       ...['1 union select -a from c', '1 union select not 1-- -', '1 union values row(1,2)'],
+      ...['1 union select{x 1}-- -', String.raw`1 union select\N-- -`],
     ],
     [
       'SELECT * FROM a UNION ALL SELECT * FROM b ORDER BY 1',

@@ -118,10 +118,15 @@ function readOperandOrName(from: number): number {
     readEnd = kind === TOKEN.other && isBracket(from + 2, 0x5d) ? from + 3 : from + 1;
     return OPERAND.name;
   }
-  // `{x 1}` and `\\N` of MySQL.
-  const marked = isBracket(from, 0x7b) || isBracket(from, 0x5c) ? from + 1 : from;
-  const type = readTerm(isBracket(from, 0x7b) && isWord(kindAt(marked)) ? marked + 1 : marked);
-  readEnd = isBracket(readTo, 0x7d) ? readTo + 1 : readTo;
+  // `\N` of MySQL is null.
+  if (isBracket(from, 0x5c) && tokens.text.charAt(tokens.start[from]! + 1) === 'N') {
+    readEnd = from + 2;
+    return OPERAND.constant;
+  }
+  // `{x 1}` of MySQL is 1.
+  const isBraced = isBracket(from, 0x7b) && kindAt(from + 1) === TOKEN.name;
+  const type = readTerm(isBraced ? from + 2 : from);
+  readEnd = isBraced && isBracket(readTo, 0x7d) ? readTo + 1 : readTo;
   for (let count = 0; count < 4 && kindAt(readEnd) === TOKEN.close; count++) readEnd++;
   return type;
 }
